@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"clew/edn"
-	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -16,7 +15,7 @@ import (
 
 // Compare checks a history again for every claim about it. A spec without a model takes the claim's. A claim about
 // one key is compared with that key's own history. Compare returns an error if the options make no sense.
-func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]report.Comparison, error) {
+func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []jepsen.Claim) ([]report.Comparison, error) {
 	if err := given(ctx, h); err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ type comparer struct {
 }
 
 // result returns clew's own result, of one key if the claim is about a key.
-func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, error) {
+func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*report.Result, error) {
 	q := question{spec, claim.IsKey || c.o.Independent}
 	a, done := c.done[q]
 	if !done {
@@ -174,7 +173,7 @@ func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, 
 	return nil, fmt.Errorf("no operation of the history has the key %s", claim.Key)
 }
 
-func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Comparison {
+func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparison {
 	if spec.Name == "" || spec.Name == claim.Model {
 		spec.Name = claim.Model
 		told := spec.Given()
@@ -221,7 +220,7 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 
 // If a result depends on the initial value, fromEither returns one that agrees with the claim, and the initial value
 // that it is from. Otherwise it returns nil.
-func (c *comparer) fromEither(claim store.Claim, spec models.Spec, r *report.Result) (*report.Result, string) {
+func (c *comparer) fromEither(claim jepsen.Claim, spec models.Spec, r *report.Result) (*report.Result, string) {
 	if spec.Init != "" {
 		return nil, ""
 	}
@@ -258,7 +257,7 @@ func join(a, b string) string {
 
 // agreement compares a claim with a result. Two invalid verdicts agree if the failing operation is the same, as far
 // as both name one.
-func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
+func agreement(claim jepsen.Claim, r *report.Result) (report.Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
 		why := "clew: " + string(r.Cause)
@@ -282,7 +281,7 @@ func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 
 // isIn reports whether the failing operation of a claim is in the history, as far as the claim names one: some event
 // has its :index, :process and :f.
-func isIn(r *report.Result, claim store.Claim) bool {
+func isIn(r *report.Result, claim jepsen.Claim) bool {
 	h := r.FirstFailing().History
 	if claim.OpText == "" && !claim.HasOp {
 		return true

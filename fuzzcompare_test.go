@@ -46,7 +46,7 @@ func FuzzCompare(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claims, err := store.ReadClaims(strings.NewReader(results), "results.edn", h.Values, models.OfRecord)
+		claims, err := store.ReadClaims(strings.NewReader(results), "results.edn", h.Values)
 		hasPlace(t, err)
 		rows, err := store.ReadTable(strings.NewReader(table), "verdicts")
 		hasPlace(t, err)

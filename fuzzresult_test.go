@@ -160,7 +160,7 @@ func readsAsResult(t *testing.T, h *jepsen.History, r *report.Result) {
 func readsAsClaims(t *testing.T, h *jepsen.History, spec models.Spec, o clew.Options, r *report.Result) {
 	t.Helper()
 	text := r.EDN()
-	claims, err := store.ReadClaims(strings.NewReader(text), "results.edn", h.Values, models.OfRecord)
+	claims, err := store.ReadClaims(strings.NewReader(text), "results.edn", h.Values)
 	if _, strict := edn.NewValues().Parse([]byte(text), edn.Pos{}); strict != nil {
 		return // it repeats text that is not EDN
 	}

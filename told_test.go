@@ -114,7 +114,7 @@ func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 			t.Fatal(found, err)
 		}
 		said := ""
-		told := found[0].Checked(context.Background(), 0, models.OfRecord)
+		told := found[0].Checked(context.Background(), 0)
 		if told != nil {
 			said = fmt.Sprint(told.Flags)
 		}
@@ -163,7 +163,7 @@ func TestOddResultsTellLittle(t *testing.T) {
 		`[]`: "",
 		``:   "",
 	} {
-		told, got := store.ReadChecked(strings.NewReader(text), models.OfRecord), ""
+		told, got := store.ReadChecked(strings.NewReader(text)), ""
 		if told != nil {
 			got = fmt.Sprint(told.Flags, " ", told.Fits(h, "register"))
 		}

@@ -46,7 +46,7 @@ func operationsOf(h *jepsen.History) []string {
 }
 
 // claimsOf returns the results of the checkers of a run, which may be none.
-func claimsOf(t *testing.T, dir string, h *jepsen.History) []store.Claim {
+func claimsOf(t *testing.T, dir string, h *jepsen.History) []jepsen.Claim {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "results.edn"))
 	if os.IsNotExist(err) {
@@ -55,7 +55,7 @@ func claimsOf(t *testing.T, dir string, h *jepsen.History) []store.Claim {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	claims, err := store.ReadClaims(f, f.Name(), h.Values, models.OfRecord)
+	claims, err := store.ReadClaims(f, f.Name(), h.Values)
 	if err != nil || len(claims) == 0 {
 		t.Fatalf("%s: %d claims, %v", dir, len(claims), err)
 	}

@@ -3,6 +3,8 @@ package jepsen
 import (
 	"fmt"
 	"slices"
+
+	"clew/edn"
 )
 
 // Verdict is what a checker says about a history.
@@ -57,3 +59,32 @@ func (v *Verdict) UnmarshalJSON(text []byte) error {
 }
 
 var inJSON = [...]string{Unknown: `"unknown"`, Valid: "true", Invalid: "false"}
+
+// Claim says what another checker found about the linearizability of a history, or
+// of one of its keys.
+type Claim struct {
+	// Checker says where the claim stands: ":linear", ":workload :linear", or the
+	// algorithm of a table's row.
+	Checker string
+	// Key is the independent key that the claim is about, if IsKey.
+	Key   edn.Value
+	IsKey bool
+
+	Verdict Verdict
+	OpIndex int64 // the :index of the failing operation, if HasOp
+	HasOp   bool
+	OpText  string // the failing operation, as EDN
+	// OpProcess and OpF are its :process and :f, if it has them.
+	OpProcess, OpF edn.Value
+	Model          string // the model's name if the claim shows it, else ""
+	Init           string // its initial value if the claim shows it, else ""
+	// Flags are the flags that clew's plugin got, by the names of clew check's flags,
+	// without the model and the initial value. Claims of others have nil.
+	Flags    map[string]string
+	Analyzer string
+	// By says what made the claim: "Knossos's wgl", or "clew's plugin".
+	By string
+	// NoOp says that the claim is about Knossos's model that accepts everything.
+	NoOp bool
+	Ms   float64 // 0 if it is not known
+}

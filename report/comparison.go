@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 
-	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 )
@@ -31,7 +30,7 @@ func (a Agreement) String() string {
 // Comparison is a claim beside our own result.
 type Comparison struct {
 	File      string // the caller's name for the history
-	Claim     store.Claim
+	Claim     jepsen.Claim
 	Result    *Result // of the claim's key if it is about a key; nil if there is none
 	Agreement Agreement
 	// Why says why the claim is not comparable, what differs although
@@ -83,7 +82,7 @@ func (c *Comparison) Text() string {
 }
 
 // claimed and found return a verdict with the failing operation.
-func claimed(c store.Claim) string {
+func claimed(c jepsen.Claim) string {
 	if c.HasOp {
 		return fmt.Sprintf("INVALID at index %d", c.OpIndex)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/internal/store"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -32,24 +31,24 @@ func TestComparisonsAreShown(t *testing.T) {
 			"not comparable   a.edn  it has no results\n",
 			`{"file":"a.edn","checker":"","key":null,"agreement":"not comparable","why":"it has no results","knossos":null,"clew":null}`},
 		{"a checker of a key, which agrees", report.Comparison{File: "a.edn", Agreement: report.Agree, Result: valid,
-			Claim: store.Claim{Checker: "linear", IsKey: true, Key: key, Verdict: jepsen.Valid}},
+			Claim: jepsen.Claim{Checker: "linear", IsKey: true, Key: key, Verdict: jepsen.Valid}},
 			"agree            a.edn  linear  key nil  valid\n",
 			`{"file":"a.edn","checker":"linear","key":"nil","agreement":"agree","why":"","knossos":{"valid":true,"op-index":null,"ms":null},"clew":CLEW}`},
 		{"a known difference, and how long it took", report.Comparison{File: "a.edn", Agreement: report.Agree, Result: invalid, Why: "as it is known",
-			Claim: store.Claim{Verdict: jepsen.Invalid, HasOp: true, OpIndex: 3, Ms: 1500}},
+			Claim: jepsen.Claim{Verdict: jepsen.Invalid, HasOp: true, OpIndex: 3, Ms: 1500}},
 			"agree            a.edn  INVALID at index 3  (knossos 1500 ms, clew 0.2 ms)  as it is known\n",
 			`{"file":"a.edn","checker":"","key":null,"agreement":"agree","why":"as it is known","knossos":{"valid":false,"op-index":3,"ms":1500},"clew":CLEW}`},
-		{"an invalid one without its operation", report.Comparison{File: "a.edn", Agreement: report.Agree, Result: invalid, Claim: store.Claim{Verdict: jepsen.Invalid}},
+		{"an invalid one without its operation", report.Comparison{File: "a.edn", Agreement: report.Agree, Result: invalid, Claim: jepsen.Claim{Verdict: jepsen.Invalid}},
 			"agree            a.edn  INVALID\n", `{"file":"a.edn","checker":"","key":null,"agreement":"agree","why":"","knossos":{"valid":false,"op-index":null,"ms":null},"clew":CLEW}`},
-		{"who does not know", report.Comparison{File: "a.edn", Agreement: report.KnossosUnknown, Result: invalid, Claim: store.Claim{Verdict: jepsen.Unknown}},
+		{"who does not know", report.Comparison{File: "a.edn", Agreement: report.KnossosUnknown, Result: invalid, Claim: jepsen.Claim{Verdict: jepsen.Unknown}},
 			"knossos unknown  a.edn  clew says INVALID at index 3\n", `{"file":"a.edn","checker":"","key":null,"agreement":"knossos unknown","why":"","knossos":{"valid":"unknown","op-index":null,"ms":null},"clew":CLEW}`},
-		{"neither knows", report.Comparison{File: "a.edn", Agreement: report.KnossosUnknown, Result: unknown, Claim: store.Claim{Verdict: jepsen.Unknown}},
+		{"neither knows", report.Comparison{File: "a.edn", Agreement: report.KnossosUnknown, Result: unknown, Claim: jepsen.Claim{Verdict: jepsen.Unknown}},
 			"knossos unknown  a.edn  clew says unknown: timeout\n", ""},
 		{"a disagreement with its evidence", report.Comparison{File: "a.edn", Agreement: report.Disagree, Result: &verified, Why: "nobody knows why",
-			Claim: store.Claim{Verdict: jepsen.Invalid, HasOp: true, OpIndex: 1, OpText: "{:f :write}"}},
+			Claim: jepsen.Claim{Verdict: jepsen.Invalid, HasOp: true, OpIndex: 1, OpText: "{:f :write}"}},
 			"DISAGREE         a.edn\n    knossos says INVALID at index 1: {:f :write}\n    clew says valid, verified\n    nobody knows why\n" +
 				"    a linearization of all 1 operations was found and replayed; clew check --witness FILE writes it\n", ""},
-		{"a failure that was not seen", report.Comparison{File: "a.edn", Agreement: report.Disagree, Result: invalid, Claim: store.Claim{Verdict: jepsen.Valid}},
+		{"a failure that was not seen", report.Comparison{File: "a.edn", Agreement: report.Disagree, Result: invalid, Claim: jepsen.Claim{Verdict: jepsen.Valid}},
 			"DISAGREE         a.edn\n    knossos says valid\n    clew says INVALID at index 3, verified\n    register, 2 operations, ", ""},
 	} {
 		if got := c.c.Text(); got != c.text && !(c.c.Result == invalid && strings.HasPrefix(got, c.text) && c.c.Agreement == report.Disagree) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/store"
 	"clew/jepsen"
 )
 
@@ -31,7 +30,7 @@ func TestZeroValuesAreShown(t *testing.T) {
 		if _, fails := r.Failing(); fails || r.FailingIndex() != -1 || r.WitnessOps() != nil || r.CoreOps() != nil {
 			t.Error("it has operations")
 		}
-		if got := NewTable(nil).Row(store.Source{}, r); strings.TrimSpace(got) != "unknown" && !strings.HasPrefix(strings.TrimSpace(got), "unknown ") {
+		if got := NewTable().Row(NewRun("", "", r), r.Line()); strings.TrimSpace(got) != "unknown" && !strings.HasPrefix(strings.TrimSpace(got), "unknown ") {
 			t.Errorf("row: %q", got)
 		}
 	}

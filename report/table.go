@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 )
@@ -17,15 +16,8 @@ type Table struct {
 	test, time int // widths
 }
 
-// NewTable returns a table for sources. It makes the columns
-// that are known before any check as wide as they need to be.
-func NewTable(sources []store.Source) Table {
-	t := Table{test: len("test")}
-	for _, s := range sources {
-		t.Fit(cmp.Or(NewRun(s, &Result{}).Test, s.Path), s.Time)
-	}
-	return t
-}
+// NewTable returns a table. Fit makes its columns as wide as they need to be.
+func NewTable() *Table { return &Table{test: len("test")} }
 
 // Fit makes the columns wide enough for a test, or a path, and a time.
 func (t *Table) Fit(test, time string) {
@@ -45,16 +37,13 @@ const (
 )
 
 // Header returns the first line.
-func (t Table) Header() string {
+func (t *Table) Header() string {
 	return t.line("test", "time", "model", "verdict", "operations", "crashed", "skipped", "engine", "ms")
 }
 
 // Row returns the line of a result. A second line says why if the history is
 // invalid, is invalid only from one initial value, or if its verdict is vacuous.
-func (t Table) Row(s store.Source, r *Result) string { return t.RowOf(NewRun(s, r), r.Line()) }
-
-// RowOf does the same as Row for a result of which only its line of JSON and its Run are left.
-func (t Table) RowOf(run Run, l Line) string {
+func (t *Table) Row(run Run, l Line) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(l.Cause), "unknown")}[l.Valid]
 	var ms, operations, crashed, skipped string // it was not checked
 	if run.Read {
@@ -82,15 +71,11 @@ type Run struct {
 }
 
 // NewRun returns the Run of a result.
-func NewRun(s store.Source, r *Result) Run {
-	run := Run{Time: s.Time, Inferred: r.Inferred, Read: r.History != nil}
-	if s.Stored {
-		run.Test = s.Test
-	}
-	return run
+func NewRun(test, time string, r *Result) Run {
+	return Run{Test: test, Time: time, Inferred: r.Inferred, Read: r.History != nil}
 }
 
-func (t Table) line(test, time, model, verdict, operations, crashed, skipped, engine, ms string) string {
+func (t *Table) line(test, time, model, verdict, operations, crashed, skipped, engine, ms string) string {
 	var b strings.Builder
 	column := func(s string, width int) {
 		s = text.Line(s)

@@ -24,7 +24,6 @@ import (
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/models"
 	"clew/report"
 )
 
@@ -313,8 +312,8 @@ func (k *checker) find(ctx context.Context, paths []string) []*job {
 		}
 		left := keep
 		found, stopped, err := k.findAt(ctx, path, store.Options{
-			Keep: &left, ModelOf: models.OfRecord,
-			Own: func(s store.Source) bool { return k.shard.reads(s, packed) },
+			Keep: &left,
+			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
 		})
 		if stopped != "" {
 			add(store.Source{Path: path}, nil).stopped = stopped
@@ -351,16 +350,13 @@ func (r *runner) findAt(ctx context.Context, path string, o store.Options) (foun
 
 // header begins the table, if there is to be one, for the histories that were found in directories and archives.
 func (k *checker) header(jobs []*job) {
-	var sources []store.Source
-	stored := false
+	table, stored := report.NewTable(), false
 	for _, j := range jobs {
-		sources = append(sources, j.Source)
-		stored = stored || j.Stored
+		table.Fit(cmp.Or(j.Test, j.Path), j.Time)
+		stored = stored || j.Test != ""
 	}
 	if k.output == "text" && stored && len(jobs) > 1 {
-		table := report.NewTable(sources)
-		k.table = &table
-		k.heading = table.Header()
+		k.table, k.heading = table, table.Header()
 	}
 }
 
@@ -552,7 +548,7 @@ func (k *checker) wrong(r *report.Result) error {
 func (k *checker) show(a *answer, j *job, r *report.Result) {
 	switch {
 	case k.table != nil:
-		a.out = k.look.Shown(k.table.Row(j.Source, r))
+		a.out = k.look.Shown(k.table.Row(report.NewRun(j.Test, j.Time, r), r.Line()))
 	case k.output == "edn":
 		a.out = r.EDN() + "\n"
 	case k.shard != nil:
@@ -560,7 +556,7 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 	case k.output == "json":
 		a.out = shards.Text(r.Line())
 	case k.pipeline != nil:
-		a.record = &outputs.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: outputs.NewDetails(r, a.err)}
+		a.record = &outputs.Record{Line: r.Line(), Test: report.NewRun(j.Test, j.Time, r).Test, Details: outputs.NewDetails(r, a.err)}
 	case k.quiet && r.Cause != jepsen.Unreadable: // otherwise it is said anyway
 		a.out = k.failure(r.Line())
 	case k.output == "text" && r.Cause != jepsen.Unreadable: // otherwise standard error says it

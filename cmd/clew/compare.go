@@ -232,7 +232,7 @@ func (k *comparer) claimed(ctx context.Context, j *job) answer {
 }
 
 // compared compares a history with claims about it.
-func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, claims []store.Claim) answer {
+func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, claims []jepsen.Claim) answer {
 	if len(claims) == 0 {
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
 		return k.answer(j, []report.Comparison{none})
@@ -297,18 +297,18 @@ func (k *comparer) line(c *report.Comparison) string {
 }
 
 // results returns what the results.edn beside a history says, or the test.jepsen, which may be the history itself.
-func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
+func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
 	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
-	ofTest := func(f *os.File, path string) ([]store.Claim, error) {
-		return store.ReadTestClaims(ctx, f, path, k.memory, h.Values, models.OfRecord)
+	ofTest := func(f *os.File, path string) ([]jepsen.Claim, error) {
+		return store.ReadTestClaims(ctx, f, path, k.memory, h.Values)
 	}
 	for _, from := range []struct {
 		path string
-		read func(f *os.File, path string) ([]store.Claim, error)
+		read func(f *os.File, path string) ([]jepsen.Claim, error)
 	}{
 		{j.Path, ofTest},
-		{beside("results.edn"), func(f *os.File, path string) ([]store.Claim, error) {
-			return store.ReadClaims(limits.Whole(ctx, f, k.memory), path, h.Values, models.OfRecord)
+		{beside("results.edn"), func(f *os.File, path string) ([]jepsen.Claim, error) {
+			return store.ReadClaims(limits.Whole(ctx, f, k.memory), path, h.Values)
 		}},
 		{beside("test.jepsen"), ofTest},
 	} {
@@ -342,7 +342,7 @@ const knossosTime = 10 * time.Minute
 
 // runKnossos lets Knossos check a history. It returns an error if the command fails, or prints something that cannot
 // be understood. If the command takes too long, the claim is unknown.
-func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
+func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
 	spec, _, err := j.spec.Infer(h)
 	if err != nil {
 		return nil, clew.Placed(h, err)
@@ -357,11 +357,11 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	group.EndWhole(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
-	claim := store.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
+	claim := jepsen.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
 	if ctx.Err() != nil {
-		return []store.Claim{claim}, nil
+		return []jepsen.Claim{claim}, nil
 	}
-	if claims, mapErr := store.ReadClaims(strings.NewReader(string(out)), j.Path, h.Values, models.OfRecord); mapErr == nil && len(claims) == 1 {
+	if claims, mapErr := store.ReadClaims(strings.NewReader(string(out)), j.Path, h.Values); mapErr == nil && len(claims) == 1 {
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
@@ -375,7 +375,7 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 		case !tab || verdict != ":unknown" && verdict != "unknown":
 			continue
 		}
-		return []store.Claim{claim}, nil
+		return []jepsen.Claim{claim}, nil
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

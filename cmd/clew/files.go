@@ -508,7 +508,7 @@ func (e *evidence) pageOf(ctx context.Context, j *job, r *report.Result) (err er
 		}
 	}
 	j.link = link
-	run := page.NewRun(report.NewRun(j.Source, r), r.Line(), link)
+	run := page.NewRun(report.NewRun(j.Test, j.Time, r), r.Line(), link)
 	j.run = &run
 	return err
 }
@@ -522,7 +522,7 @@ func (e *evidence) index(ctx context.Context, jobs []*job) error {
 	for _, j := range jobs {
 		if j.run == nil {
 			none := &report.Result{File: j.Path, Cause: "not checked"}
-			run := page.NewRun(report.NewRun(j.Source, none), none.Line(), "")
+			run := page.NewRun(report.NewRun(j.Test, j.Time, none), none.Line(), "")
 			j.run = &run
 		}
 		runs = append(runs, *j.run)

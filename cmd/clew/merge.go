@@ -109,7 +109,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	m.tally.of[unwritten] = all.Unwritten()
 	m.newProgress(len(lines))
 	defer m.progress.Stop()
-	table := report.NewTable(nil)
+	table := report.NewTable()
 	for _, l := range lines {
 		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
@@ -117,7 +117,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		m.heading = table.Header()
 	}
 	for _, l := range lines {
-		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(&table, l)); err != nil {
+		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(table, l)); err != nil {
 			m.loseLast(ctx, err)
 			return m.status(), nil
 		}
@@ -161,7 +161,7 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	case m.output == "json":
 		a.out = shards.Text(l.Line)
 	case m.output == "text" && a.bug == "":
-		a.out = m.look.Shown(table.RowOf(l.Run.Run, l.Line))
+		a.out = m.look.Shown(table.Row(l.Run.Run, l.Line))
 	}
 	return a
 }

@@ -34,9 +34,9 @@ import (
 type job struct {
 	store.Source
 	reading
-	given   *reading      // what reading was before results completed it, nil if they did not
-	missing error         // why there is no history at its path
-	claims  []store.Claim // the claims of a table about it; nil: those of its results.edn
+	given   *reading       // what reading was before results completed it, nil if they did not
+	missing error          // why there is no history at its path
+	claims  []jepsen.Claim // the claims of a table about it; nil: those of its results.edn
 
 	h       *jepsen.History               // once it has been read
 	stopped jepsen.Cause                  // why it has not been read to its end

@@ -166,7 +166,7 @@ func (r *runner) completed(ctx context.Context, j *job) reading {
 	if r.ownResults || j.Path == "-" || !j.incomplete() {
 		return j.reading
 	}
-	told := j.Checked(ctx, r.memory, models.OfRecord)
+	told := j.Checked(ctx, r.memory)
 	both, more := told.With(j.settings)
 	if !more {
 		return j.reading

@@ -143,7 +143,7 @@ func TestModelsHaveOneHome(t *testing.T) {
 	}
 	homes := map[string]map[string]bool{}
 	for _, s := range sources(t) {
-		if strings.HasPrefix(s.path, "internal/") || strings.HasPrefix(s.path, "tools/") || strings.HasPrefix(s.path, "jepsen/forms/") || s.path == "jepsen/internal/fressian/codes.go" {
+		if strings.HasPrefix(s.path, "internal/") || strings.HasPrefix(s.path, "tools/") || strings.HasPrefix(s.path, "jepsen/forms/") || s.path == "internal/fressian/codes.go" {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

@@ -11,7 +11,6 @@ import (
 
 	"clew"
 	"clew/internal/page"
-	"clew/internal/store"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -146,17 +145,14 @@ func Written(t testing.TB, r *report.Result) []byte {
 func StoreIndex(t testing.TB) []byte {
 	t.Helper()
 	bad, good := Check(t, StaleRead, ""), Check(t, KeyedHistory(1, 0), "independent")
-	source := func(test string) store.Source {
-		return store.Source{Path: "store/" + test + "/20240101/history.edn", Test: test, Time: "20240101", Stored: true}
-	}
-	run := func(s store.Source, r *report.Result, link string) page.Run {
-		return page.NewRun(report.NewRun(s, r), r.Line(), link)
+	run := func(test string, r *report.Result, link string) page.Run {
+		return page.NewRun(report.NewRun(test, "20240101", r), r.Line(), link)
 	}
 	var b bytes.Buffer
 	err := page.WriteIndex(&b, "store", []page.Run{
-		run(source("good"), good, ""),
-		run(source("unreadable"), &report.Result{Cause: "unreadable", Error: "</script>"}, ""),
-		run(source("a test"), bad, "a test/20240101/history.html"),
+		run("good", good, ""),
+		run("unreadable", &report.Result{Cause: "unreadable", Error: "</script>"}, ""),
+		run("a test", bad, "a test/20240101/history.html"),
 	})
 	if err != nil {
 		t.Fatal(err)

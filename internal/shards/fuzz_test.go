@@ -47,7 +47,7 @@ func FuzzMerge(f *testing.F) {
 		if text, other := texts(lines), texts(swapped); text != other {
 			t.Fatalf("merged\n%s\nswapped\n%s", text, other)
 		}
-		table := report.NewTable(nil)
+		table := report.NewTable()
 		for _, l := range lines {
 			table.Fit(l.Run.Test, l.Run.Time)
 		}
@@ -55,7 +55,7 @@ func FuzzMerge(f *testing.F) {
 			r := outputs.New(form, outputs.Options{Version: "v"})
 			var out strings.Builder
 			for _, l := range lines {
-				if row := table.RowOf(l.Run.Run, l.Line); !strings.HasSuffix(row, "\n") {
+				if row := table.Row(l.Run.Run, l.Line); !strings.HasSuffix(row, "\n") {
 					t.Errorf("a row is %q", row)
 				}
 				out.WriteString(r.Add(outputs.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}))

@@ -14,6 +14,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Checked says how a history was checked when its test ended, as far as the
@@ -52,7 +53,7 @@ var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jeps
 
 // checkedAs returns what claims together say about the check behind them. It
 // returns nil if they differ, or if one is about a model that clew does not have.
-func checkedAs(by string, claims []Claim, modelOf func(record string) (model string, ok bool)) *Checked {
+func checkedAs(by string, claims []claim) *Checked {
 	c := &Checked{By: by, Flags: map[string]string{}}
 	var own map[string]string // what clew's plugin says in addition
 	field := ""               // where the initial value was
@@ -94,7 +95,7 @@ func checkedAs(by string, claims []Claim, modelOf func(record string) (model str
 		c.Models = []string{}
 	}
 	for _, record := range recordsWith[field] {
-		if model, known := modelOf(record); known {
+		if model, known := models.OfRecord(record); known {
 			c.Models = append(c.Models, model)
 		}
 	}
@@ -108,7 +109,7 @@ func checkedAs(by string, claims []Claim, modelOf func(record string) (model str
 const maxFailing = 8
 
 // fails notes the operation that a claim names.
-func (c *Checked) fails(claim Claim) {
+func (c *Checked) fails(claim claim) {
 	if claim.OpText == "" && !claim.HasOp || len(c.Failing) == maxFailing {
 		return
 	}
@@ -173,10 +174,8 @@ const maxResults = 16 << 20
 // Checked returns how the history was checked when its test ended. It returns nil if
 // the results beside it do not say so, or cannot be read. It reads the results in a
 // test.jepsen only from a file of this machine. memory, if not 0, bounds what is read.
-func (s Source) Checked(ctx context.Context, memory int64, modelOf func(record string) (model string, ok bool)) *Checked {
+func (s Source) Checked(ctx context.Context, memory int64) *Checked {
 	switch {
-	case modelOf == nil:
-		return nil
 	case s.checked != nil:
 		return s.checked
 	case s.results != nil && s.results.InOrder: // reading it would require finding it again
@@ -187,13 +186,13 @@ func (s Source) Checked(ctx context.Context, memory int64, modelOf func(record s
 			return nil
 		}
 		defer in.Close()
-		return ReadChecked(limits.Whole(ctx, in, memory), modelOf)
+		return ReadChecked(limits.Whole(ctx, in, memory))
 	case s.open != nil:
 		return nil
 	case filepath.Base(s.Path) == "test.jepsen":
-		return s.checkedInTest(ctx, memory, modelOf)
+		return s.checkedInTest(ctx, memory)
 	case s.test != nil:
-		return s.test.checkedInTest(ctx, memory, modelOf)
+		return s.test.checkedInTest(ctx, memory)
 	}
 	return nil
 }
@@ -217,17 +216,17 @@ func (s Source) openRegular(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // ReadChecked reads a results.edn.
-func ReadChecked(in io.Reader, modelOf func(record string) (model string, ok bool)) *Checked {
+func ReadChecked(in io.Reader) *Checked {
 	limited := &io.LimitedReader{R: in, N: maxResults + 1}
-	claims, err := ReadClaims(limited, resultsFile, edn.NewValues(), modelOf)
+	claims, err := readClaims(limited, resultsFile, edn.NewValues())
 	if err != nil || limited.N == 0 {
 		return nil
 	}
-	return checkedAs(resultsFile, claims, modelOf)
+	return checkedAs(resultsFile, claims)
 }
 
 // checkedInTest returns what the results in a test.jepsen say.
-func (s Source) checkedInTest(ctx context.Context, memory int64, modelOf func(record string) (model string, ok bool)) *Checked {
+func (s Source) checkedInTest(ctx context.Context, memory int64) *Checked {
 	in, err := s.openRegular(ctx)
 	if err != nil {
 		return nil
@@ -237,11 +236,11 @@ func (s Source) checkedInTest(ctx context.Context, memory int64, modelOf func(re
 	if !isFile {
 		return nil
 	}
-	claims, err := ReadTestClaims(ctx, f, s.Path, memory, edn.NewValues(), modelOf)
+	claims, err := readTestClaims(ctx, f, s.Path, memory, edn.NewValues())
 	if err != nil {
 		return nil
 	}
-	return checkedAs("test.jepsen", claims, modelOf)
+	return checkedAs("test.jepsen", claims)
 }
 
 // resultsBeside returns the results.edn beside the history of a run, or nil if there is none.

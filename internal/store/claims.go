@@ -9,39 +9,10 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/testfile"
 	"clew/jepsen"
-	"clew/jepsen/internal/testfile"
+	"clew/models"
 )
-
-// Claim says what another checker found about the linearizability of a history, or
-// of one of its keys.
-type Claim struct {
-	// Checker says where the claim stands: ":linear", ":workload :linear", or the
-	// algorithm of a table's row.
-	Checker string
-	// Key is the independent key that the claim is about, if IsKey.
-	Key   edn.Value
-	IsKey bool
-
-	Verdict jepsen.Verdict
-	OpIndex int64 // the :index of the failing operation, if HasOp
-	HasOp   bool
-	OpText  string // the failing operation, as EDN
-	// OpProcess and OpF are its :process and :f, if it has them.
-	OpProcess, OpF edn.Value
-	Model          string // the model's name if the claim shows it, else ""
-	Init           string // its initial value if the claim shows it, else ""
-	field          string // the field of the record in which Knossos's own results show it
-	// Flags are the flags that clew's plugin got, by the names of clew check's flags,
-	// without the model and the initial value. Claims of others have nil.
-	Flags    map[string]string
-	Analyzer string
-	// By says what made the claim: "Knossos's wgl", or "clew's plugin".
-	By string
-	// NoOp says that the claim is about Knossos's model that accepts everything.
-	NoOp bool
-	Ms   float64 // 0 if it is not known
-}
 
 // maxClaimDepth bounds how deep the search for claims in a results.edn goes.
 // Checkers nest only a few levels deep.
@@ -49,10 +20,13 @@ const maxClaimDepth = 20
 
 // ReadClaims finds the results of linearizability checkers in a results.edn, at any
 // depth and under any name, including those under the keys of jepsen.independent.
-// It returns them in the order of the text. modelOf knows the models of records
-// such as "CASRegister", as models.OfRecord does. A claim's model is that of the
-// first record in the claim that modelOf knows. A nil modelOf knows none.
-func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
+// It returns them in the order of the text.
+func ReadClaims(in io.Reader, name string, v *edn.Values) ([]jepsen.Claim, error) {
+	found, err := readClaims(in, name, v)
+	return plain(found), err
+}
+
+func readClaims(in io.Reader, name string, v *edn.Values) ([]claim, error) {
 	if in == nil || v == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
 	}
@@ -71,12 +45,17 @@ func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record st
 	if v.Kind(id) != edn.KindMap {
 		return nil, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
 	}
-	return claimsIn(id, v, modelOf), nil
+	return claimsIn(id, v), nil
 }
 
 // ReadTestClaims does the same as ReadClaims for the results in a test.jepsen. It
 // returns no claims if the file is not a test.jepsen, or does not have results yet.
-func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
+func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values) ([]jepsen.Claim, error) {
+	found, err := readTestClaims(ctx, f, name, memory, v)
+	return plain(found), err
+}
+
+func readTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values) ([]claim, error) {
 	test, err := openTest(ctx, f, name, memory)
 	if test == nil || err != nil {
 		return nil, err
@@ -85,7 +64,7 @@ func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, 
 	if !ok || err != nil {
 		return nil, err
 	}
-	return claimsIn(results, v, modelOf), nil
+	return claimsIn(results, v), nil
 }
 
 // openTest opens a file if it is a test.jepsen.
@@ -98,19 +77,33 @@ func openTest(ctx context.Context, f *os.File, name string, memory int64) (*test
 	return testfile.Open(ctx, f, info.Size(), name, memory)
 }
 
+// claim is a claim with the field of the record in which Knossos's results show its initial value.
+type claim struct {
+	jepsen.Claim
+	field string
+}
+
+// plain returns claims without what only this package knows.
+func plain(found []claim) []jepsen.Claim {
+	var claims []jepsen.Claim
+	for _, c := range found {
+		claims = append(claims, c.Claim)
+	}
+	return claims
+}
+
 // claimsIn finds the claims in a map of results.
-func claimsIn(results edn.ID, v *edn.Values, modelOf func(record string) (model string, ok bool)) []Claim {
-	c := claims{v: v, modelOf: modelOf, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
-	c.find(results, Claim{}, 0)
+func claimsIn(results edn.ID, v *edn.Values) []claim {
+	c := claims{v: v, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
+	c.find(results, claim{}, 0)
 	return c.found
 }
 
 // claims collects the claims in a map of results.
 type claims struct {
 	v                        *edn.Values
-	modelOf                  func(record string) (model string, ok bool)
 	valid, results, failures edn.ID
-	found                    []Claim
+	found                    []claim
 }
 
 func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
@@ -118,7 +111,7 @@ func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
 }
 
 // find looks for claims in a map of results. The map belongs to the checker that at names.
-func (c *claims) find(m edn.ID, at Claim, depth int) {
+func (c *claims) find(m edn.ID, at claim, depth int) {
 	v := c.v
 	if v.Kind(m) == edn.KindTagged {
 		m = v.Items(m)[0] // a record of results
@@ -168,7 +161,7 @@ func (c *claims) isClaim(m edn.ID) bool {
 	return false
 }
 
-func (c *claims) claim(m edn.ID, at Claim) Claim {
+func (c *claims) claim(m edn.ID, at claim) claim {
 	v := c.v
 	switch valid, _ := v.Get(m, c.valid); valid {
 	case edn.True:
@@ -199,7 +192,7 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	if _, supposed := c.get(m, "told-by"); at.Flags == nil && !supposed {
 		at.Init, at.field = c.initial(m)
 	}
-	if c.modelOf != nil && at.Flags == nil {
+	if at.Flags == nil {
 		at.Model = c.model(m, 0)
 	}
 	at.NoOp = at.Verdict == jepsen.Valid && c.noOp(m)
@@ -214,7 +207,7 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 }
 
 // pluginFlags takes what clew's plugin says about its own check, in a result or in that of all keys.
-func (c *claims) pluginFlags(m edn.ID, at *Claim) {
+func (c *claims) pluginFlags(m edn.ID, at *claim) {
 	said, _ := c.get(m, "clew")
 	if c.v.Kind(said) != edn.KindMap {
 		return
@@ -303,7 +296,7 @@ func (c *claims) model(id edn.ID, depth int) string {
 		if tag, ok := strings.CutPrefix(v.Text(id), "#"); ok {
 			tag, _, _ = strings.Cut(tag, "{")
 			name := tag[strings.LastIndexByte(tag, '.')+1:]
-			if model, known := c.modelOf(strings.TrimSpace(name)); known {
+			if model, known := models.OfRecord(strings.TrimSpace(name)); known {
 				return model
 			}
 		}
@@ -313,7 +306,7 @@ func (c *claims) model(id edn.ID, depth int) string {
 	}
 	if tag, ok := c.get(id, "tag"); ok && v.Kind(id) == edn.KindMap {
 		name := v.Text(tag)
-		if model, known := c.modelOf(name[strings.LastIndexByte(name, '.')+1:]); known {
+		if model, known := models.OfRecord(name[strings.LastIndexByte(name, '.')+1:]); known {
 			return model
 		}
 	}

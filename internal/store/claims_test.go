@@ -11,12 +11,11 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/jepsen"
 )
 
-func known(record string) (string, bool) { return strings.ToLower(record), record == "Register" }
-
 // said returns claims as text.
-func said(claims []Claim) string {
+func said(claims []jepsen.Claim) string {
 	var b strings.Builder
 	for _, c := range claims {
 		fmt.Fprintf(&b, "%s %s %s %s %d %t %s\n", c.Checker, c.Key, c.Verdict, c.Model, c.OpIndex, c.HasOp, c.Analyzer)
@@ -39,7 +38,7 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := ReadClaims(results, "results.edn", edn.NewValues(), known)
+		want, err := ReadClaims(results, "results.edn", edn.NewValues())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,15 +47,15 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadTestClaims(context.Background(), f, file, 0, edn.NewValues(), known)
+		got, err := ReadTestClaims(context.Background(), f, file, 0, edn.NewValues())
 		f.Close()
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: %d claims, want %d, %v", file, len(got), len(want), err)
 		}
 		// The order of the claims is that of the maps.
 		for _, c := range want {
-			if !strings.Contains(said(got), said([]Claim{c})) {
-				t.Errorf("%s: %s is not among\n%s", file, said([]Claim{c}), said(got))
+			if !strings.Contains(said(got), said([]jepsen.Claim{c})) {
+				t.Errorf("%s: %s is not among\n%s", file, said([]jepsen.Claim{c}), said(got))
 			}
 		}
 		some += len(got)
@@ -68,11 +67,11 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 
 func TestTheResultsOfATestFileMakeClaims(t *testing.T) {
 	for name, want := range map[string]string{"chunks": ":linear nil linearizable register 0 false linear\n", "killed": ""} {
-		f, err := os.Open(filepath.Join("..", "internal", "testfile", "testdata", name+".jepsen"))
+		f, err := os.Open(filepath.Join("..", "testfile", "testdata", name+".jepsen"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		claims, err := ReadTestClaims(context.Background(), f, name, 0, edn.NewValues(), known)
+		claims, err := ReadTestClaims(context.Background(), f, name, 0, edn.NewValues())
 		if f.Close(); err != nil || said(claims) != want {
 			t.Errorf("%s: %v\n%swant\n%s", name, err, said(claims), want)
 		}
@@ -89,7 +88,7 @@ func TestAFileThatIsNoTestMakesNoClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if claims, err := ReadTestClaims(context.Background(), f, path, 0, edn.NewValues(), known); len(claims) != 0 || err != nil {
+		if claims, err := ReadTestClaims(context.Background(), f, path, 0, edn.NewValues()); len(claims) != 0 || err != nil {
 			t.Errorf("%q: %v, %v", text, claims, err)
 		}
 		f.Close()
@@ -141,7 +140,7 @@ func TestResultsMakeClaims(t *testing.T) {
 		{"the whole", `{:valid? true :configs ()}`, " nil linearizable  0 false \n"},
 	} {
 		v := edn.NewValues()
-		claims, err := ReadClaims(strings.NewReader(c.results), "results.edn", v, known)
+		claims, err := ReadClaims(strings.NewReader(c.results), "results.edn", v)
 		for i := range claims {
 			if !claims[i].IsKey {
 				claims[i].Key = v.Value(edn.Nil)
@@ -155,18 +154,15 @@ func TestResultsMakeClaims(t *testing.T) {
 		"[1]":     "results.edn:1:1: expected a map of results, found something else",
 		"{:a\n 1": "results.edn:",
 	} {
-		if _, err := ReadClaims(strings.NewReader(text), "results.edn", edn.NewValues(), known); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := ReadClaims(strings.NewReader(text), "results.edn", edn.NewValues()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := ReadClaims(nil, "results.edn", edn.NewValues(), known); err == nil {
+	if _, err := ReadClaims(nil, "results.edn", edn.NewValues()); err == nil {
 		t.Error("no reader is accepted")
 	}
-	if _, err := ReadClaims(strings.NewReader("{}"), "results.edn", nil, known); err == nil {
+	if _, err := ReadClaims(strings.NewReader("{}"), "results.edn", nil); err == nil {
 		t.Error("no table of values is accepted")
-	}
-	if claims, err := ReadClaims(strings.NewReader(`{:l {:valid? true :configs (#Register{})}}`), "results.edn", edn.NewValues(), nil); err != nil || len(claims) != 1 || claims[0].Model != "" {
-		t.Errorf("without a function that knows models: %v, %v", claims, err)
 	}
 }
 

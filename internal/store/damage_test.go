@@ -75,7 +75,7 @@ func damagedForms(t *testing.T) []damagedForm {
 	}
 	var tests [2]string
 	for i, name := range []string{"chunks.jepsen", "version0.jepsen"} {
-		text, err := os.ReadFile(filepath.Join("..", "internal", "testfile", "testdata", name))
+		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}

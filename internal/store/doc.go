@@ -11,7 +11,7 @@
 // FindAmong chooses among names that the caller has listed, such as the objects below a prefix.
 //
 // ReadClaims reads a run's results.edn, ReadTestClaims the results in its test.jepsen, and ReadTable
-// a table of verdicts. All return Claims, which clew.Compare compares with its own results.
+// a table of verdicts. All return claims, which clew.Compare compares with its own results.
 //
 // The package knows only the names and places of files. Package forms reads the
 // contents of histories, and package models says what their operations mean.

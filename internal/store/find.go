@@ -33,9 +33,6 @@ type Options struct {
 	Own func(Source) bool
 	// Warn, unless nil, is called for what was skipped although it has the name of a history.
 	Warn func(string)
-	// ModelOf is the argument of that name for ReadClaims. Unless it is nil, the results of
-	// runs are read for Source.Checked while an archive is read for the names of its members.
-	ModelOf func(record string) (model string, ok bool)
 }
 
 // FindWith does the same as Find with options, until the context is done. Then the

@@ -13,19 +13,18 @@ import (
 	"strings"
 
 	"clew/internal/files"
+	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/internal/testfile"
 )
 
 // Source says where a history is: a file, standard input, or a member of an archive.
 type Source struct {
 	// Path is its name for people. For a member it is ARCHIVE/MEMBER.
 	Path string
-	// Stored says that the history was found in a directory or an archive. Then Test
-	// and Time are taken from the store's layout TEST/TIME/history.edn. If the layout
-	// differs, Time is "" and Test is the path below the directory.
-	Stored     bool
+	// Test and Time are taken from the store's layout TEST/TIME/history.edn. If the layout
+	// differs, Time is "" and Test is the path below the directory or in the archive.
+	// Both are "" if the history itself was given.
 	Test, Time string
 	// InOrder says that the archive can only be read from front to back. Its sources
 	// are read one at a time, best in the order in which they were found.
@@ -93,7 +92,7 @@ func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 
 // stored returns a source below a root, which may be an archive.
 func stored(root, below string) Source {
-	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below, Below: below}
+	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Test: below, Below: below}
 	if root == "." || root == "./" {
 		s.Path = below
 	}
@@ -116,7 +115,7 @@ func stored(root, below string) Source {
 // the file was given, it is the name that it would have if the folder had been
 // given. It is "" for standard input.
 func (s Source) TestName() string {
-	if s.Stored {
+	if s.Test != "" {
 		return s.Test
 	}
 	path, err := filepath.Abs(s.Path)

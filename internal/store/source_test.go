@@ -19,7 +19,7 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := func(name string) []byte {
-		text, err := os.ReadFile(filepath.Join("..", "internal", "testfile", "testdata", name))
+		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 // a run in a folder, for a file by its name, in archives, and where the caller opens the files.
 func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 	content := func(name string) []byte {
-		text, err := os.ReadFile(filepath.Join("..", "internal", "testfile", "testdata", name))
+		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/jepsen/internal/testfile"
+	"clew/internal/testfile"
 )
 
 // findInTar returns the histories in a tar archive, in its order. It reads the
@@ -53,8 +53,8 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 					return nil, nil, fmt.Errorf("%s: %w", file, err)
 				}
 				*o.Keep -= header.Size
-			} else if isResults(name) && o.ModelOf != nil {
-				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
+			} else if isResults(name) {
+				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0))
 			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again
 				if length, err := testfile.StreamLength(ctx, t.r, name, 0); err == nil {
 					m.length = &length

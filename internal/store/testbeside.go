@@ -16,9 +16,9 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/testfile"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/internal/testfile"
 )
 
 // A test that was killed while its history was written leaves a history.edn that

@@ -15,7 +15,7 @@ import (
 // TableRow is a claim in a table of verdicts, with the file that it is about.
 type TableRow struct {
 	File string
-	Claim
+	jepsen.Claim
 }
 
 // ReadTable reads a table of verdicts with columns that are separated by tabs. The columns are

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"clew/internal/files"
+	"clew/internal/testfile"
 	"clew/jepsen"
-	"clew/jepsen/internal/testfile"
 )
 
 // isTest reports whether a file is a test.jepsen.

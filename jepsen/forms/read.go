@@ -17,9 +17,9 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/opmap"
+	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
-	"clew/jepsen/internal/testfile"
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or

@@ -8,7 +8,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/jepsen/internal/testfile"
+	"clew/internal/testfile"
 )
 
 // test reads the events of a test.jepsen. If it is a file, it reads only the parts

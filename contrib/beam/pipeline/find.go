@@ -18,7 +18,6 @@ import (
 
 	"clew/internal/store"
 	"clew/jepsen"
-	"clew/models"
 )
 
 // Found is a history that has been found: files of one folder, or a member of an archive with its text. Among the
@@ -153,7 +152,7 @@ func find(ctx context.Context, glob string, emit func(Found)) error {
 func unpack(ctx context.Context, archive string, emit func(Found)) {
 	members, err := membersOf(ctx, archive, func(what string) { log.Warnf(ctx, "%s: %s", archive, what) })
 	for _, m := range members {
-		f := Found{Root: archive + "/", Names: []string{m.Below}, Checked: m.Checked(ctx, 0, models.OfRecord)}
+		f := Found{Root: archive + "/", Names: []string{m.Below}, Checked: m.Checked(ctx, 0)}
 		if test, ok := m.Beside(); ok {
 			f.Names = append(f.Names, test.Below)
 			if length, err := test.TestLength(ctx, 0); err == nil {
@@ -173,7 +172,7 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 
 // membersOf finds the histories in an archive.
 func membersOf(ctx context.Context, archive string, warn func(string)) ([]store.Source, error) {
-	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn, ModelOf: models.OfRecord})
+	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn})
 }
 
 // text returns the content of a member.
@@ -196,7 +195,7 @@ func (f *Found) checked(ctx context.Context, memory int64) *store.Checked {
 		return f.Checked
 	}
 	if _, err := os.Stat(f.Path()); err == nil {
-		return store.File(f.Path()).Checked(ctx, memory, models.OfRecord)
+		return store.File(f.Path()).Checked(ctx, memory)
 	}
 	if !store.IsOfRun(f.Path()) {
 		return nil
@@ -206,7 +205,7 @@ func (f *Found) checked(ctx context.Context, memory int64) *store.Checked {
 		return nil
 	}
 	defer in.Close()
-	return store.ReadChecked(in, models.OfRecord)
+	return store.ReadChecked(in)
 }
 
 // read reads the history.

@@ -141,7 +141,7 @@ func TestAJobSaysWhatClewCheckSays(t *testing.T) {
 		write(t, filepath.Join(dir, "store", fmt.Sprintf("test-%d", i%5), fmt.Sprintf("20260101T0000%02d", i), "history.edn"), text)
 	}
 	// A history.edn that is cut off, with the test.jepsen beside it.
-	test, err := os.ReadFile("../../../jepsen/internal/testfile/testdata/chunks.jepsen")
+	test, err := os.ReadFile("../../../internal/testfile/testdata/chunks.jepsen")
 	if err != nil {
 		t.Fatal(err)
 	}

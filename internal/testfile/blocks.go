@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/fressian"
 	"clew/internal/limits"
-	"clew/jepsen/internal/fressian"
 )
 
 // The header: MAGIC, an int32 version, and the int64 offset of the index.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"clew/edn"
+	"clew/internal/fressian"
 	"clew/internal/opmap"
-	"clew/jepsen/internal/fressian"
 )
 
 // chunk is a block of operations.

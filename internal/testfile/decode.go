@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"clew/edn"
+	"clew/internal/fressian"
 	"clew/internal/opmap"
-	"clew/jepsen/internal/fressian"
 )
 
 // part is a chunk that has been decoded. It has a table of values of its own, so that

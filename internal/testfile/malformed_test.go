@@ -11,9 +11,9 @@ import (
 
 	"clew/edn"
 	"clew/internal/opmap"
+	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/internal/testfile"
 )
 
 // op returns a Jepsen op that names its tag.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"clew/jepsen/internal/testfile"
+	"clew/internal/testfile"
 )
 
 // A stream tells the same as a file, wherever it is cut, and not one event more than it
