@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
+.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards module
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -17,6 +17,14 @@ install: # the program, its man page, and completions; PREFIX= and DESTDIR= say 
 	umask 022 && "$(to)/bin/clew" completion bash > "$(share)/bash-completion/completions/clew"
 	umask 022 && "$(to)/bin/clew" completion zsh > "$(share)/zsh/site-functions/_clew"
 	umask 022 && "$(to)/bin/clew" completion fish > "$(share)/fish/vendor_completions.d/clew.fish"
+# PATH= is the new path here, and the recipe's commands still need the old one. Make
+# takes the environment's PATH where a variable would need itself to run the shell.
+ifeq ($(origin PATH),command line)
+path := $(PATH)
+override PATH = $(shell printf %s "$$PATH")
+endif
+module: # renames the module, in its modules, imports and docs: make module PATH=example.com/x/clew
+	$(call tool,module) "$(path)"
 release: # what is published, in dist/: docs/release.md
 	rm -rf dist
 	$(call tool,release) -o dist

@@ -75,7 +75,7 @@ func (t target) keep(cache string) (kept int, err error) {
 	}
 	list.Close()
 	defer os.Remove(list.Name())
-	c := exec.Command("go", "test", "-count=1", "-cover", "-coverpkg=clew/...", "-run", "^"+t.name+"$", t.pkg)
+	c := exec.Command("go", "test", "-count=1", "-cover", "-coverpkg=./...", "-run", "^"+t.name+"$", t.pkg)
 	c.Env = append(os.Environ(), "CLEW_FUZZ_KEEP="+list.Name())
 	if out, err := c.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%s: %w\n%s", t, err, out)

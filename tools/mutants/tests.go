@@ -50,15 +50,24 @@ func (t *aTest) reaches(file string, line int) bool {
 // sources.
 var apart = []string{"./internal/house"}
 
+// modulePath returns the path of the module whose packages are changed.
+func modulePath(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
 // testPackages returns the packages that have tests and import a package below the folders.
 func testPackages(ctx context.Context, folders []string) ([]string, error) {
+	module, err := modulePath(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := exec.CommandContext(ctx, "go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
 		return nil, err
 	}
-	const module = "clew"
 	found := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
 		program, isTest := strings.CutSuffix(strings.Fields(line)[0], ".test")
@@ -210,7 +219,11 @@ func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range regexp.MustCompile(`(?m)^clew/(.*):(\d+)\.\d+,(\d+)\.\d+ \d+ [1-9]\d*$`).FindAllSubmatch(text, -1) {
+	module, err := modulePath(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(module)+`/(.*):(\d+)\.\d+,(\d+)\.\d+ \d+ [1-9]\d*$`).FindAllSubmatch(text, -1) {
 		from, _ := strconv.Atoi(string(at[2]))
 		to, _ := strconv.Atoi(string(at[3]))
 		t.Lines[string(at[1])] = append(t.Lines[string(at[1])], [2]int{from, to})

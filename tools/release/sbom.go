@@ -71,7 +71,7 @@ func (c *common) bom(program []byte, b built, p licenses.Platform) ([]byte, erro
 		return nil, err
 	}
 	goVersion := strings.TrimPrefix(b.GoVersion, "go")
-	refs := map[string]string{"": purl("clew", b.version), licenses.Go: purl(licenses.Go, goVersion)}
+	refs := map[string]string{"": purl(b.Main.Path, b.version), licenses.Go: purl(licenses.Go, goVersion)}
 	sums := map[string]string{}
 	for _, d := range b.Deps {
 		refs[d.Path], sums[d.Path] = purl(d.Path, d.Version), d.Sum
