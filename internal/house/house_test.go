@@ -6,9 +6,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,50 +19,122 @@ import (
 	"clew/models"
 )
 
-// floor is how high a folder lies. A package imports only what lies lower.
-var floor = map[string]int{
-	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "report": 5, "clew": 6, "cmd": 7,
+// floors are the rooms of the house from the ground up: the folders at the top, the
+// root (""), the packages of internal, and what lies higher than the rest of its folder.
+// A package imports, besides its own room, only rooms on lower floors.
+var floors = [][]string{
+	{"internal/digits", "internal/group", "internal/huge", "internal/radix", "internal/text", "internal/usage", "internal/watchdog"},
+	{"edn", "internal/files", "internal/progress"},
+	{"internal/opmap"},
+	{"jepsen"},
+	{"internal/limits"},
+	{"internal/memory", "jepsen/internal/testfile", "models"},
+	{"jepsen/forms"},
+	{"jepsen/store"},
+	{"fallback", "fastpath", "internal/gen"},
+	{"report"},
+	{"internal/certificate", "internal/outputs", "internal/page", "internal/terminal"},
+	{"internal/shards"},
+	{""},
+	{"cmd"},
 }
 
-// folder returns the top-level folder of a package of this module, "clew" for
-// its root and "" for other modules and internal packages.
-func folder(path string) string {
-	if path == "clew" {
-		return "clew"
-	}
-	rest, ours := strings.CutPrefix(path, "clew/")
-	if !ours {
-		return ""
-	}
-	name, _, _ := strings.Cut(rest, "/")
-	if floor[name] == 0 {
-		return ""
-	}
-	return name
+// forTests are the packages that only tests import. They may import all others.
+var forTests = []string{
+	"fastpath/internal/testkit", "internal/archive", "internal/campaign", "internal/clojure", "internal/effort", "internal/ending",
+	"internal/enginetest", "internal/fuzzing", "internal/geometry", "internal/goedn", "internal/house", "internal/oracle",
+	"internal/pagetest", "internal/rows",
 }
 
-func TestImportsPointDownwards(t *testing.T) {
-	out, err := exec.Command("go", "list", "-e", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "clew/...").Output()
+// importable are the packages that a program of others can import. There should be at most
+// ten: each is a promise.
+var importable = []string{
+	"", "edn", "fallback", "fallback/auto", "fallback/hitting", "fastpath", "fastpath/families", "jepsen", "jepsen/forms", "jepsen/store",
+	"models", "models/modelfile", "report",
+}
+
+// roomOf returns the room of a package, whose path is that below the module's: a package
+// or folder of floors, or else the package itself.
+func roomOf(path string) string {
+	for room := path; ; room = room[:strings.LastIndex(room, "/")] {
+		if slices.ContainsFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) }) {
+			return room
+		}
+		if !strings.Contains(room, "/") {
+			return path
+		}
+	}
+}
+
+// packages returns the paths of the module's packages below its own, with those of their
+// imports, without tests'.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.Module.Path}} {{.ImportPath}} {{join .Imports " "}}`, "../../...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
+	all := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		from := folder(fields[0])
-		if from == "" {
+		var ours []string
+		for _, path := range fields[1:] {
+			if rest, below := strings.CutPrefix(path, fields[0]); below && (rest == "" || rest[0] == '/') {
+				ours = append(ours, strings.TrimPrefix(rest, "/"))
+			}
+		}
+		all[ours[0]] = ours[1:]
+	}
+	return all
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	floor := map[string]int{}
+	for i, rooms := range floors {
+		for _, r := range rooms {
+			floor[r] = i
+		}
+	}
+	seen := map[string]bool{}
+	for from, imports := range packages(t) {
+		room := roomOf(from)
+		seen[from], seen[room] = true, true
+		if slices.Contains(forTests, from) {
 			continue
 		}
-		seen[from] = true
-		for _, path := range fields[1:] {
-			to := folder(path)
-			if to != "" && to != from && floor[to] >= floor[from] {
-				t.Errorf("%s imports %s, which does not lie lower", fields[0], path)
+		height, known := floor[room]
+		if !known {
+			t.Errorf("%s is on no floor; expected it in floors or, if only tests import it, in forTests", from)
+		}
+		for _, to := range imports {
+			if slices.Contains(forTests, to) {
+				t.Errorf("%s imports %s, which is for tests", from, to)
+			} else if roomOf(to) != room && floor[roomOf(to)] >= height {
+				t.Errorf("%s imports %s, which does not lie lower", from, to)
 			}
 		}
 	}
-	if len(seen) < len(floor) {
-		t.Errorf("only %d of the house's rooms were seen", len(seen))
+	for _, r := range append(slices.Concat(floors...), forTests...) {
+		if !seen[r] {
+			t.Errorf("there is no package in %q; expected only rooms that exist", r)
+		}
+	}
+}
+
+func TestTheDoorIsNarrow(t *testing.T) {
+	found := map[string]bool{}
+	for path := range packages(t) {
+		if !strings.HasPrefix(path, "cmd/") && !slices.Contains(strings.Split(path, "/"), "internal") {
+			found[path] = true
+			if !slices.Contains(importable, path) {
+				t.Errorf("others can import %s; expected it behind internal, since every name that they see is a promise", path)
+			}
+		}
+	}
+	for _, path := range importable {
+		if !found[path] {
+			t.Errorf("others cannot import %q; expected only what they can in importable", path)
+		}
 	}
 }
 
@@ -85,7 +160,7 @@ func sources(t *testing.T) []source {
 			return nil
 		}
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
 		rel, _ := filepath.Rel(root, p)
 		all = append(all, source{filepath.ToSlash(rel), fset, file})
 		return err
@@ -116,14 +191,52 @@ func TestFunctionsFitAScreen(t *testing.T) {
 	}
 }
 
-// maxFiles is how many files a package may have besides its tests. Models have
-// a file each.
+// several is how many files a package may have, besides its tests, before doc.go walks
+// through it. A command's comment may stay in main.go.
+const several = 5
+
+// undocumented are the packages that have no doc.go yet. The list only gets shorter.
+var undocumented = []string{"fallback/internal/languages/", "fallback/internal/matching/"}
+
+// aFile matches the name of a file in a sentence.
+var aFile = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+
+// Every package says what it is about. The comment is in doc.go if there are several
+// files, and does not name files that do not exist.
+func TestPackagesAreDescribed(t *testing.T) {
+	files, described := map[string][]string{}, map[string][]string{}
+	for _, s := range sources(t) {
+		dir, name := path.Split(s.path)
+		files[dir] = append(files[dir], name)
+		if s.file.Doc == nil || strings.HasSuffix(s.file.Name.Name, "_test") {
+			continue
+		}
+		described[dir] = append(described[dir], name)
+		for _, named := range aFile.FindAllString(s.file.Doc.Text(), -1) {
+			if _, err := os.Stat("../../" + dir + named); err != nil {
+				t.Errorf("the comment of %s names %s, which is not there", s.path, named)
+			}
+		}
+	}
+	for dir, names := range files {
+		if len(described[dir]) != 1 {
+			t.Errorf("%s: %d files have a package comment: %v; expected one", dir, len(described[dir]), described[dir])
+		} else if where := described[dir][0]; len(names) > several && where != "doc.go" && where != "main.go" && !slices.Contains(undocumented, dir) {
+			t.Errorf("%s: the package comment is in %s; expected it in doc.go, since there are %d files", dir, where, len(names))
+		}
+	}
+}
+
+// maxFiles is how many files a package may have besides its tests and doc.go. Models
+// have a file each.
 const maxFiles = 15
 
 func TestPackagesAreSmall(t *testing.T) {
 	files := map[string]int{}
 	for _, s := range sources(t) {
-		files[path.Dir(s.path)]++
+		if path.Base(s.path) != "doc.go" {
+			files[path.Dir(s.path)]++
+		}
 	}
 	for dir, n := range files {
 		if n > maxFiles && dir != "models" {
@@ -168,6 +281,69 @@ func TestModelsHaveOneHome(t *testing.T) {
 	for name := range names {
 		if len(homes[name]) != 1 {
 			t.Errorf("%q stands in %d files: %v; expected one", name, len(homes[name]), homes[name])
+		}
+	}
+}
+
+// strangers are the files and folders outside models whose strings are :f's of models, and
+// why. Whatever else knows an :f belongs into the model's home.
+var strangers = map[string]string{
+	"cmd/clew/":                "check is a command",
+	"contrib/porcupine/peers/": "Porcupine's histories have words of their own",
+	"fastpath/told.go":         "the first reads show the initial value",
+	"hint.go":                  "a failed :cas explains a first read",
+	"internal/campaign/":       "changes of a model's operations, until each is in its model's home",
+	"internal/gen/":            "generators, until each is in its model's home",
+	"internal/oracle/":         "second readings, until each is in its model's home",
+	"internal/pagetest/":       "histories that tests draw",
+	"internal/rows/":           "small histories, until they are in their models' homes",
+	"jepsen/forms/":            "other monitors' text forms have words of their own",
+	"jepsen/independent.go":    "a :cas may have a key and two values",
+	"jepsen/store/skipped.go":  "skipped events may be reads",
+	"tools/":                   "benchmarks choose what they measure",
+}
+
+// aWord matches an :f, or a key beside it, where a model lists them.
+var aWord = regexp.MustCompile(`:([a-z][A-Za-z-]*)`)
+
+// keysBesides are the words of the lists that are keys of an operation.
+var keysBesides = []string{"key", "value", "client", "fence", "permits"}
+
+// The :f's of models occur only in their homes.
+func TestWordsOfModelsHaveOneHome(t *testing.T) {
+	fs := map[string]bool{}
+	for _, d := range models.All() {
+		for _, word := range aWord.FindAllStringSubmatch(d.Fs, -1) {
+			fs[word[1]] = !slices.Contains(keysBesides, word[1])
+		}
+	}
+	met := map[string]bool{}
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.path, "models/") {
+			continue
+		}
+		where := s.path
+		for place := range strangers {
+			if strings.HasPrefix(s.path, place) {
+				where = place
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && fs[strings.TrimPrefix(text, ":")] {
+				if met[where] = true; strangers[where] == "" {
+					t.Errorf("%s: the string %s is an :f of a model; expected such only in models", s.fset.Position(lit.Pos()), lit.Value)
+				}
+			}
+			return true
+		})
+	}
+	for place, why := range strangers {
+		if !met[place] {
+			t.Errorf("%s has no :f any more (%s); remove it from strangers", place, why)
 		}
 	}
 }
