@@ -382,7 +382,7 @@ func (c *checking) points() []point {
 func (c *checking) final(ctx context.Context) (edn.Value, error) {
 	var state models.State
 	var err error
-	if _, declared := c.ops.Model.(models.Declaring); declared && len(c.parts) > 1 {
+	if c.ops.Model.Traits().Declared != nil && len(c.parts) > 1 {
 		state, err = c.wholeRun()
 	} else {
 		state, err = models.Final(ctx, c.ops.Model, &c.ops.Columns, c.wholeOrder())
@@ -496,7 +496,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		c.lacks("an order of all operations up to the failure")
 	}
 	r.Hint = completedOtherwise(part.History, r)
-	if _, single := c.ops.Model.(models.SingleValue); single && r.Hint == "" {
+	if c.ops.Model.Traits().IsRegister && r.Hint == "" {
 		r.Hint = hint(c.spec, part, r.FailEvent)
 	}
 	if r.Hint == "" {

@@ -93,7 +93,7 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 			coresOf(t, models.Spec{Name: "multi-register", NilReadsExact: exact}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
 				all := oracle.SetOf(core)
 				closed := func(s oracle.Set) bool {
-					return s == all || nothingElseIsSeen(ops.Model.(models.Replacing), ops, int32(r.FailEvent), s)
+					return s == all || nothingElseIsSeen(ops.Model.Traits().Visibility, ops, int32(r.FailEvent), s)
 				}
 				return h.Core(core, int32(r.FailEvent), closed)
 			})
@@ -105,7 +105,7 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 // seen it if two conditions hold: the other one began before it returned; and in between, no operation of the set
 // replaced the value for certain. An operation replaces it for certain if it began after the other one had returned,
 // and returned before the first one began.
-func nothingElseIsSeen(m models.Replacing, ops *models.Operations, fail int32, s oracle.Set) bool {
+func nothingElseIsSeen(m *models.Visibility, ops *models.Operations, fail int32, s oracle.Set) bool {
 	replaced := func(place, before int32) int32 {
 		since := int32(-1)
 		for _, row := range s.Rows() {
@@ -186,18 +186,18 @@ func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
 // replaces it, a subset has the operations that made the values that it sees. All other operations belong to every
 // subset.
 func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.Set) bool {
-	replacing, replaces := ops.Model.(models.Replacing)
-	if m, reaching := ops.Model.(models.Reaching); reaching {
-		replacing = m.Replacing(ops)
-		replaces = replacing != nil
+	traits := ops.Model.Traits()
+	visible := traits.Visibility
+	if traits.FindVisibility != nil {
+		visible = traits.FindVisibility(ops)
 	}
-	if replaces {
+	if visible != nil {
 		return func(s oracle.Set) bool {
-			return s == oracle.SetOf(core) || nothingElseIsSeen(replacing, ops, fail, s)
+			return s == oracle.SetOf(core) || nothingElseIsSeen(visible, ops, fail, s)
 		}
 	}
-	v, valued := ops.Model.(models.Valued)
-	whole := valued && !slices.ContainsFunc(core, func(row models.Row) bool {
+	v := traits.Droppable
+	whole := v != nil && !slices.ContainsFunc(core, func(row models.Row) bool {
 		_, all := v.Touches(ops.Op(row))
 		return all
 	})
@@ -211,7 +211,7 @@ func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.
 			}
 		}
 	}
-	if valued {
+	if v != nil && v.Lasting != nil {
 		tie.together(append(slices.Clone(v.Lasting()), lasts))
 	}
 	var always oracle.Set

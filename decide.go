@@ -127,10 +127,10 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 // core is as small as possible, whichever engine found it.
 func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
 	rows, lim := x.core, limits.Limits{Memory: lim.Memory}
-	switch _, parts := whole.(models.Partitioner); {
+	switch {
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
-	case parts || fallback.Counts(part.Model):
+	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
 		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
 	}
 	ops := make([]jepsen.Operation, len(rows))

@@ -48,6 +48,9 @@ func (m lamp) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	return op, false, models.ErrUnknownF
 }
 
+// Traits says what else the model offers to searches: nothing.
+func (m lamp) Traits() *models.Traits { return &models.Traits{} }
+
 func (m lamp) Init() models.State { return models.State{0} }
 
 func (m lamp) Step(dst []models.State, s models.State, op models.Op) []models.State {

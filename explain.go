@@ -40,8 +40,8 @@ func explain(r *report.Result, others int) string {
 // a part or the whole.
 func (c *checking) othersOpen(fail jepsen.Event) int {
 	partOf := func(models.Op) int32 { return 0 }
-	if m, ok := c.ops.Model.(models.Partitioner); ok {
-		partOf = m.Part
+	if p := c.ops.Model.Traits().Partition; p != nil {
+		partOf = p.Of
 	}
 	count := map[int32]int{}
 	failing := int32(0)

@@ -42,8 +42,8 @@ func stopped(f func()) bool {
 
 // within bounds the steps of a model that can be bounded. The caller calls release once no more steps are taken.
 func within(ctx context.Context, m models.Model, lim limits.Limits) (release func()) {
-	if b, ok := m.(models.Bounded); ok {
-		return b.Within(ctx, lim.Memory)
+	if bound := m.Traits().Within; bound != nil {
+		return bound(ctx, lim.Memory)
 	}
 	return func() {}
 }
@@ -66,8 +66,8 @@ const doubtSteps = 20_000
 // undeclared decides the core of an invalid history again, without what the model's author declares. If the model has
 // parts, it also decides all parts together, as long as that is easy.
 func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
-	m, ok := c.ops.Model.(models.Declaring)
-	if !ok {
+	m := c.ops.Model.Traits().Declared
+	if m == nil {
 		return
 	}
 	m.Doubt()

@@ -23,7 +23,7 @@ const (
 // decide decides operations. It goes part by part if the model has parts and the fast path does not decide them all
 // at once.
 func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits.Limits) ([]*models.Operations, []decision) {
-	if _, parted := ops.Model.(models.Partitioner); parted && d.fast {
+	if ops.Model.Traits().Partition != nil && d.fast {
 		first := *d
 		first.only = true
 		if x := first.part(ctx, ops, lim); x.Verdict != jepsen.Unknown {

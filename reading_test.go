@@ -193,6 +193,8 @@ func lineOf(t *testing.T, r *report.Result) report.Line {
 // panicking is a model that panics when it reads an operation, as a bug would.
 type panicking struct{ models.Reader }
 
+func (m *panicking) Traits() *models.Traits { return &models.Traits{} }
+
 func (m *panicking) Step([]models.State, models.State, models.Op) []models.State {
 	panic("a poisoned history")
 }

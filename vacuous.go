@@ -20,7 +20,7 @@ func (c *checking) vacuous() string {
 	if h.Operations() == 0 {
 		return report.NoOperations
 	}
-	if m, ok := ops.Model.(models.Permissive); ok && m.RefusesNothing() {
+	if ops.Model.Traits().RefusesNothing {
 		return report.NotRefusable
 	}
 	why, row, sampled := report.NoneReturned, 0, false
@@ -62,7 +62,7 @@ const (
 // refuses reports whether one of the first operations of the witness that returned could not have happened in one of
 // its first states. A user's own model counts as refusing: its steps are not taken again for this.
 func (c *checking) refuses() bool {
-	if _, own := c.ops.Model.(models.Declaring); own {
+	if c.ops.Model.Traits().Declared != nil {
 		return true
 	}
 	for i, part := range c.parts[:min(len(c.parts), sampledParts)] {

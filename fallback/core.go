@@ -47,11 +47,12 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 			rows = append(rows, i)
 		}
 	}
-	switch x := ops.Model.(type) {
-	case models.Replacing:
-		return m.replaced(x, rows, m.failing(x, rows))
-	case models.Reaching:
-		if r := x.Replacing(ops); r != nil {
+	traits := ops.Model.Traits()
+	if v := traits.Visibility; v != nil {
+		return m.replaced(v, rows, m.failing(v, rows))
+	}
+	if traits.FindVisibility != nil {
+		if r := traits.FindVisibility(ops); r != nil {
 			if window := m.failing(r, rows); len(window) < len(rows) || len(rows) <= maxWholeRows {
 				return m.replaced(r, rows, window)
 			}
@@ -62,7 +63,7 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 	if Counts(ops.Model) {
 		return m.counted(rows)
 	}
-	if v, ok := ops.Model.(models.Valued); ok {
+	if v := traits.Droppable; v != nil {
 		rows = m.minimize(m.values(v, rows))
 		rows = m.minimize(split(rows, m.readOnly))
 	}
@@ -167,14 +168,14 @@ func (m *minimizer) readOnly(i int32) bool {
 const firstWindow = 16
 
 // maxWholeRows bounds the rows that are searched as a whole for a model that
-// turned out to be Replacing. Often no window fails for it, as what an operation
+// turned out to have Visibility. Often no window fails for it, as what an operation
 // sees may reach back to the first one.
 const maxWholeRows = 1000
 
 // failing returns a window of the rows that fails, for a model in which a value is
 // gone once another replaces it. It tries windows of the rows that return last,
 // each larger than the one before. If none of them fails, it returns all rows.
-func (m *minimizer) failing(r models.Replacing, rows []int32) []int32 {
+func (m *minimizer) failing(r *models.Visibility, rows []int32) []int32 {
 	slices.Sort(rows)
 	byRes := slices.Clone(rows)
 	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(m.ops.Res[b], m.ops.Res[a]) })
@@ -191,7 +192,7 @@ func (m *minimizer) failing(r models.Replacing, rows []int32) []int32 {
 }
 
 // replaced returns a small part of a window of the rows that fails.
-func (m *minimizer) replaced(r models.Replacing, rows, window []int32) []int32 {
+func (m *minimizer) replaced(r *models.Visibility, rows, window []int32) []int32 {
 	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
 		m.sight = newSight(m.ops, r, rows, window)
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
@@ -204,9 +205,9 @@ func (m *minimizer) replaced(r models.Replacing, rows, window []int32) []int32 {
 
 // withoutValues leaves values out of the rows, as long as the rest of the
 // window still fails and is closed in the rest of the rows.
-func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (fewer, left []int32) {
-	v, ok := m.ops.Model.(models.Valued)
-	if !ok {
+func (m *minimizer) withoutValues(r *models.Visibility, rows, window []int32) (fewer, left []int32) {
+	v := m.ops.Model.Traits().Droppable
+	if v == nil {
 		return rows, window
 	}
 	_, units := m.values(v, rows)
@@ -240,7 +241,7 @@ func minus(a, b []int32) []int32 {
 // values divides rows by the values that they touch. A row stays if it touches no
 // value, a value of the failing operation, or a value that lasts. The others may
 // go value by value, starting with the value that was touched last.
-func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
+func (m *minimizer) values(v *models.Droppable, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32
 	root = func(x int32) int32 {
@@ -252,7 +253,10 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 		parent[x] = root(p)
 		return parent[x]
 	}
-	staying := v.Lasting()
+	var staying []int32
+	if v.Lasting != nil {
+		staying = v.Lasting()
+	}
 	for _, i := range rows {
 		touched, all := v.Touches(m.ops.Op(i))
 		if all {
@@ -300,7 +304,7 @@ func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []
 		}
 		return m.counted(core)
 	}
-	if r, ok := ops.Model.(models.Replacing); ok && ops.Len() <= maxLinear {
+	if r := ops.Model.Traits().Visibility; r != nil && ops.Len() <= maxLinear {
 		return m.replaced(r, m.visible(r, core), core)
 	}
 	return core
@@ -315,7 +319,7 @@ const (
 
 // visible returns a core and the operations that make a cell that the core
 // sees, in order.
-func (m *minimizer) visible(r models.Replacing, core []models.Row) []models.Row {
+func (m *minimizer) visible(r *models.Visibility, core []models.Row) []models.Row {
 	seen, all := map[models.Cell]bool{}, false
 	for _, row := range core {
 		cells, every := r.Sees(nil, m.ops.Op(row))
@@ -341,12 +345,8 @@ func (m *minimizer) visible(r models.Replacing, core []models.Row) []models.Row 
 // at the failing operation as a history of its own, and would not without any other of its
 // operations.
 func Counts(m models.Model) bool {
-	s, ok := m.(models.Shaped)
-	if !ok {
-		return false
-	}
-	_, ok = s.Shape().(models.VersionsShape)
-	return ok
+	_, counts := models.ShapeOf[models.VersionsShape](m)
+	return counts
 }
 
 // maxSingles bounds the rows that are each looked at once more.

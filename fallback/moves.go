@@ -22,12 +22,12 @@ type moves struct {
 	counts []count  // by crash class
 	guard  []uint64 // the bit above every count
 
-	foresees models.Foreseeing // the model, if it is Foreseeing
-	others   []models.Op       // see gather and gatherAll
-	steers   models.Steering   // the model, if it is Steering
-	aim      int32             // see aimed
-	fading   *fading           // if the model is Fading
-	horizon  int32             // see wants
+	lookahead *models.Lookahead // nil if the model has none
+	others    []models.Op       // see gather and gatherAll
+	guide     *models.Guide     // nil if the model has none
+	aim       int32             // see aimed
+	live      *liveness         // nil if the model does not say what matters
+	horizon   int32             // see wants
 }
 
 // count says where the used operations of a crash class are counted.
@@ -42,19 +42,20 @@ func newMoves(l *Layout) *moves {
 	if l.Cause != "" {
 		return m
 	}
-	if foresees, ok := l.Ops.Model.(models.Foreseeing); ok && !l.NoForesight {
-		m.foresees, m.aim = foresees, l.slots
+	traits := l.Ops.Model.Traits()
+	if traits.Lookahead != nil && !l.NoForesight {
+		m.lookahead, m.aim = traits.Lookahead, l.slots
 		l.Words = int(l.slots+1+63) / 64
 	}
-	if steers, ok := l.Ops.Model.(models.Steering); ok && !l.NoSteering && !l.NoEagerReads {
-		m.steers = steers
+	if !l.NoSteering && !l.NoEagerReads {
+		m.guide = traits.Guide
 	}
 	m.pack()
 	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
 		return m
 	}
-	if model, ok := l.Ops.Model.(models.Fading); ok {
-		m.fading = newFading(l, model)
+	if traits.Liveness != nil {
+		m.live = newLiveness(l, traits.Liveness)
 	}
 	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
 	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
@@ -63,7 +64,7 @@ func newMoves(l *Layout) *moves {
 			switch class := l.Class[row]; {
 			case l.space.blind[class]:
 				SetBit(m.blind[k*l.Words:], l.Slot[row])
-			case !l.space.reads[class] && (m.NoCovering || m.fading == nil || !m.fading.coverable(class)):
+			case !l.space.reads[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
 				SetBit(m.exact[k*l.Words:], l.Slot[row])
 			}
 		}
@@ -272,7 +273,7 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 	return false
 }
 
-// plan is how a configuration may go on, as far as the model foresees it.
+// plan is how a configuration may go on, as far as the model sees ahead.
 type plan int32
 
 const (
@@ -285,13 +286,13 @@ const (
 
 // foresee returns the plan of a configuration at the k-th return. window.go says why.
 func (m *moves) foresee(k, state int32, c []uint64) plan {
-	if m.fading != nil && !m.NoNeeds && m.wants(k, state, c) {
+	if m.live != nil && !m.NoNeeds && m.wants(k, state, c) {
 		return hopeless
 	}
-	if m.steers != nil {
+	if m.guide != nil {
 		return m.steer(k, state, c)
 	}
-	if m.foresees == nil {
+	if m.lookahead == nil {
 		return anyhow
 	}
 	open := m.OpenRows(k)
@@ -303,15 +304,15 @@ func (m *moves) foresee(k, state int32, c []uint64) plan {
 	now, op := m.space.states[state], m.space.ops[class]
 	aimed, possible := m.aimed(c), len(m.space.Step(state, class)) > 0
 	switch {
-	case !aimed && !possible && m.foresees.MayFollow(now, op, m.others):
+	case !aimed && !possible && m.lookahead.MayFollow(now, op, m.others):
 		return anyhow
 	case !aimed && !possible:
 		return hopeless
-	case !aimed && (m.space.reads[class] || !m.foresees.MayLead(now, op, m.others)):
+	case !aimed && (m.space.reads[class] || !m.lookahead.MayLead(now, op, m.others)):
 		return anyhow
 	}
 	for _, row := range open[1:] {
-		if class := m.Class[row]; m.space.reads[class] && !m.discharged(c, row) && m.foresees.MayFollow(now, m.space.ops[class], m.others) {
+		if class := m.Class[row]; m.space.reads[class] && !m.discharged(c, row) && m.lookahead.MayFollow(now, m.space.ops[class], m.others) {
 			return aiming
 		}
 	}
@@ -321,14 +322,14 @@ func (m *moves) foresee(k, state int32, c []uint64) plan {
 	return itself
 }
 
-// steer returns the plan of a configuration at the k-th return if the model steers.
+// steer returns the plan of a configuration at the k-th return if the model guides the search.
 func (m *moves) steer(k, state int32, c []uint64) plan {
 	returning := m.OpenRows(k)[0]
 	if m.discharged(c, returning) {
 		return anyhow
 	}
 	m.gatherAll(k, c)
-	switch course := m.steers.Steer(m.space.states[state], m.Ops.Op(returning), m.others); course {
+	switch course := m.guide.Course(m.space.states[state], m.Ops.Op(returning), m.others); course {
 	case models.Anyhow:
 		return anyhow
 	case models.Directly:
@@ -359,7 +360,7 @@ func (m *moves) keeps(k, state, row int32, p plan) bool {
 	}
 	returning, crashed := m.Ops.Op(m.OpenRows(k)[0]), m.Ops.Res[row] == models.Open
 	return len(m.space.Step(state, m.Class[row])) > 0 &&
-		m.steers.Keeps(m.space.states[state], models.Course(p-steered), returning, m.Ops.Op(row), crashed, m.others)
+		m.guide.Keeps(m.space.states[state], models.Course(p-steered), returning, m.Ops.Op(row), crashed, m.others)
 }
 
 // gather fills others with the operations that may be linearized before the k-th
@@ -385,13 +386,13 @@ func (m *moves) gather(k int32, c []uint64) {
 // aimed says whether a configuration owes a read before the operation that
 // returns. A slot of its own holds that bit, among the slots that are gone.
 func (m *moves) aimed(c []uint64) bool {
-	return m.foresees != nil && HasBit(c[m.Words:], m.aim)
+	return m.lookahead != nil && HasBit(c[m.Words:], m.aim)
 }
 
 // aimAt records that a row was used with a plan.
 func (m *moves) aimAt(k int32, c []uint64, row int32, p plan) {
 	switch {
-	case m.foresees == nil:
+	case m.lookahead == nil:
 	case m.space.reads[m.Class[row]] || row == m.OpenRows(k)[0]:
 		ClearBit(c[m.Words:], m.aim)
 	case p == aiming:
@@ -413,7 +414,7 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 			c[i] |= blind &^ c[m.Words+i]
 		}
 	}
-	if m.fading != nil && !m.NoCovering {
+	if m.live != nil && !m.NoCovering {
 		m.cover(k, c, class)
 	}
 	if crash >= 0 {
@@ -429,13 +430,13 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 
 // cover discharges the open rows that an operation of a class covers.
 func (m *moves) cover(k int32, c []uint64, class int32) {
-	if m.fading.hides[class] == 0 {
+	if m.live.hides[class] == 0 {
 		return
 	}
 	open := m.OpenRows(k)
 	m.Work += len(open)
 	for _, o := range open {
-		if m.fading.covers(class, m.Class[o]) && !HasBit(c[m.Words:], m.Slot[o]) {
+		if m.live.covers(class, m.Class[o]) && !HasBit(c[m.Words:], m.Slot[o]) {
 			SetBit(c, m.Slot[o])
 		}
 	}
@@ -444,10 +445,10 @@ func (m *moves) cover(k int32, c []uint64, class int32) {
 // fade returns a state at the k-th return, with one value for all that no
 // operation will see.
 func (m *moves) fade(k, state int32) int32 {
-	if m.fading == nil || m.NoFading || int(k) == len(m.Ends) {
+	if m.live == nil || m.NoFading || int(k) == len(m.Ends) {
 		return state
 	}
-	return m.fading.fade(k, state)
+	return m.live.forget(k, state)
 }
 
 // read linearizes the open rows that change nothing and fit the state, and
@@ -482,9 +483,9 @@ func (m *moves) settle(order []int32) []int32 {
 	last := int32(-1)
 	for i, row := range order {
 		switch {
-		case row < 0 && m.fading != nil:
+		case row < 0 && m.live != nil:
 			last = int32(i) - 1
-			for order[last] < 0 || !m.fading.covers(m.Class[order[last]], m.Class[^row]) {
+			for order[last] < 0 || !m.live.covers(m.Class[order[last]], m.Class[^row]) {
 				last--
 			}
 			places = append(places, place{last, ^row})

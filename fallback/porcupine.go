@@ -202,12 +202,12 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 // weight returns what the model holds for new states besides their numbers.
 // States that an operation leaves unchanged are not new.
 func (s *porcupineSearch) weight(states []models.State, row int32) (bytes int64) {
-	weighs, ok := s.ops.Model.(models.Weighing)
-	if !ok || !s.ops.Model.Mutates(s.ops.Op(row)) {
+	weight := s.ops.Model.Traits().Weight
+	if weight == nil || !s.ops.Model.Mutates(s.ops.Op(row)) {
 		return 0
 	}
 	for _, state := range states {
-		bytes += weighs.Weight(state)
+		bytes += weight(state)
 	}
 	return bytes
 }
@@ -273,10 +273,10 @@ func (s *porcupineSearch) push(from *node, row int32, states []models.State) *no
 func (s *porcupineSearch) after(states []models.State, row int32) []models.State {
 	op := s.ops.Op(row)
 	next := stateSet{search: s, full: bytesPerAsking}
-	each, many := s.ops.Model.(models.Branching)
+	outcomes := s.ops.Model.Traits().Outcomes
 	for _, state := range states {
-		if many {
-			each.Outcomes(state, op, next.add)
+		if outcomes != nil {
+			outcomes(state, op, next.add)
 		} else {
 			n := len(next.states)
 			next.states = s.ops.Model.Step(next.states, state, op)
@@ -405,7 +405,7 @@ func (s *porcupineSearch) before(n *node, state models.State) (from models.State
 		}
 	}
 	op := s.ops.Op(n.row)
-	each, many := s.ops.Model.(models.Branching)
+	outcomes := s.ops.Model.Traits().Outcomes
 	var next []models.State
 	for _, p := range n.parent.states {
 		leads := false
@@ -413,8 +413,8 @@ func (s *porcupineSearch) before(n *node, state models.State) (from models.State
 			leads = slices.Equal(to, state)
 			return s.look(1+len(to)) && !leads
 		}
-		if many {
-			each.Outcomes(p, op, is)
+		if outcomes != nil {
+			outcomes(p, op, is)
 		} else {
 			next = s.ops.Model.Step(next[:0], p, op)
 			_ = slices.ContainsFunc(next, func(to models.State) bool { return !is(to) })

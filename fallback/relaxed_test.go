@@ -53,7 +53,7 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 	for seed := range n {
 		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
 		want := fallback.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
-		a := fallback.RefuteUnder(context.Background(), ops.Model.(models.Tightened).Looser(), fallback.Window{}, ops, limits.Limits{})
+		a := fallback.RefuteUnder(context.Background(), ops.Model.Traits().Relaxed(), fallback.Window{}, ops, limits.Limits{})
 		if want.Verdict == jepsen.Invalid {
 			invalid++
 		}

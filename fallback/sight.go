@@ -28,7 +28,7 @@ import (
 // which grows with it. Whether that one fails is monotone, as minimizing requires.
 type sight struct {
 	ops     *models.Operations
-	r       models.Replacing
+	r       *models.Visibility
 	cells   []models.Cell         // all that are made
 	outside map[models.Cell]chain // the operations that make a cell and are never in a set
 	rows    []int32               // what can be in a set; ascending
@@ -55,7 +55,7 @@ func (c *chain) after(start, end int32) bool {
 }
 
 // newSight prepares sight for subsets of some of all rows; both ascend.
-func newSight(ops *models.Operations, r models.Replacing, all, some []int32) *sight {
+func newSight(ops *models.Operations, r *models.Visibility, all, some []int32) *sight {
 	s := &sight{ops: ops, r: r, outside: map[models.Cell]chain{}, rows: some}
 	seen := map[models.Cell]bool{}
 	for _, i := range all {

@@ -28,11 +28,11 @@ func TestAChainOfTransactionsIsLeftOutInOnePass(t *testing.T) {
 	for row := range models.Row(n) {
 		all = append(all, row)
 	}
-	s := newSight(ops, ops.Model.(models.Replacing), all, all)
+	s := newSight(ops, ops.Model.Traits().Visibility, all, all)
 	if left := s.within(context.Background(), all); len(left) != n {
 		t.Errorf("all of %d are closed, not only %v", n, left)
 	}
-	s = newSight(ops, ops.Model.(models.Replacing), all, all[1:])
+	s = newSight(ops, ops.Model.Traits().Visibility, all, all[1:])
 	if left := s.within(context.Background(), all[1:]); len(left) != 0 || s.looked > 2*n {
 		t.Errorf("%d are left after looking at %d", len(left), s.looked)
 	}
@@ -46,7 +46,7 @@ func TestWithinIsTheLargestClosedSet(t *testing.T) {
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "multi-register"}} {
 		for seed := range uint64(400) {
 			ops, text := rows.Generated(t, spec, gen.Options{Operations: 25}, seed)
-			replacing := ops.Model.(models.Replacing)
+			replacing := ops.Model.Traits().Visibility
 			var all, among []models.Row
 			for row := range models.Row(ops.Len()) {
 				all = append(all, row)
@@ -80,7 +80,7 @@ func TestWithinIsTheLargestClosedSet(t *testing.T) {
 // operation outside of the set made. That operation had been invoked when o returned.
 // It had not yet returned when the last operation was invoked that is in the set,
 // replaced the cell's place and returned before o was invoked.
-func seesOutside(ops *models.Operations, r models.Replacing, all, set []int32, o int32) bool {
+func seesOutside(ops *models.Operations, r *models.Visibility, all, set []int32, o int32) bool {
 	cells, every := r.Sees(nil, ops.Op(o))
 	for _, maker := range all {
 		if slices.Contains(set, maker) {

@@ -11,10 +11,8 @@ import (
 // pair.
 type Space struct {
 	model  models.Model
-	lead   models.Numbered  // the model, if it numbers its states itself
-	each   models.Branching // the model, if a step of it may have very many outcomes
-	weighs models.Weighing  // the model, if its states stand for more than their numbers
-	goOn   func() bool      // unless nil, asked now and then within a step
+	traits models.Traits
+	goOn   func() bool // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
 	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
@@ -45,10 +43,7 @@ const maxTable = 1 << 16
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
-	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}}
-	s.each, _ = ops.Model.(models.Branching)
-	s.weighs, _ = ops.Model.(models.Weighing)
-	s.lead, _ = ops.Model.(models.Numbered)
+	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: map[uint64][]int32{}}
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -59,11 +54,9 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 			classes[op] = c
 			s.ops = append(s.ops, op)
 			s.reads = append(s.reads, !s.model.Mutates(op))
-			overwriting, ok := s.model.(models.Overwriting)
-			blind := ok && overwriting.Overwrites(op)
-			_, register := s.model.(models.SingleValue)
+			blind := s.traits.Overwrites != nil && s.traits.Overwrites(op)
 			s.blind = append(s.blind, blind)
-			s.fixes = append(s.fixes, blind || register && op.Kind != models.FailedCAS)
+			s.fixes = append(s.fixes, blind || s.traits.IsRegister && op.Kind != models.FailedCAS)
 		}
 		class[i] = c
 	}
@@ -74,7 +67,7 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 
 // Number returns the number of a state.
 func (s *Space) Number(state models.State) int32 {
-	if s.lead != nil {
+	if s.traits.StepNumber != nil {
 		s.meet(state[0])
 		return state[0]
 	}
@@ -89,8 +82,8 @@ func (s *Space) Number(state models.State) int32 {
 	s.states = append(s.states, state)
 	s.byHash[h] = append(s.byHash[h], n)
 	s.bytes += 150 + 4*int64(len(state))
-	if s.weighs != nil {
-		s.bytes += s.weighs.Weight(state)
+	if s.traits.Weight != nil {
+		s.bytes += s.traits.Weight(state)
 	}
 	s.meet(n)
 	return n
@@ -151,9 +144,9 @@ func (s *Space) lookUp(state, class int32) int32 {
 	if known {
 		return to
 	}
-	if s.lead != nil {
+	if s.traits.StepNumber != nil {
 		s.work += numberWork
-		if to = s.lead.Lead(state, s.ops[class]); to < 0 {
+		if to = s.traits.StepNumber(state, s.ops[class]); to < 0 {
 			to = noStep
 		} else {
 			s.meet(to)
@@ -170,8 +163,8 @@ func (s *Space) lookUp(state, class int32) int32 {
 // ask calls the model's step.
 func (s *Space) ask(state, class int32) int32 {
 	var next []int32
-	if s.each != nil {
-		s.each.Outcomes(s.states[state], s.ops[class], func(to models.State) bool {
+	if s.traits.Outcomes != nil {
+		s.traits.Outcomes(s.states[state], s.ops[class], func(to models.State) bool {
 			next = append(next, s.Number(to))
 			return s.mayGoOn()
 		})

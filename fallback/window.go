@@ -54,7 +54,7 @@ import (
 //     the other must still linearize an operation that this one need not. Then the
 //     operation is a read, which can be left out, or a covered one, which can be left
 //     covered.
-//   - Foresight, if the model sees what sums or bounds rule out (models.Foreseeing). A
+//   - Foresight, if the model sees what sums or bounds rule out (models.Lookahead). A
 //     configuration is given up if the operation that returns next cannot happen after
 //     any of those that may be linearized before it. And if that operation may as well go
 //     first, only reads are a reason to linearize others before it: those between the
@@ -62,11 +62,11 @@ import (
 //     read that may happen before it must do so. That read is owed. If two configurations
 //     differ in nothing else, the one that owes no read makes the other redundant.
 //   - Steering, if the model knows what is worth a try before the operation that
-//     returns next (models.Steering): nothing else is tried.
-//   - Fading, and needs, if a state has values at places (models.Fading). The search
+//     returns next (models.Guide): nothing else is tried.
+//   - Fading, and needs, if a state has values at places (models.Liveness). The search
 //     forgets values that no operation will see, and gives up where an operation needs a
 //     value that never comes. There, covering is about places, and operations that append
-//     to a value can be covered as well (fading.go).
+//     to a value can be covered as well (liveness.go).
 //   - Quiescence. After an operation that ran alone, with no crashed one begun, only the
 //     state counts. If only one state is possible, whatever was before, the search
 //     forgets the configurations before it. Other ways to get there lead no further, and
@@ -151,7 +151,7 @@ type frame struct {
 }
 
 // run searches, and says whether it found a linearization. If it may give up because
-// of what some operation needs (fading.go), it first looks as far ahead as it can,
+// of what some operation needs (liveness.go), it first looks as far ahead as it can,
 // which finds linearizations sooner. If there is none, it searches again to find out
 // where that shows.
 func (s *windowSearch) run() bool {
@@ -159,7 +159,7 @@ func (s *windowSearch) run() bool {
 		return false
 	}
 	s.failed = newAntichain(s.moves, true)
-	if s.fading != nil && !s.NoNeeds {
+	if s.live != nil && !s.NoNeeds {
 		s.horizon = models.Open
 		if found := s.search(); found || s.proven || s.Cause != "" {
 			return found

@@ -40,28 +40,25 @@ func answerOf(repeats, tells bool) Answer {
 	return Unreadable
 }
 
-// Surveying is a Reader that must see the whole history before it can read any operation.
-// What a value means depends on the others.
-type Surveying interface {
-	// Survey sets the parameters of the reading that the history shows, unless the spec
-	// sets them. It sees all independent keys at once. It is an error if the history shows
-	// both readings.
-	Survey(s *Spec, h *jepsen.History) error
-}
-
-// surveyed returns the spec with the reading that the history shows.
-func (s Spec) surveyed(h *jepsen.History) (Spec, error) {
+// surveyed returns the spec with the reading that the history shows, and a Reader for it.
+func (s Spec) surveyed(h *jepsen.History) (Spec, Reader, *Definition, error) {
 	m, d, err := s.bind(h.Values)
 	if err != nil {
-		return s, err
+		return s, nil, nil, err
 	}
+	given := s
 	if s.Init == "" && h.Object != "" && h.Object == d.Object {
 		s.Init = d.ObjectInit
 	}
-	if m, ok := m.(Surveying); ok {
-		err = m.Survey(&s, h)
+	if survey := m.Traits().Survey; survey != nil {
+		if err := survey(&s, h); err != nil {
+			return s, nil, nil, err
+		}
 	}
-	return s, err
+	if s != given {
+		m, d, err = s.bind(h.Values)
+	}
+	return s, m, d, err
 }
 
 // surveyAnswers sets Answers: told if some completion can only be an answer, echo if all

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Run makes unordered-queue a Runner: see bagRun.
-func (q *unorderedQueue) Run(s State) Run {
+func (q *unorderedQueue) run(s State) Run {
 	r := &bagRun{q: q}
 	for _, x := range s {
 		r.put(x)

@@ -5,7 +5,7 @@ import "testing"
 // TestABagThatWasFoundEmptyIsAsNew steps through a bag that is found empty, once because it
 // has no elements and once because a debt has taken the last one.
 func TestABagThatWasFoundEmptyIsAsNew(t *testing.T) {
-	run := (&unorderedQueue{}).Run(nil)
+	run := (&unorderedQueue{}).run(nil)
 	for i, op := range []Op{
 		{Kind: DequeueEmpty},
 		{Kind: Enqueue, A: 3}, {Kind: DequeueAny}, {Kind: DequeueEmpty}, // one value: it is known which was taken
@@ -24,7 +24,7 @@ func TestABagThatWasFoundEmptyIsAsNew(t *testing.T) {
 // TestABagKeepsWhatItsDebtsNeed has two debts and the elements to pay them with: neither
 // element can be taken, but one that came later can.
 func TestABagKeepsWhatItsDebtsNeed(t *testing.T) {
-	run := (&unorderedQueue{}).Run(State{4, 5})
+	run := (&unorderedQueue{}).run(State{4, 5})
 	for i, step := range []struct {
 		op   Op
 		want Outcome

@@ -29,6 +29,7 @@ type bank struct {
 	reads               []State
 	readNumbers         numbering
 	accounts            numbering // those that transfers and reads name, from 0 on
+	traits              Traits
 }
 
 // transfer is an amount from one account to another. payer and payee are their numbers.
@@ -47,6 +48,7 @@ func newBank(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &bank{v: b.v, record: b.record, fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
 		negative: b.Spec.NegativeBalances, numbers: map[transfer]int32{}}
+	m.traits = m.offers()
 	if b.init == nil {
 		return m, nil
 	}
@@ -56,6 +58,23 @@ func newBank(b *Binding) (Reader, error) {
 	}
 	return m, nil
 }
+
+// offers returns the traits of a bank.
+func (m *bank) offers() Traits {
+	t := Traits{
+		Opening: func() Opening {
+			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
+		},
+		Lookahead: &Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+	}
+	if !m.negative {
+		t.Relaxed = m.relaxed
+	}
+	return t
+}
+
+// Traits implements Model.
+func (m *bank) Traits() *Traits { return &m.traits }
 
 // maxBalance bounds balances, so that no sum of transfers overflows.
 const maxBalance = 1 << 61
@@ -186,24 +205,22 @@ func (m *bank) Step(dst []State, s State, op Op) []State {
 	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
 }
 
-// Looser makes bank Tightened: the order of transfers does not matter if accounts may hold
-// less than 0.
-func (m *bank) Looser() Model {
-	if m.negative {
-		return nil
-	}
-	looser := *m
-	looser.negative = true
-	return &looser
+// relaxed returns a bank whose accounts may hold less than 0: the order of transfers does not
+// matter there.
+func (m *bank) relaxed() Model {
+	relaxed := *m
+	relaxed.negative = true
+	relaxed.traits = relaxed.offers()
+	return &relaxed
 }
 
 func (m *bank) Mutates(op Op) bool {
 	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
 }
 
-// MayFollow makes bank Foreseeing: a read must find the current balances plus what some of
-// the others move.
-func (m *bank) MayFollow(s State, op Op, others []Op) bool {
+// mayFollow says whether a read may find the current balances plus what some of the others
+// move.
+func (m *bank) mayFollow(s State, op Op, others []Op) bool {
 	if op.Kind == bankTransfer {
 		t := m.transfers[op.A]
 		return m.negative || balance(s, t.from)+m.moves(t.from, others, true) >= int64(t.amount)
@@ -285,9 +302,9 @@ func (x *missing) canMove() bool {
 	return false
 }
 
-// MayLead makes bank Foreseeing: the order of transfers does not matter while the account
-// that pays has enough for all of them.
-func (m *bank) MayLead(s State, op Op, others []Op) bool {
+// mayLead rests on that the order of transfers does not matter while the account that pays has
+// enough for all of them.
+func (m *bank) mayLead(s State, op Op, others []Op) bool {
 	if op.Kind != bankTransfer {
 		return false
 	}
@@ -340,6 +357,7 @@ func (m *bank) Record(s State) edn.Value {
 // bankOpening is the Opening of bank. No operation makes money, so the first read shows the
 // initial balances once the transfers before it are taken back.
 type bankOpening struct {
+	noNeeds
 	m       *bank
 	calls   map[jepsen.Operation]int32 // the transfer of each that may happen
 	order   []jepsen.Operation         // the same, in the order of their calls
@@ -351,11 +369,6 @@ type bankOpening struct {
 
 // maxBesides bounds the transfers beside the first read that may come before it.
 const maxBesides = 3
-
-// Opening makes bank Opened.
-func (m *bank) Opening() Opening {
-	return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
-}
 
 func (o *bankOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
 	switch {

@@ -65,12 +65,12 @@ func (c *Columns) grow(n int) {
 
 // split groups rows by the part that they touch, in the order of the parts' first rows.
 // Linear time.
-func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
+func (c *Columns) split(p *Partition, rows []int32) [][]int32 {
 	var number numbering
 	var sizes []int
 	in := make([]int32, len(rows))
 	for i, row := range rows {
-		in[i] = number.of(p.Part(c.Op(row)))
+		in[i] = number.of(p.Of(c.Op(row)))
 		if int(in[i]) == len(sizes) {
 			sizes = append(sizes, 0)
 		}

@@ -40,6 +40,7 @@ type queueReader struct {
 	knossos                           bool
 	init                              State
 	drains                            [][]int32
+	traits                            Traits
 }
 
 func newQueueReader(b *Binding) (queueReader, error) {
@@ -62,6 +63,19 @@ func newQueueReader(b *Binding) (queueReader, error) {
 	}
 	return q, nil
 }
+
+// offers returns the traits that all queues have, with some of their own.
+func (q *queueReader) offers(own Traits) Traits {
+	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.fDrain) } // drains are collected in a list
+	own.Droppable = &Droppable{Lasting: func() []int32 { return q.init }, Touches: q.touches}
+	if own.Opening == nil {
+		own.Opening = func() Opening { return q.opening(func(elements []int32) {}) }
+	}
+	return own
+}
+
+// Traits implements Model.
+func (q *queueReader) Traits() *Traits { return &q.traits }
 
 func (q *queueReader) classes(list edn.ID) []int32 {
 	var cs []int32
@@ -103,10 +117,6 @@ func (q *queueReader) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, ErrUnknownF
 }
 
-// Forgetful makes queues Forgetful while there are no drains: drains are collected in a
-// list.
-func (q *queueReader) Forgetful(h *jepsen.History) bool { return !slices.Contains(h.F, q.fDrain) }
-
 func (q *queueReader) drain(o Operation, crashed bool) (Op, bool, error) {
 	switch kind := q.v.Kind(o.value); {
 	case crashed && kind == edn.KindNil:
@@ -122,11 +132,7 @@ func (q *queueReader) Init() State { return q.init }
 
 func (q *queueReader) Mutates(op Op) bool { return op.Kind != Peek && op.Kind != DequeueEmpty }
 
-// Lasting makes queues Valued.
-func (q *queueReader) Lasting() []int32 { return q.init }
-
-// Touches makes queues Valued.
-func (q *queueReader) Touches(op Op) (values []int32, all bool) {
+func (q *queueReader) touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case Enqueue, Dequeue, Peek:
 		return []int32{op.A}, false
@@ -152,11 +158,6 @@ func (q *queueReader) why(s State, op Op) string {
 		return "can't dequeue from empty queue"
 	}
 	return ""
-}
-
-// Opening makes queues Opened.
-func (q *queueReader) Opening() Opening {
-	return q.opening(func(elements []int32) {})
 }
 
 // opening returns an Opening that collects the initial elements. They stand in the order in

@@ -38,12 +38,21 @@ type counter struct {
 	init               int64
 	totals             integers
 	told               bool // increments tell the new value
+	traits             Traits
 }
 
 func newCounter(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &counter{v: b.v, record: b.record, fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == AnswersTold}
+	m.traits = Traits{
+		Survey: m.survey,
+		Opening: func() Opening {
+			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
+		},
+		Shape:     func() Shape { return CounterShape{Init: m.init, Totals: m.totals.list} },
+		Lookahead: &Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+	}
 	if init, given := b.Init(); given {
 		n, ok := init.Int()
 		if !ok || n < -maxInitial || n > maxInitial {
@@ -128,8 +137,10 @@ func (m *counter) answer(given, value edn.ID) (after edn.ID, told, both bool) {
 	return after, told, both && told
 }
 
-// Survey makes counter Surveying.
-func (m *counter) Survey(s *Spec, h *jepsen.History) error {
+// Traits implements Model.
+func (m *counter) Traits() *Traits { return &m.traits }
+
+func (m *counter) survey(s *Spec, h *jepsen.History) error {
 	return s.surveyAnswers(h, "a new value", func(f, given, value edn.ID) Answer {
 		switch {
 		case !slices.Contains(m.fIncr[:], f) && !slices.Contains(m.fDecr[:], f):
@@ -187,12 +198,9 @@ func (m *counter) Step(dst []State, s State, op Op) []State {
 
 func (m *counter) Mutates(op Op) bool { return op.Kind != Total }
 
-// Shape makes counter Shaped.
-func (m *counter) Shape() Shape { return CounterShape{Init: m.init, Totals: m.totals.list} }
-
-// MayFollow makes counter Foreseeing: the missing amount must lie between the sums of what
-// the others can take away and add.
-func (m *counter) MayFollow(s State, op Op, others []Op) bool {
+// mayFollow says whether the missing amount lies between the sums of what the others can take
+// away and add.
+func (m *counter) mayFollow(s State, op Op, others []Op) bool {
 	if op.Kind == Plus {
 		return true
 	}
@@ -208,9 +216,9 @@ func (m *counter) MayFollow(s State, op Op, others []Op) bool {
 	return least <= missing && missing <= most
 }
 
-// MayLead makes counter Foreseeing: the order of additions does not matter unless an
-// operation sees the total.
-func (m *counter) MayLead(_ State, op Op, others []Op) bool {
+// mayLead rests on that the order of additions does not matter unless an operation sees the
+// total.
+func (m *counter) mayLead(_ State, op Op, others []Op) bool {
 	return op.Kind == Plus && !slices.ContainsFunc(others, func(other Op) bool { return other.Kind != Plus })
 }
 
@@ -229,6 +237,7 @@ func (m *counter) Record(s State) edn.Value {
 // counterOpening is the Opening of counter. A number that is a sum of amounts called so far
 // may have come from them.
 type counterOpening struct {
+	noNeeds
 	m      *counter
 	sums   map[int64]bool // sums of any amounts called so far
 	may    map[int64]bool // the same without those that failed
@@ -238,11 +247,6 @@ type counterOpening struct {
 
 // maxSums bounds the sums that are kept.
 const maxSums = 1 << 14
-
-// Opening makes counter Opened.
-func (m *counter) Opening() Opening {
-	return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
-}
 
 func (o *counterOpening) Call(_ jepsen.Operation, op Op, status jepsen.Status) {
 	if op.Kind == Total || op.A == 0 {

@@ -14,8 +14,8 @@ var countingSemaphoreDefinition = Definition{
 	Verbs:  map[string]string{":incr": "incremented", ":decr": "decremented"},
 	Object: "counting semaphore",
 	New: func(b *Binding) (Reader, error) {
-		q, err := newQueueReader(b)
-		return &countingSemaphore{&unorderedQueue{q}, b.v.InternKeyword("incr"), b.v.InternKeyword("decr"), int32(b.v.Same(b.v.InternInt(1)))}, err
+		q, err := newBag(b)
+		return &countingSemaphore{q, b.v.InternKeyword("incr"), b.v.InternKeyword("decr"), int32(b.v.Same(b.v.InternInt(1)))}, err
 	},
 }
 

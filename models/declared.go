@@ -1,38 +1,13 @@
 package models
 
-import (
-	"context"
-	"fmt"
-
-	"clew/internal/limits"
-)
-
-// Bounded is a model that holds memory of its own, or whose steps take long.
-type Bounded interface {
-	// Within bounds the steps to come. The function that it returns gives the memory back.
-	Within(ctx context.Context, memory *limits.Budget) (release func())
-}
-
-// Declaring is a model of the caller's own that searches use as its author declares it. The
-// author declares which operations change nothing, which overwrite, and which parts the
-// state has. Every step of a search is compared with the declarations. A history that is
-// not linearizable is decided again without them, because a search may never have stepped
-// where they are wrong.
-type Declaring interface {
-	// Bare returns the model without the declarations. It has the same states.
-	Bare() Model
-	// Doubt looks for wrong declarations beyond the steps of searches, for a bounded time.
-	// It panics with a Failure.
-	Doubt()
-}
+import "fmt"
 
 // maxDoubts bounds the steps that Doubt takes.
 const maxDoubts = 20_000
 
-// Doubt implements Declaring. It tries the operations declared to read or to overwrite in
-// the states that were met. That matters most for crashed reads, which no search ever steps
-// on.
-func (m declared[S]) Doubt() {
+// doubt is Declared.Doubt. It tries the operations declared to read or to overwrite in the
+// states that were met. That matters most for crashed reads, which no search ever steps on.
+func (m *functional[S]) doubt() {
 	var doubtful []int32
 	for op := range m.ops {
 		if c := &m.ops[op]; c.reads || c.overwrites {
@@ -46,6 +21,9 @@ func (m declared[S]) Doubt() {
 			}
 			m.try(state, op)
 		}
+	}
+	if m.Partition != nil {
+		m.doubtParts()
 	}
 }
 
@@ -73,10 +51,9 @@ func (m *functional[S]) outcomes(state, op int32) []State {
 	return nil
 }
 
-// Doubt implements Declaring. It also looks for operations of different parts that do not
-// commute, or where one makes the other possible or impossible.
-func (m parted[S]) Doubt() {
-	m.declared.Doubt()
+// doubtParts looks for operations of different parts that do not commute, or where one makes
+// the other possible or impossible.
+func (m *functional[S]) doubtParts() {
 	m.doubts = 0
 	for state := range int32(len(m.states)) {
 		for a := range m.ops {
@@ -85,15 +62,15 @@ func (m parted[S]) Doubt() {
 					return
 				}
 				if m.ops[a].part != m.ops[b].part {
-					m.doubt(state, int32(a), int32(b))
+					m.doubtPair(state, int32(a), int32(b))
 				}
 			}
 		}
 	}
 }
 
-// doubt fails if the effect of b in a state depends on whether a happens before it.
-func (m parted[S]) doubt(state, a, b int32) {
+// doubtPair fails if the effect of b in a state depends on whether a happens before it.
+func (m *functional[S]) doubtPair(state, a, b int32) {
 	alone := m.outcomes(state, b)
 	for _, s := range m.outcomes(state, a) {
 		after := m.outcomes(numberOf(s), b)
@@ -109,7 +86,7 @@ func (m parted[S]) doubt(state, a, b int32) {
 }
 
 // commute says whether a leads from some state in without to some state in with.
-func (m parted[S]) commute(without, with []State, a int32) bool {
+func (m *functional[S]) commute(without, with []State, a int32) bool {
 	for _, s := range without {
 		for _, t := range m.outcomes(numberOf(s), a) {
 			for _, w := range with {

@@ -26,11 +26,9 @@
 // parameters, how its states print, and how a history of it is recognized. Its New makes a
 // Reader for one history. A Reader is a Model that also reads operations.
 //
-// Further interfaces are optional. A Finisher sees all operations before the first Step,
-// and Settling returns the model that they turned out to be of. Partitioner, Projecting,
-// Valued, Replacing, Reaching, Overwriting, Foreseeing, Steering, Fading and SingleValue
-// say what searches may use. A Shaped model has a Shape, which package fastpath uses to
-// find a near-linear decision for it.
+// Whatever else a model may offer is a field of its Traits: how its operations are read,
+// what a search may leave out, which near-linear decision may fit. Without any, a model is
+// right and slow.
 //
 // Own makes a Spec from a Definition that is not in the registry. Func is the short way to
 // one: functions over any comparable state. Package modelfile reads models from files.

@@ -54,10 +54,12 @@ var reentrantFencedMutexDefinition = Definition{
 }
 
 func newFencedLock(b *Binding) *fencedLock {
-	return &fencedLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
+	m := &fencedLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
+	m.traits = Traits{Finish: m.finish, Shape: func() Shape { return FencedLockShape{m.holds} }}
+	return m
 }
 
-// Read numbers the fences as they come; Finish orders them.
+// Read numbers the fences as they come; finish orders them.
 func (m *fencedLock) Read(o Operation) (op Op, keep bool, err error) {
 	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
 		return op, false, err
@@ -89,7 +91,7 @@ func (m *fencedLock) Read(o Operation) (op Op, keep bool, err error) {
 	return op, true, nil
 }
 
-func (m *fencedLock) Finish(c *Columns) (int32, error) {
+func (m *fencedLock) finish(c *Columns) (int32, error) {
 	ordered := slices.Clone(m.fences)
 	slices.Sort(ordered)
 	ordered = slices.Compact(ordered)
@@ -100,7 +102,7 @@ func (m *fencedLock) Finish(c *Columns) (int32, error) {
 		}
 	}
 	m.fences = ordered
-	return m.owners.Finish(c)
+	return m.owners.finish(c)
 }
 
 func (m *fencedLock) Init() State { return State{0, 0, 0, 0} }
@@ -125,9 +127,6 @@ func (m *fencedLock) Step(dst []State, s State, op Op) []State {
 	}
 	return dst
 }
-
-// Shape makes fenced locks Shaped.
-func (m *fencedLock) Shape() Shape { return FencedLockShape{m.holds} }
 
 func (m *fencedLock) Why(s State, op Op) string {
 	owner, holds, fence, greatest := s[0]-1, s[1], s[2], s[3]

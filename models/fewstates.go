@@ -2,16 +2,7 @@ package models
 
 import "slices"
 
-// Reaching is a model that finds out by stepping whether its operations lead to few states.
-type Reaching interface {
-	// Replacing returns these operations as a model whose state has one place, with the
-	// state itself as the value there. It returns nil if they lead to many states, if a
-	// step fails, or if none of them overwrites. Without an overwrite no state is ever
-	// surely gone.
-	Replacing(ops *Operations) Replacing
-}
-
-// maxReached bounds the states of Replacing, and maxSeen those that an operation sees one
+// maxReached bounds the states of findVisibility, and maxSeen those that an operation sees one
 // by one.
 const (
 	maxReached = 64
@@ -33,17 +24,16 @@ type reached struct{ makes, sees [][]Cell } // by call
 // anyState too. One that sees many states sees anyState instead of them.
 var anyState = Cell{0, -1}
 
-// Makes implements Replacing.
-func (r *reached) Makes(dst []Cell, op Op) []Cell { return append(dst, r.makes[op.A]...) }
-
-// Sees implements Replacing.
-func (r *reached) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
-	return append(dst, r.sees[op.A]...), false
+func (r *reached) visibility() *Visibility {
+	return &Visibility{
+		Makes: func(dst []Cell, op Op) []Cell { return append(dst, r.makes[op.A]...) },
+		Sees:  func(dst []Cell, op Op) ([]Cell, bool) { return append(dst, r.sees[op.A]...), false },
+	}
 }
 
-// Replacing implements Reaching. Two states rule most models out: no call leads to the same
-// state from both.
-func (m *functional[S]) Replacing(ops *Operations) Replacing {
+// findVisibility is Traits.FindVisibility. Two states rule most models out: no call leads to
+// the same state from both.
+func (m *functional[S]) findVisibility(ops *Operations) *Visibility {
 	in := make([]bool, len(m.ops))
 	var calls []int32
 	for _, call := range ops.A {
@@ -87,7 +77,7 @@ func (m *functional[S]) Replacing(ops *Operations) Replacing {
 	if !overwrites {
 		return nil
 	}
-	return r
+	return r.visibility()
 }
 
 // add adds a call with its step in each state and says whether it overwrites. toOne says

@@ -23,8 +23,10 @@ var fifoQueueDefinition = Definition{
 type fifoQueue struct{ queueReader }
 
 func newFIFOQueue(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
-	return &fifoQueue{q}, err
+	reader, err := newQueueReader(b)
+	q := &fifoQueue{reader}
+	q.traits = q.offers(Traits{Shape: func() Shape { return FIFOShape{q.init, q.drains} }, Run: q.run})
+	return q, err
 }
 
 func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
@@ -59,9 +61,9 @@ func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes fifo-queue a Runner. Every step takes constant time, except drains. They take
-// time linear in the number of elements drained.
-func (q *fifoQueue) Run(s State) Run { return &fifoRun{q, slices.Clone(s)} }
+// run begins a run. Every step takes constant time, except drains. They take time linear in
+// the number of elements drained.
+func (q *fifoQueue) run(s State) Run { return &fifoRun{q, slices.Clone(s)} }
 
 type fifoRun struct {
 	q     *fifoQueue
@@ -101,9 +103,6 @@ func (r *fifoRun) Apply(op Op) Outcome {
 func (r *fifoRun) State() State { return slices.Clone(r.items) }
 
 func (r *fifoRun) States(func()) []State { return []State{r.State()} }
-
-// Shape makes fifo-queue Shaped.
-func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init, q.drains} }
 
 func (q *fifoQueue) Why(s State, op Op) string {
 	if op.Kind == Dequeue && len(s) == 0 {

@@ -153,11 +153,17 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		}
 	}
 	m.init = m.number(start)
-	switch {
-	case f.Partition != nil:
-		return parted[S]{declared[S]{m}}, nil
-	case len(f.Reads)+len(f.Overwrites) > 0:
-		return declared[S]{m}, nil
+	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility}
+	if f.Partition != nil || len(f.Reads)+len(f.Overwrites) > 0 {
+		plain := &bare[S]{m, m.traits}
+		m.traits.Declared = &Declared{Bare: func() Model { return plain }, Doubt: m.doubt}
+		m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
+	}
+	if f.Partition != nil {
+		m.traits.Partition = &Partition{
+			Of:   func(op Op) int32 { return m.ops[op.A].part },
+			Join: func(parts []State) State { return parts[0] }, // never called: with a Run, parts run one after another
+		}
 	}
 	return m, nil
 }

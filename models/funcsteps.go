@@ -17,13 +17,11 @@ import (
 // functional is a Func for one history. A state is its number. If parts are decided side by
 // side, numbers depend on which part comes first. Then a hash of the state stands before
 // its number, and makes the order of states independent of that.
-//
-// functional ignores what the author declares: any operation may change a state, and none
-// overwrites. declared and parted add the declarations and share its memo.
 type functional[S comparable] struct {
 	Func[S]
-	v    *edn.Values
-	init State
+	v      *edn.Values
+	init   State
+	traits Traits
 
 	// As operations are read:
 	calls map[callKey]int32
@@ -66,9 +64,7 @@ type step struct {
 // stepSize is about how many bytes a step takes in the memo.
 const stepSize = 120
 
-// Within bounds the steps to come by a context and a memory. The function that it returns
-// gives back the memory taken.
-func (m *functional[S]) Within(ctx context.Context, memory *limits.Budget) (release func()) {
+func (m *functional[S]) within(ctx context.Context, memory *limits.Budget) (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ctx, m.memory = ctx, memory
@@ -123,11 +119,11 @@ func numberOf(s State) int32 { return s[len(s)-1] }
 // Init implements Model.
 func (m *functional[S]) Init() State { return m.init }
 
-// RefusesNothing implements Permissive.
-func (m *functional[S]) RefusesNothing() bool { return m.Unrefusing }
+// Mutates implements Model.
+func (m *functional[S]) Mutates(op Op) bool { return !m.ops[op.A].reads }
 
-// Mutates implements Model. Nothing is declared here, so every operation may.
-func (m *functional[S]) Mutates(Op) bool { return true }
+// Traits implements Model.
+func (m *functional[S]) Traits() *Traits { return &m.traits }
 
 // Step implements Model.
 func (m *functional[S]) Step(dst []State, s State, op Op) []State {
@@ -357,29 +353,18 @@ func (m *functional[S]) plain(s S) (x any) {
 	return m.Describe(s)
 }
 
-// declared is a model with the operations that its author declares to read or overwrite.
-type declared[S comparable] struct{ *functional[S] }
+// bare is a functional without what its author declares: any operation may change a state,
+// and none overwrites.
+type bare[S comparable] struct {
+	*functional[S]
+	traits Traits
+}
 
-// Mutates implements Model.
-func (m declared[S]) Mutates(op Op) bool { return !m.ops[op.A].reads }
+func (m *bare[S]) Mutates(Op) bool { return true }
 
-// Overwrites implements Overwriting.
-func (m declared[S]) Overwrites(op Op) bool { return m.ops[op.A].overwrites }
+func (m *bare[S]) Traits() *Traits { return &m.traits }
 
-// Bare implements Declaring.
-func (m declared[S]) Bare() Model { return m.functional }
-
-// parted is a model whose author declares parts.
-type parted[S comparable] struct{ declared[S] }
-
-// Part implements Partitioner.
-func (m parted[S]) Part(op Op) int32 { return m.ops[op.A].part }
-
-// Join is never called: a Runner's parts run one after another.
-func (m parted[S]) Join(parts []State) State { return parts[0] }
-
-// Run implements Runner.
-func (m *functional[S]) Run(s State) Run { return &functionalRun[S]{m, s} }
+func (m *functional[S]) begin(s State) Run { return &functionalRun[S]{m, s} }
 
 type functionalRun[S comparable] struct {
 	m *functional[S]

@@ -20,6 +20,7 @@ type idGenerator struct {
 	f       [2]edn.ID
 	growing bool
 	numbers integers
+	traits  Traits
 }
 
 var idGeneratorDefinition = Definition{
@@ -29,7 +30,13 @@ var idGeneratorDefinition = Definition{
 	Record: "clew.model.IDGenerator",
 	New: func(b *Binding) (Reader, error) {
 		f := b.v.InternKeyword
-		return &idGenerator{v: b.v, record: b.record, f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}, nil
+		m := &idGenerator{v: b.v, record: b.record, f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}
+		m.traits = Traits{
+			Run:       m.run,
+			Shape:     func() Shape { return IDsShape{Growing: m.growing, Numbers: m.numbers.list} },
+			Droppable: &Droppable{Touches: func(op Op) ([]int32, bool) { return []int32{op.A}, false }},
+		}
+		return m, nil
 	},
 }
 
@@ -70,8 +77,8 @@ func (m *idGenerator) Step(dst []State, s State, op Op) []State {
 	return append(dst, slices.Insert(slices.Clone(s), i, op.A))
 }
 
-// Run makes id-generator a Runner. Every step takes constant time.
-func (m *idGenerator) Run(s State) Run {
+// run begins a run. Every step takes constant time.
+func (m *idGenerator) run(s State) Run {
 	if m.growing {
 		return &lastID{m, s}
 	}
@@ -108,14 +115,8 @@ func (r *lastID) States(func()) []State { return []State{r.s} }
 
 func (m *idGenerator) Mutates(Op) bool { return true }
 
-// Lasting makes id-generator Valued.
-func (m *idGenerator) Lasting() []int32 { return nil }
-
-// Touches makes id-generator Valued.
-func (m *idGenerator) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }
-
-// Shape makes id-generator Shaped.
-func (m *idGenerator) Shape() Shape { return IDsShape{Growing: m.growing, Numbers: m.numbers.list} }
+// Traits implements Model.
+func (m *idGenerator) Traits() *Traits { return &m.traits }
 
 func (m *idGenerator) Why(s State, op Op) string {
 	if id := m.v.Text(edn.ID(op.A)); !m.growing {

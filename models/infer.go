@@ -94,7 +94,7 @@ func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 	if h == nil || h.Values == nil {
 		return s, inferred, jepsen.ErrNoHistory
 	}
-	spec, err = s.surveyed(h)
+	spec, _, _, err = s.surveyed(h)
 	return spec, inferred, err
 }
 

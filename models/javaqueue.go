@@ -74,7 +74,8 @@ type javaQueue struct {
 	texts  []string // what toString returned
 	beyond bool     // some operation is not one of a queue with offer, poll and peek
 
-	odd edn.ID // an element that Java prints in an unknown way, or Nil
+	odd    edn.ID // an element that Java prints in an unknown way, or Nil
+	traits Traits
 }
 
 var javaQueueDefinition = Definition{
@@ -91,6 +92,13 @@ var javaQueueDefinition = Definition{
 func newJavaQueue(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &javaQueue{v: v, record: b.record, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
+	m.traits = Traits{
+		Shape:     m.shape,
+		Finish:    m.finish,
+		Opening:   m.opening,
+		Run:       m.run,
+		Droppable: &Droppable{Lasting: func() []int32 { return m.init }, Touches: m.touches},
+	}
 	for kind, f := range javaFs {
 		m.kinds[v.InternKeyword(f)] = kind
 	}
@@ -128,8 +136,11 @@ func (m *javaQueue) Read(o Operation) (Op, bool, error) {
 	return op, kept, nil
 }
 
-// Shape makes java-queue Shaped, while its operations are only those of a queue.
-func (m *javaQueue) Shape() Shape {
+// Traits implements Model.
+func (m *javaQueue) Traits() *Traits { return &m.traits }
+
+// shape returns a queue's shape while the operations are only those of a queue.
+func (m *javaQueue) shape() Shape {
 	if m.beyond {
 		return nil
 	}
@@ -235,9 +246,9 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 	return nil
 }
 
-// Finish refuses toString if some element prints in an unknown way: equal elements such as
+// finish refuses toString if some element prints in an unknown way: equal elements such as
 // [1] and (1) print differently.
-func (m *javaQueue) Finish(c *Columns) (int32, error) {
+func (m *javaQueue) finish(c *Columns) (int32, error) {
 	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
 		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
 	}
@@ -330,11 +341,7 @@ func (m *javaQueue) text(x edn.ID) string {
 	return str(m.v, x)
 }
 
-// Lasting makes java-queue Valued.
-func (m *javaQueue) Lasting() []int32 { return m.init }
-
-// Touches makes java-queue Valued.
-func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
+func (m *javaQueue) touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case javaOffer, javaPoll, javaPeek, javaContains, javaRemove:
 		return []int32{op.A}, false
@@ -373,8 +380,7 @@ func (m *javaQueue) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"items", m.v.InternVector(ids(s))})
 }
 
-// Opening makes java-queue Opened.
-func (m *javaQueue) Opening() Opening {
+func (m *javaQueue) opening() Opening {
 	return &taken{
 		callers: callers{},
 		adds: func(op Op) []int32 {

@@ -2,8 +2,7 @@ package models
 
 import "slices"
 
-// Run makes java-queue a Runner: see javaRun.
-func (m *javaQueue) Run(s State) Run {
+func (m *javaQueue) run(s State) Run {
 	r := &javaRun{m: m}
 	r.fill(s)
 	return r

@@ -21,7 +21,7 @@ const (
 // kv reads the operations of a map, each on one key. Its contents decide its model: strings
 // that are appended to (kvText), or any values (kvMap), where each key is a register.
 type kv struct {
-	*kvText // until Finish knows more
+	*kvText // until finish knows more
 	values  *kvMap
 
 	fGet, fPut, fAppend, fDelete, fCAS, fPutIfAbsent edn.ID
@@ -32,6 +32,7 @@ type kv struct {
 	appends                                          bool
 	keys                                             string // where they are, as Spec.KVKeys says
 	sawNil, sawEmpty                                 bool   // by completed gets
+	traits                                           Traits
 }
 
 // Places in fields.
@@ -76,6 +77,7 @@ func newKV(b *Binding) (Reader, error) {
 	for i, name := range [...]string{"key", "value", "expected", "new", "succeeded", "found", "old"} {
 		m.fields[i] = v.InternKeyword(name)
 	}
+	m.traits = Traits{Survey: m.survey, Finish: m.finish, Settle: m.settle, Opening: m.opening, Refused: m.refused}
 	if init == nil {
 		return m, nil
 	}
@@ -88,6 +90,9 @@ func newKV(b *Binding) (Reader, error) {
 	}
 	return m, nil
 }
+
+// Traits implements Model. Once it is settled, its model has others.
+func (m *kv) Traits() *Traits { return &m.traits }
 
 func (m *kv) knows(f edn.ID) bool {
 	return f == m.fGet || f == m.fPut || f == m.fAppend || f == m.fDelete || f == m.fCAS || f == m.fPutIfAbsent
@@ -421,9 +426,9 @@ func (m *kv) several(f, given edn.ID) bool {
 	return false
 }
 
-// Finish replaces the classes of the operations by the numbers of the model that the map
+// finish replaces the classes of the operations by the numbers of the model that the map
 // turned out to be.
-func (m *kv) Finish(c *Columns) (Row, error) {
+func (m *kv) finish(c *Columns) (Row, error) {
 	m.appends = m.appends || slices.Contains(c.Kind, Append)
 	absent := edn.Nil
 	if m.sawEmpty && !m.sawNil {
@@ -462,8 +467,7 @@ func (m *kv) Finish(c *Columns) (Row, error) {
 // does not replace its values.
 func (m *kv) refused(op Op) bool { return op.Kind == FailedCAS }
 
-// Settle makes kv Settling.
-func (m *kv) Settle() Model {
+func (m *kv) settle() Model {
 	if m.values != nil {
 		return m.values
 	}
@@ -496,8 +500,8 @@ type kvOpening struct {
 // maxJoined bounds the work to find out whether strings are made from others.
 const maxJoined = 1 << 22
 
-// Opening makes kv Opened, with operations as Read returns them before Finish.
-func (m *kv) Opening() Opening {
+// opening takes operations as Read returns them, before finish.
+func (m *kv) opening() Opening {
 	o := &kvOpening{m: m, puts: map[int32][]string{}, pieces: map[int32][]string{}}
 	o.places = newPlaces(places{shows: o.shows, leaves: o.leaves, start: o.start, before: o.joined})
 	return o

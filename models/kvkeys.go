@@ -27,9 +27,9 @@ const (
 	keyings               // the number of keyings
 )
 
-// Survey makes kv Surveying. Either all operations have keys and show them in the same way,
-// or none has one.
-func (m *kv) Survey(s *Spec, h *jepsen.History) error {
+// survey requires that either all operations have keys and show them in the same way, or none
+// has one.
+func (m *kv) survey(s *Spec, h *jepsen.History) error {
 	if s.KVKeys != "" {
 		return nil
 	}

@@ -18,11 +18,13 @@ type kvMap struct {
 	init    State
 	none    map[int32]int32 // by key: the pair of the key and absent
 	deletes bool            // some delete says that it found something, which no register does
+	traits  Traits
 }
 
 // newKVMap returns a kvMap whose initial state is a map of keys and values.
 func newKVMap(v *edn.Values, record string, init State, absent edn.ID) *kvMap {
 	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
+	m.traits = Traits{Run: m.run, Partition: &Partition{Of: m.key, Join: m.join, Project: m.project}}
 	for i := 0; i < len(init); i += 2 {
 		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
 			m.init = append(m.init, init[i], pair)
@@ -78,7 +80,7 @@ func (m *kvMap) after(key, now int32, op Op) (next int32, ok bool) {
 func (m *kvMap) Init() State { return m.init }
 
 func (m *kvMap) Step(dst []State, s State, op Op) []State {
-	key := m.Part(op)
+	key := m.key(op)
 	now := m.at(s, key)
 	next, ok := m.after(key, now, op)
 	switch {
@@ -90,8 +92,8 @@ func (m *kvMap) Step(dst []State, s State, op Op) []State {
 	return append(dst, m.with(s, key, next))
 }
 
-// Run makes kv a Runner. Every step takes constant time.
-func (m *kvMap) Run(s State) Run {
+// run begins a run. Every step takes constant time.
+func (m *kvMap) run(s State) Run {
 	r := &kvMapRun{m, make(map[int32]int32, len(s)/2)}
 	for i := 0; i < len(s); i += 2 {
 		r.now[s[i]] = s[i+1]
@@ -105,7 +107,7 @@ type kvMapRun struct {
 }
 
 func (r *kvMapRun) Apply(op Op) Outcome {
-	key := r.m.Part(op)
+	key := r.m.key(op)
 	now, present := r.now[key]
 	if !present {
 		now = r.m.none[key]
@@ -131,7 +133,7 @@ func (r *kvMapRun) States(func()) []State { return []State{r.State()} }
 
 func (m *kvMap) Mutates(op Op) bool { return op.Kind != Read && op.Kind != FailedCAS }
 
-func (m *kvMap) Why(s State, op Op) string { return m.why(m.at(s, m.Part(op)), op) }
+func (m *kvMap) Why(s State, op Op) string { return m.why(m.at(s, m.key(op)), op) }
 
 // why says why an operation cannot happen with the pair of its key.
 func (m *kvMap) why(now int32, op Op) string {
@@ -155,13 +157,16 @@ func (m *kvMap) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part returns the operation's key.
-func (m *kvMap) Part(op Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
+// Traits implements Model.
+func (m *kvMap) Traits() *Traits { return &m.traits }
 
-// Join puts the keys of all parts together. In each part, only its own key can differ from
+// key returns the operation's key.
+func (m *kvMap) key(op Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
+
+// join puts the keys of all parts together. In each part, only its own key can differ from
 // the initial map.
-func (m *kvMap) Join(parts []State) State {
-	now := m.Run(m.init).(*kvMapRun)
+func (m *kvMap) join(parts []State) State {
+	now := m.run(m.init).(*kvMapRun)
 	for _, s := range parts {
 		for i := 0; i < len(s); i += 2 {
 			if s[i+1] != m.at(m.init, s[i]) {
@@ -177,12 +182,14 @@ func (m *kvMap) Join(parts []State) State {
 	return now.State()
 }
 
-// Project makes kv Projecting: a key is a register.
-func (m *kvMap) Project(part int32, _ *Columns) Model {
+// project is Partition.Project: a key is a register.
+func (m *kvMap) project(part int32, _ *Columns) Model {
 	if m.deletes {
 		return m
 	}
-	return &kvKey{register{v: m.v, init: m.at(m.init, part)}, m, part}
+	k := &kvKey{register{v: m.v, init: m.at(m.init, part), traits: registerTraits}, m, part}
+	k.traits.Shape = func() Shape { return RegisterShape{Init: k.init, CAS: true} }
+	return k
 }
 
 // kvKey is a key of a kvMap.
@@ -191,9 +198,6 @@ type kvKey struct {
 	whole *kvMap
 	key   int32
 }
-
-// Shape makes a key Shaped.
-func (k *kvKey) Shape() Shape { return RegisterShape{Init: k.init, CAS: true} }
 
 func (k *kvKey) Why(s State, op Op) string { return k.whole.why(s[0], op) }
 

@@ -19,6 +19,7 @@ type kvText struct {
 	init   State
 	args   [][2]int32 // of cas: the strings that it expects and leaves
 	shown  []int32    // the strings that operations depend on, in order
+	traits Traits
 
 	mu     sync.Mutex // parts are searched concurrently
 	strs   []string
@@ -29,6 +30,12 @@ type kvText struct {
 func newKVText(v *edn.Values, record string) *kvText {
 	m := &kvText{v: v, record: record, number: map[string]int32{}, joined: map[[2]int32]int32{}}
 	m.numberOf("") // the empty string is number 0
+	m.traits = Traits{
+		Run:       m.run,
+		Weight:    m.weight,
+		Partition: &Partition{Of: func(op Op) int32 { return op.A }, Join: m.join},
+		Liveness:  &Liveness{At: get1, Shows: m.shows, Leaves: m.leaves, Becomes: m.becomes, Forget: fade1},
+	}
 	return m
 }
 
@@ -51,8 +58,11 @@ func (m *kvText) numberOf(s string) int32 {
 	return n
 }
 
-// join returns the number of the string a followed by b.
-func (m *kvText) join(a, b int32) int32 {
+// Traits implements Model.
+func (m *kvText) Traits() *Traits { return &m.traits }
+
+// followed returns the number of the string a followed by b.
+func (m *kvText) followed(a, b int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, ok := m.joined[[2]int32{a, b}]
@@ -63,8 +73,8 @@ func (m *kvText) join(a, b int32) int32 {
 	return n
 }
 
-// Weight makes kv Weighing: a string is held as long as its number is.
-func (m *kvText) Weight(s State) (bytes int64) {
+// weight counts strings: one is held as long as its number is.
+func (m *kvText) weight(s State) (bytes int64) {
 	for i := 1; i < len(s); i += 2 {
 		if s[i] != faded {
 			bytes += int64(len(m.str(s[i])))
@@ -99,7 +109,7 @@ func (m *kvText) after(now int32, op Op) (next int32, ok bool) {
 	if now == faded {
 		return now, true
 	}
-	return m.join(now, op.B), true
+	return m.followed(now, op.B), true
 }
 
 func (m *kvText) Step(dst []State, s State, op Op) []State {
@@ -114,9 +124,9 @@ func (m *kvText) Step(dst []State, s State, op Op) []State {
 	return append(dst, set1(s, op.A, next))
 }
 
-// Run makes kv a Runner. A step takes time linear in its own string: strings grow in place
+// run begins a run. A step takes time linear in its own string: strings grow in place
 // as they are appended to, and get numbers at the end.
-func (m *kvText) Run(s State) Run {
+func (m *kvText) run(s State) Run {
 	r := &kvRun{m, make(map[int32][]byte, len(s)/2)}
 	for i := 0; i < len(s); i += 2 {
 		r.now[s[i]] = []byte(m.str(s[i+1]))
@@ -194,11 +204,7 @@ func (m *kvText) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// At makes kv Fading.
-func (m *kvText) At(s State, place int32) int32 { return get1(s, place) }
-
-// Shows makes kv Fading.
-func (m *kvText) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
+func (m *kvText) shows(dst []Cell, op Op) (cells []Cell, needs bool) {
 	switch op.Kind {
 	case Read:
 		return append(dst, Cell{op.A, op.B}), true
@@ -212,8 +218,7 @@ func (m *kvText) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
 	return dst, false
 }
 
-// Leaves makes kv Fading.
-func (m *kvText) Leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
+func (m *kvText) leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
 	switch op.Kind {
 	case Write:
 		return append(dst, Cell{op.A, op.B}), true
@@ -231,7 +236,7 @@ func (m *kvText) Leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
 func (m *kvText) show(c *Columns) {
 	var cells []Cell
 	for i := range c.Kind {
-		cells, _ = m.Shows(cells[:0], c.Op(Row(i)))
+		cells, _ = m.shows(cells[:0], c.Op(Row(i)))
 		for _, cell := range cells {
 			m.shown = append(m.shown, cell.Value)
 		}
@@ -240,8 +245,8 @@ func (m *kvText) show(c *Columns) {
 	m.shown = slices.Compact(m.shown)
 }
 
-// Becomes makes kv Fading: a string may become any shown string that it is a prefix of.
-func (m *kvText) Becomes(dst []Cell, cell Cell) []Cell {
+// becomes is Liveness.Becomes: a string may become any shown string that it is a prefix of.
+func (m *kvText) becomes(dst []Cell, cell Cell) []Cell {
 	if cell.Value == faded {
 		return dst
 	}
@@ -255,15 +260,9 @@ func (m *kvText) Becomes(dst []Cell, cell Cell) []Cell {
 	return dst
 }
 
-// Fade makes kv Fading.
-func (m *kvText) Fade(s State, seen func(Cell) bool) State { return fade1(s, seen) }
-
-// Part returns the operation's key.
-func (m *kvText) Part(op Op) int32 { return op.A }
-
-// Join puts the keys of all parts together. Every part has all keys of the initial map, and
+// join puts the keys of all parts together. Every part has all keys of the initial map, and
 // only the part's own key can differ from that map.
-func (m *kvText) Join(parts []State) State {
+func (m *kvText) join(parts []State) State {
 	whole := m.init
 	for _, s := range parts {
 		for i := 0; i < len(s); i += 2 {

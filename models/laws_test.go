@@ -31,8 +31,8 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 			for range 12 {
 				op := l.op()
 				l.step(s, op)
-				l.foreseeing(s, op)
-				l.fading(s, op)
+				l.lookahead(s, op)
+				l.liveness(s, op)
 				if next := ops.Model.Step(nil, s, op); len(next) > 0 {
 					s = next[r.IntN(len(next))]
 				}
@@ -41,7 +41,7 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 		}
 	}
 	t.Log(kept)
-	for _, law := range []string{"only reads", "overwrites", "may not follow", "may lead", "needs", "leaves the rest", "looser", "joined"} {
+	for _, law := range []string{"only reads", "overwrites", "may not follow", "may lead", "needs", "leaves the rest", "relaxed", "joined"} {
 		if kept[law] < 100 {
 			t.Errorf("%q was looked at %d times only", law, kept[law])
 		}
@@ -73,23 +73,22 @@ func (l *laws) step(s models.State, op models.Op) {
 	if !m.Mutates(op) {
 		l.true("only reads", len(next) == 0 || len(next) == 1 && slices.Equal(next[0], s), s, op)
 	}
-	if o, is := m.(models.Overwriting); is && o.Overwrites(op) {
+	traits := m.Traits()
+	if traits.Overwrites != nil && traits.Overwrites(op) {
 		first := m.Step(nil, m.Init(), op)
 		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)
 	}
-	if x, is := m.(models.Tightened); is {
-		if looser := x.Looser(); looser != nil {
-			for _, n := range next {
-				l.true("looser", slices.ContainsFunc(looser.Step(nil, s, op), func(o models.State) bool { return slices.Equal(n, o) }), s, op)
-			}
+	if traits.Relaxed != nil {
+		for _, n := range next {
+			l.true("relaxed", slices.ContainsFunc(traits.Relaxed().Step(nil, s, op), func(o models.State) bool { return slices.Equal(n, o) }), s, op)
 		}
 	}
 }
 
-// foreseeing compares what a model foresees with all orders of some other operations.
-func (l *laws) foreseeing(s models.State, op models.Op) {
-	m, is := l.ops.Model.(models.Foreseeing)
-	if !is {
+// lookahead compares what a model rules out with all orders of some other operations.
+func (l *laws) lookahead(s models.State, op models.Op) {
+	m := l.ops.Model.Traits().Lookahead
+	if m == nil {
 		return
 	}
 	var others, changing []models.Op
@@ -138,10 +137,10 @@ func (l *laws) orders(s models.State, ops []models.Op, f func(s models.State, or
 	walk(s, ops, nil)
 }
 
-// fading checks which cells operations show and leave.
-func (l *laws) fading(s models.State, op models.Op) {
-	m, is := l.ops.Model.(models.Fading)
-	if !is {
+// liveness checks which cells operations show and leave.
+func (l *laws) liveness(s models.State, op models.Op) {
+	m := l.ops.Model.Traits().Liveness
+	if m == nil {
 		return
 	}
 	cells, needs := m.Shows(nil, op)
@@ -172,14 +171,14 @@ func (l *laws) fading(s models.State, op models.Op) {
 // parts checks that the states of the parts make up the state of the whole, after some of
 // the operations in some order.
 func (l *laws) parts() {
-	m, is := l.ops.Model.(models.Partitioner)
-	if !is {
+	m := l.ops.Model.Traits().Partition
+	if m == nil {
 		return
 	}
 	whole, own := l.ops.Model.Init(), map[int32]models.State{}
 	for range 10 {
 		op := l.op()
-		part := m.Part(op)
+		part := m.Of(op)
 		if own[part] == nil {
 			own[part] = l.ops.Model.Init()
 		}

@@ -28,6 +28,7 @@ type lease struct {
 	fClaim, fRenew, fRelease, fCheck edn.ID
 	kOwner, kEpoch                   edn.ID
 	init                             State
+	traits                           Traits
 }
 
 var leaseDefinition = Definition{
@@ -41,6 +42,7 @@ func newLease(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &lease{v: b.v, record: b.record, fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch"), init: State{int32(edn.Nil), 0, 1}}
+	m.traits = Traits{Opening: func() Opening { return &leaseOpening{v: m.v, callers: callers{}} }}
 	if b.init == nil {
 		return m, nil
 	}
@@ -51,6 +53,9 @@ func newLease(b *Binding) (Reader, error) {
 	m.init = State{owner, epoch, 1}
 	return m, nil
 }
+
+// Traits implements Model.
+func (m *lease) Traits() *Traits { return &m.traits }
 
 // term reads [owner epoch], {:owner .. :epoch ..} or an owner alone.
 func (m *lease) term(id edn.ID) (owner, epoch int32, err error) {
@@ -204,15 +209,13 @@ func (m *lease) Record(s State) edn.Value {
 // tell.
 type leaseOpening struct {
 	callers
+	noNeeds
 	v       *edn.Values
 	owner   int32
 	shown   bool
 	claimed bool    // a claim has returned
 	epochs  []int32 // plus 1
 }
-
-// Opening makes lease Opened.
-func (m *lease) Opening() Opening { return &leaseOpening{v: m.v, callers: callers{}} }
 
 func (o *leaseOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
 	switch op.Kind {

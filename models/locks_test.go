@@ -174,7 +174,7 @@ func TestPartsOfALookupSetJoin(t *testing.T) {
 		}
 		finals = append(finals, states[0])
 	}
-	if got := ops.Model.Record(ops.Model.(Partitioner).Join(finals)).String(); got != "#clew.model.LookupSet{:s #{2 3 4}}" {
+	if got := ops.Model.Record(ops.Model.Traits().Partition.Join(finals)).String(); got != "#clew.model.LookupSet{:s #{2 3 4}}" {
 		t.Error(got)
 	}
 }

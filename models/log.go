@@ -36,6 +36,7 @@ type log struct {
 	lists                            [][]int32
 	ends                             []int32 // by list: its node
 	numbers                          numbering
+	traits                           Traits
 
 	mu       sync.Mutex // parts are searched concurrently
 	nodes    []logNode
@@ -61,6 +62,17 @@ func newLog(b *Binding) (Reader, error) {
 	m := &log{v: b.v, record: b.record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
 		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
 		told: b.Spec.Answers == AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
+	m.traits = Traits{
+		Survey:  m.survey,
+		Opening: m.opening,
+		Run:     m.run,
+		Weight:  func(State) int64 { return 64 }, // a node is held as long as its number is
+		Shape:   func() Shape { return LogShape{Init: m.init, Lists: m.lists} },
+		Lookahead: &Lookahead{
+			MayFollow: m.mayFollow,
+			MayLead:   func(State, Op, []Op) bool { return false },
+		},
+	}
 	if b.init == nil {
 		return m, nil
 	}
@@ -248,8 +260,7 @@ func (m *log) noAnswer(given, value edn.ID) error {
 	return err
 }
 
-// Survey makes log Surveying.
-func (m *log) Survey(s *Spec, h *jepsen.History) error {
+func (m *log) survey(s *Spec, h *jepsen.History) error {
 	return s.surveyAnswers(h, "an offset", func(f, given, value edn.ID) Answer {
 		if f != m.fAppend {
 			return NoAnswer
@@ -360,17 +371,14 @@ func (m *log) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Weight makes log Weighing: a node is held as long as its number is.
-func (m *log) Weight(State) (bytes int64) { return 64 }
-
 func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
 
-// Shape makes log Shaped.
-func (m *log) Shape() Shape { return LogShape{Init: m.init, Lists: m.lists} }
+// Traits implements Model.
+func (m *log) Traits() *Traits { return &m.traits }
 
-// MayFollow makes log Foreseeing: a list only grows, and by at most the number of values
-// that the others append.
-func (m *log) MayFollow(s State, op Op, others []Op) bool {
+// mayFollow rests on that a list only grows, and by at most the number of values that the
+// others append.
+func (m *log) mayFollow(s State, op Op, others []Op) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	length := m.nodes[s[0]].length
@@ -400,9 +408,6 @@ func (m *log) MayFollow(s State, op Op, others []Op) bool {
 	return false
 }
 
-// MayLead makes log Foreseeing.
-func (m *log) MayLead(State, Op, []Op) bool { return false }
-
 func (m *log) Why(s State, op Op) string {
 	m.mu.Lock()
 	length := m.nodes[s[0]].length
@@ -424,9 +429,9 @@ func (m *log) Why(s State, op Op) string {
 	return "can't read " + m.v.Text(m.v.InternVector(ids(all))) + " from " + m.v.Text(m.vector(s))
 }
 
-// Run makes log a Runner. A step takes constant time, except a read of the whole list. That
-// takes time linear in the list read.
-func (m *log) Run(s State) Run {
+// run begins a run. A step takes constant time, except a read of the whole list. That takes
+// time linear in the list read.
+func (m *log) run(s State) Run {
 	list := m.values(s)
 	return &logRun{m, list, s[0], len(list)}
 }
@@ -484,9 +489,8 @@ func (m *log) vector(s State) edn.ID { return m.v.InternVector(ids(m.values(s)))
 
 func (m *log) Record(s State) edn.Value { return record(m.v, m.record, field{"items", m.vector(s)}) }
 
-// Opening makes log Opened. It looks for the values before the first one that an append was
-// called with.
-func (m *log) Opening() Opening {
+// opening looks for the values before the first one that an append was called with.
+func (m *log) opening() Opening {
 	const anywhere = -1 // the place of a value that a call is to append
 	var o *places
 	o = newPlaces(places{

@@ -27,6 +27,7 @@ type lookupSet struct {
 	record                    string
 	fInsert, fRemove, fLookup [2]edn.ID
 	init                      State
+	traits                    Traits
 }
 
 var lookupSetDefinition = Definition{
@@ -42,6 +43,15 @@ func newLookupSet(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	names := func(a, b string) [2]edn.ID { return [2]edn.ID{v.InternKeyword(a), v.InternKeyword(b)} }
 	m := &lookupSet{v: v, record: b.record, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
+	m.traits = Traits{
+		AnyOrder:  func(*jepsen.History) bool { return true },
+		Opening:   m.opening,
+		Run:       func(s State) Run { return lookupSetRun{newMembers(s)} }, // every step takes constant time
+		Shape:     func() Shape { return LookupSetShape{m.init} },
+		Partition: &Partition{Of: func(op Op) int32 { return op.A }, Join: m.join},
+		// An element is never in the way of others.
+		Droppable: &Droppable{Touches: func(op Op) ([]int32, bool) { return []int32{op.A}, false }},
+	}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
 			return nil, paramErrorf("lookup-set's %s must be a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
@@ -81,8 +91,8 @@ func (m *lookupSet) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, fmt.Errorf("expected [%s true], [%[1]s false], true or false, found %s", m.v.Text(o.given), m.v.Text(o.value))
 }
 
-// Forgetful makes lookup-set Forgetful.
-func (m *lookupSet) Forgetful(*jepsen.History) bool { return true }
+// Traits implements Model.
+func (m *lookupSet) Traits() *Traits { return &m.traits }
 
 func (m *lookupSet) Init() State { return m.init }
 
@@ -106,9 +116,6 @@ func (m *lookupSet) Step(dst []State, s State, op Op) []State {
 	}
 	return append(dst, s)
 }
-
-// Run makes lookup-set a Runner. Every step takes constant time.
-func (m *lookupSet) Run(s State) Run { return lookupSetRun{newMembers(s)} }
 
 type lookupSetRun struct{ *members }
 
@@ -137,15 +144,6 @@ func (m *lookupSet) Mutates(op Op) bool {
 	return op.Kind == Insert || op.Kind == InsertAny || op.Kind == Remove || op.Kind == RemoveAny
 }
 
-// Lasting makes lookup-set Valued: an element is never in the way of others.
-func (m *lookupSet) Lasting() []int32 { return nil }
-
-// Touches makes lookup-set Valued.
-func (m *lookupSet) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }
-
-// Shape makes lookup-set Shaped.
-func (m *lookupSet) Shape() Shape { return LookupSetShape{m.init} }
-
 func (m *lookupSet) Why(s State, op Op) string {
 	if _, found := slices.BinarySearch(s, op.A); found {
 		return m.v.Text(edn.ID(op.A)) + " is in the set"
@@ -157,12 +155,9 @@ func (m *lookupSet) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"s", m.v.InternSet(ids(s))})
 }
 
-// Part returns the operation's element.
-func (m *lookupSet) Part(op Op) int32 { return op.A }
-
-// Join puts the elements of all parts together. Every part starts with all initial
+// join puts the elements of all parts together. Every part starts with all initial
 // elements, and only its own element can change.
-func (m *lookupSet) Join(parts []State) State {
+func (m *lookupSet) join(parts []State) State {
 	whole := slices.Clone(m.init)
 	gone := map[int32]bool{}
 	for _, s := range parts {
@@ -177,8 +172,7 @@ func (m *lookupSet) Join(parts []State) State {
 	return slices.DeleteFunc(slices.Compact(whole), func(x int32) bool { return gone[x] })
 }
 
-// Opening makes lookup-set Opened.
-func (m *lookupSet) Opening() Opening {
+func (m *lookupSet) opening() Opening {
 	return newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {
 			if op.Kind == InsertPresent || op.Kind == Remove || op.Kind == Has {

@@ -27,6 +27,7 @@ type multiRegister struct {
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
 	wrote         []int32 // by slot: the latest transaction that wrote it, as numbered by mark
+	traits        Traits
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
@@ -61,6 +62,20 @@ func newMultiRegister(b *Binding) (Reader, error) {
 		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
 		nilReadsExact: b.Spec.NilReadsExact,
 		slot:          map[edn.ID]int32{},
+	}
+	m.traits = Traits{
+		Finish:     m.finish,
+		Opening:    m.opening,
+		Run:        m.run,
+		Partition:  &Partition{Of: m.part, Join: m.join, Project: m.project},
+		Visibility: &Visibility{Makes: m.makes, Sees: m.sees},
+		Liveness: &Liveness{
+			At:      func(s State, place int32) int32 { return orNil(m.value(s, place)) },
+			Shows:   m.shows,
+			Leaves:  func(dst []Cell, op Op) ([]Cell, bool) { return m.makes(dst, op), true },
+			Becomes: func(dst []Cell, cell Cell) []Cell { return append(dst, cell) }, // a value stays what it is
+			Forget:  fade1,
+		},
 	}
 	if init == nil {
 		return m, nil
@@ -124,8 +139,11 @@ func (m *multiRegister) lowest(slot int32) int32 {
 	return slot
 }
 
-// Finish ties every slot to the lowest of its part.
-func (m *multiRegister) Finish(*Columns) (row int32, err error) {
+// Traits implements Model.
+func (m *multiRegister) Traits() *Traits { return &m.traits }
+
+// finish ties every slot to the lowest of its part.
+func (m *multiRegister) finish(*Columns) (row int32, err error) {
 	for slot := range m.tied {
 		m.tied[slot] = m.tied[m.tied[slot]] // slots are tied only to lower ones, which are done
 	}
@@ -245,8 +263,8 @@ func (m *multiRegister) Step(dst []State, s State, op Op) []State {
 	return append(dst, s)
 }
 
-// Run makes multi-register a Runner. A step takes time linear in its transaction.
-func (m *multiRegister) Run(s State) Run {
+// run begins a run. A step takes time linear in its transaction.
+func (m *multiRegister) run(s State) Run {
 	r := &multiRegisterRun{m: m, now: slices.Clone(m.init)}
 	for i := 0; i < len(s); i += 2 {
 		r.now[s[i]] = s[i+1]
@@ -314,8 +332,7 @@ func (m *multiRegister) Mutates(op Op) bool {
 	return false
 }
 
-// Makes makes multi-register Replacing.
-func (m *multiRegister) Makes(dst []Cell, op Op) []Cell {
+func (m *multiRegister) makes(dst []Cell, op Op) []Cell {
 	for _, mop := range m.txns[op.A] {
 		if mop.write && mop.outer {
 			dst = append(dst, Cell{mop.slot, mop.value})
@@ -324,8 +341,7 @@ func (m *multiRegister) Makes(dst []Cell, op Op) []Cell {
 	return dst
 }
 
-// Sees makes multi-register Replacing.
-func (m *multiRegister) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
+func (m *multiRegister) sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	for _, mop := range m.txns[op.A] {
 		if !mop.write && mop.outer {
 			dst = append(dst, Cell{mop.slot, mop.value})
@@ -334,13 +350,10 @@ func (m *multiRegister) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	return dst, false
 }
 
-// At makes multi-register Fading.
-func (m *multiRegister) At(s State, place int32) int32 { return orNil(m.value(s, place)) }
-
-// Shows makes multi-register Fading. If a transaction reads another value than it has
-// written itself, it needs a value that is never there.
-func (m *multiRegister) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
-	cells, _ = m.Sees(dst, op)
+// shows is Liveness.Shows. If a transaction reads another value than it has written itself, it
+// needs a value that is never there.
+func (m *multiRegister) shows(dst []Cell, op Op) (cells []Cell, needs bool) {
+	cells, _ = m.sees(dst, op)
 	txn := m.txns[op.A]
 	for i, mop := range txn {
 		if mop.write || mop.outer {
@@ -357,17 +370,6 @@ func (m *multiRegister) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
 	}
 	return cells, true
 }
-
-// Leaves makes multi-register Fading.
-func (m *multiRegister) Leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
-	return m.Makes(dst, op), true
-}
-
-// Becomes makes multi-register Fading: a value stays what it is.
-func (m *multiRegister) Becomes(dst []Cell, cell Cell) []Cell { return append(dst, cell) }
-
-// Fade makes multi-register Fading.
-func (m *multiRegister) Fade(s State, seen func(Cell) bool) State { return fade1(s, seen) }
 
 func (m *multiRegister) Why(s State, op Op) string {
 	for _, mop := range m.txns[op.A] {
@@ -394,12 +396,11 @@ func (m *multiRegister) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part returns the part that the keys are in: all keys of a transaction are in the same
-// one.
-func (m *multiRegister) Part(op Op) int32 { return m.tied[m.txns[op.A][0].slot] }
+// part returns the part that the keys are in: all keys of a transaction are in the same one.
+func (m *multiRegister) part(op Op) int32 { return m.tied[m.txns[op.A][0].slot] }
 
-// Join puts the keys of all parts together. No key is in two parts.
-func (m *multiRegister) Join(parts []State) State {
+// join puts the keys of all parts together. No key is in two parts.
+func (m *multiRegister) join(parts []State) State {
 	var whole State
 	for _, s := range parts {
 		for i := 0; i < len(s); i += 2 {
@@ -409,11 +410,10 @@ func (m *multiRegister) Join(parts []State) State {
 	return whole
 }
 
-// Opening makes multi-register Opened.
-func (m *multiRegister) Opening() Opening {
+func (m *multiRegister) opening() Opening {
 	return newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {
-			cells, _ := m.Sees(dst, op)
+			cells, _ := m.sees(dst, op)
 			return cells
 		},
 		leaves: func(dst []Cell, op Op) []Cell {

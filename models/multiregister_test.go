@@ -71,7 +71,7 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 				s = next[0]
 			}
 		}
-		joined := ops.Model.(models.Partitioner).Join(finals)
+		joined := ops.Model.Traits().Partition.Join(finals)
 		if fmt.Sprint(joined) != fmt.Sprint(s) {
 			t.Errorf("%s: joined %v, want %v", c.name, joined, s)
 		}
@@ -106,7 +106,7 @@ func TestAPartOfOneKeyIsARegister(t *testing.T) {
 			t.Fatal(err)
 		}
 		part := ops.Parts()[0]
-		_, single := part.Model.(models.SingleValue)
+		single := part.Model.Traits().IsRegister
 		var does []string
 		for row := range models.Row(part.Len()) {
 			text := func(class int32) string { return h.Values.Text(edn.ID(class)) }

@@ -12,12 +12,11 @@ type multiRegisterKey struct {
 	register
 	whole *multiRegister
 	slot  int32
-	cas   bool
 }
 
-// Project makes multi-register Projecting. A part of one key is a register, on which a
-// transaction is a read, a write, or a cas that reads and then writes.
-func (m *multiRegister) Project(part int32, c *Columns) Model {
+// project is Partition.Project. A part of one key is a register, on which a transaction is a
+// read, a write, or a cas that reads and then writes.
+func (m *multiRegister) project(part int32, c *Columns) Model {
 	for _, txn := range c.A {
 		if _, ok := m.onRegister(part, m.txns[txn]); !ok {
 			return m
@@ -27,7 +26,11 @@ func (m *multiRegister) Project(part int32, c *Columns) Model {
 		op, _ := m.onRegister(part, m.txns[txn])
 		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
 	}
-	return &multiRegisterKey{register{v: m.v, init: orNil(m.init[part])}, m, part, slices.Contains(c.Kind, CAS)}
+	k := &multiRegisterKey{register: register{v: m.v, init: orNil(m.init[part]), traits: registerTraits}, whole: m, slot: part}
+	shape := RegisterShape{Init: k.init, CAS: slices.Contains(c.Kind, CAS)}
+	k.traits.Shape = func() Shape { return shape }
+	k.traits.Text = k.text
+	return k
 }
 
 // onRegister returns a transaction as an operation on the register at a slot. ok is false
@@ -60,9 +63,6 @@ func (m *multiRegister) onRegister(slot int32, txn []microOp) (op Op, ok bool) {
 	}
 	return Op{CAS, saw, left}, true
 }
-
-// Shape makes a key Shaped.
-func (k *multiRegisterKey) Shape() Shape { return RegisterShape{Init: k.init, CAS: k.cas} }
 
 func (k *multiRegisterKey) Why(s State, op Op) string {
 	if op.Kind == Write {

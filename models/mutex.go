@@ -13,6 +13,7 @@ type mutex struct {
 	v                  *edn.Values
 	record             string
 	fAcquire, fRelease edn.ID
+	traits             Traits
 }
 
 var mutexDefinition = Definition{
@@ -23,14 +24,17 @@ var mutexDefinition = Definition{
 	Record: "knossos.model.Mutex",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *Binding) (Reader, error) {
-		m := newMutex(b)
+		m := newMutex(b, SemaphoreShape{Permits: 1})
 		return &m, nil
 	},
 }
 
-func newMutex(b *Binding) mutex {
-	return mutex{b.v, b.record, b.v.InternKeyword("acquire"), b.v.InternKeyword("release")}
+func newMutex(b *Binding, shape SemaphoreShape) mutex {
+	return mutex{b.v, b.record, b.v.InternKeyword("acquire"), b.v.InternKeyword("release"), Traits{Shape: func() Shape { return shape }}}
 }
+
+// Traits implements Model.
+func (m *mutex) Traits() *Traits { return &m.traits }
 
 func (m *mutex) Read(o Operation) (Op, bool, error) {
 	kind, err := lockKind(o.f, m.fAcquire, m.fRelease)
@@ -61,9 +65,6 @@ func (m *mutex) Step(dst []State, s State, op Op) []State {
 }
 
 func (m *mutex) Mutates(Op) bool { return true }
-
-// Shape makes mutex Shaped.
-func (m *mutex) Shape() Shape { return SemaphoreShape{Permits: 1} }
 
 func (m *mutex) Why(_ State, op Op) string {
 	if op.Kind == Acquire {

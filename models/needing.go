@@ -10,24 +10,13 @@ import (
 // An update that depends on a value says what was there before it, such as the old value of a cas. If it has not
 // returned, operations that saw what it left show it. Spec.Needings finds the initial values that such updates need.
 
-// Needing is an Opening that also takes updates that depend on a value.
-type Needing interface {
-	Opening
-	// Needs says that an update has begun. It may have crashed, but has not failed.
-	Needs(op Op)
-	// Needed returns initial values. Each holds one value that some update needs and that no operation was called to
-	// leave.
-	Needed() []edn.ID
-}
-
 // Needings returns the spec with each initial value that an update of a core needs. No operation of the history had
 // been called to leave that value before event fail, whether it failed or not. If the spec has an initial value,
 // Needings may only add another key to it. If some is not nil, these operations are the whole history. If the core
 // needs no such value, Needings does not look at the history; otherwise it takes linear time.
 func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
-	m, opening := s.opening(h)
-	o, ok := opening.(Needing)
-	if !ok || s.Init != "" && !o.Later() {
+	m, o := s.opening(h)
+	if o == nil || s.Init != "" && !o.Later() {
 		return nil
 	}
 	for _, i := range core {

@@ -14,13 +14,8 @@ import (
 // to write what they saw. Spec.Openings finds such values. Its caller decides whether a history is linearizable from
 // one of them.
 
-// Opened is a Reader whose operations show what was there before all of them.
-type Opened interface {
-	// Opening begins to gather what they show.
-	Opening() Opening
-}
-
-// Opening takes the operations of a history in the order of their events.
+// Opening gathers what operations show of what was there before all of them. It takes the operations of a history in
+// the order of their events.
 type Opening interface {
 	// Call says that an operation is called. A failed operation is called like a crashed one. One that changed
 	// nothing is also called as what it might have changed.
@@ -34,6 +29,12 @@ type Opening interface {
 	Later() bool
 	// Starts returns the initial values that were shown, the likeliest first.
 	Starts() []edn.ID
+
+	// Needs says that an update has begun that may depend on a value. It may have crashed, but has not failed.
+	Needs(op Op)
+	// Needed returns initial values. Each holds one value that some update needs and that no operation was called to
+	// leave.
+	Needed() []edn.ID
 }
 
 // FromDefault returns the spec with the initial value that its model has by default, if the model names one. That
@@ -75,19 +76,11 @@ func (s Spec) opening(h *jepsen.History) (Reader, Opening) {
 	if err != nil || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
 		return nil, nil
 	}
-	surveyed, err := s.surveyed(h)
-	if err != nil {
+	_, m, _, err := s.surveyed(h)
+	if err != nil || m.Traits().Opening == nil {
 		return nil, nil
 	}
-	m, _, err := surveyed.bind(h.Values)
-	if err != nil {
-		return nil, nil
-	}
-	opened, ok := m.(Opened)
-	if !ok {
-		return nil, nil
-	}
-	return m, opened.Opening()
+	return m, m.Traits().Opening()
 }
 
 // starting returns the spec with each of the initial values that it takes.
@@ -213,6 +206,12 @@ func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
 // callers records which operations were called to leave a value at a place.
 type callers map[Cell]caller
 
+// noNeeds is embedded by Openings of models whose updates do not show what they need.
+type noNeeds struct{}
+
+func (noNeeds) Needs(Op)         {}
+func (noNeeds) Needed() []edn.ID { return nil }
+
 // caller is the first of them, and whether there are others.
 type caller struct {
 	first jepsen.Operation
@@ -265,7 +264,6 @@ func (p *places) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
 	}
 }
 
-// Needs implements Needing.
 func (p *places) Needs(op Op) {
 	for _, cell := range p.shows(nil, op) {
 		if !slices.Contains(p.needed, cell) {
@@ -274,7 +272,6 @@ func (p *places) Needs(op Op) {
 	}
 }
 
-// Needed implements Needing.
 func (p *places) Needed() (starts []edn.ID) {
 	for _, cell := range p.needed {
 		if _, called := p.callers[cell]; !called && (p.before == nil || !p.before(cell)) {
@@ -345,6 +342,7 @@ func placesOf(cells []Cell) []edn.ID {
 // at once.
 type taken struct {
 	callers
+	noNeeds
 	drains func(op Op) []int32 // the elements of a Drain
 	adds   func(op Op) []int32 // the elements of an operation that puts several in; nil: none does
 	start  func(elements []int32) edn.ID

@@ -74,11 +74,11 @@ func (o *Operations) Prefix(t int32) Cut {
 }
 
 // Parts splits the rows by the model's partition, in order of the parts' first operations.
-// If the model has no partition, there is one part. If it is Projecting, each part has a
+// If the model has no partition, there is one part. If it has a projection, each part has a
 // model of its own, and may have kinds of its own.
 func (o *Operations) Parts() []*Operations {
-	p, ok := o.Model.(Partitioner)
-	if !ok || o.Len() == 0 {
+	p := o.Model.Traits().Partition
+	if p == nil || o.Len() == 0 {
 		return []*Operations{o}
 	}
 	all := make([]int32, o.Len())
@@ -86,11 +86,10 @@ func (o *Operations) Parts() []*Operations {
 		all[i] = int32(i)
 	}
 	var parts []*Operations
-	projecting, _ := p.(Projecting)
 	for _, rows := range o.split(p, all) {
 		part := o.Select(rows)
-		if projecting != nil {
-			part.Model = projecting.Project(p.Part(o.Op(rows[0])), &part.Columns)
+		if p.Project != nil {
+			part.Model = p.Project(p.Of(o.Op(rows[0])), &part.Columns)
 		}
 		parts = append(parts, part)
 	}

@@ -20,7 +20,11 @@ type owners struct {
 	numbers map[owner]int32
 	list    []owner
 	rows    []claim // by row of the columns
+	traits  Traits
 }
+
+// Traits implements Model.
+func (w *owners) Traits() *Traits { return &w.traits }
 
 // owner is a client, or a process.
 type owner struct {
@@ -64,8 +68,8 @@ func (w *owners) enter(o Operation) error {
 	return nil
 }
 
-// Finish puts the owners into A.
-func (w *owners) Finish(c *Columns) (int32, error) {
+// finish puts the owners into A.
+func (w *owners) finish(c *Columns) (int32, error) {
 	named := make([]int32, len(w.list)) // by process: the client it named last, plus 1
 	for i, x := range w.rows {
 		if x.client >= 0 {
@@ -156,7 +160,9 @@ var ownerSemaphoreDefinition = Definition{
 }
 
 func newOwnerLock(b *Binding) *ownerLock {
-	return &ownerLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
+	m := &ownerLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
+	m.traits = Traits{Finish: m.finish, Shape: func() Shape { return OwnerLockShape{Holds: m.holds, Permits: m.permits} }}
+	return m
 }
 
 // DefaultMaxHolds is how many times the owner of a reentrant lock may hold it by default.
@@ -229,9 +235,6 @@ func total(s State) int64 {
 	}
 	return n
 }
-
-// Shape makes locks with an owner Shaped.
-func (m *ownerLock) Shape() Shape { return OwnerLockShape{Holds: m.holds, Permits: m.permits} }
 
 func (m *ownerLock) Why(s State, op Op) string {
 	i, holds := place(s, op.A)

@@ -50,8 +50,7 @@ const (
 	putIn                                // 4
 )
 
-// Steer makes priority-queue Steering.
-func (q *priorityQueue) Steer(s State, goal Op, others []Op) Course {
+func (q *priorityQueue) course(s State, goal Op, others []Op) Course {
 	switch {
 	case goal.Kind == DequeueAny:
 		return Anyhow
@@ -80,8 +79,7 @@ func (q *priorityQueue) Steer(s State, goal Op, others []Op) Course {
 	return Directly
 }
 
-// Keeps makes priority-queue Steering.
-func (q *priorityQueue) Keeps(s State, c Course, goal, next Op, crashed bool, others []Op) bool {
+func (q *priorityQueue) keeps(s State, c Course, goal, next Op, crashed bool, others []Op) bool {
 	if c == takeOut {
 		switch next.Kind {
 		case Dequeue:

@@ -41,9 +41,16 @@ var priorityQueueDefinition = Definition{
 }
 
 func newPriorityQueue(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
-	return &priorityQueue{queueReader: q, fInsert: b.v.InternKeyword("insert"), fPoll: b.v.InternKeyword("poll"),
-		least: b.Spec.Priority == "min", rank: &ranks{sparse: map[int32]int32{}}}, err
+	reader, err := newQueueReader(b)
+	q := &priorityQueue{queueReader: reader, fInsert: b.v.InternKeyword("insert"), fPoll: b.v.InternKeyword("poll"),
+		least: b.Spec.Priority == "min", rank: &ranks{sparse: map[int32]int32{}}}
+	q.traits = q.offers(Traits{
+		Shape:  func() Shape { return PriorityShape{q.init} },
+		Finish: q.finish,
+		Run:    q.run,
+		Guide:  &Guide{Course: q.course, Keeps: q.keeps},
+	})
+	return q, err
 }
 
 func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
@@ -58,9 +65,9 @@ func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
 	return q.queueReader.Read(o)
 }
 
-// Finish ranks the values. It takes linear time for numbers that floating point can
+// finish ranks the values. It takes linear time for numbers that floating point can
 // distinguish; else O(v log v) comparisons for v distinct values.
-func (q *priorityQueue) Finish(c *Columns) (row Row, err error) {
+func (q *priorityQueue) finish(c *Columns) (row Row, err error) {
 	q.rank = newRanks(c, q.init)
 	values := make([]int32, 0, len(q.rank.dense))
 	meet := func(x int32) {
@@ -169,10 +176,10 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes priority-queue a Runner. A step takes time logarithmic in the number of
+// run begins a run. A step takes time logarithmic in the number of
 // priorities in the queue. It is linear in the number of values of the history that share
 // one, such as 1 and 1.0.
-func (q *priorityQueue) Run(s State) Run {
+func (q *priorityQueue) run(s State) Run {
 	r := &priorityRun{q: q}
 	for _, x := range s {
 		r.put(x)
@@ -283,9 +290,6 @@ func (h *greatestFirst) pop() {
 	}
 	list[i] = x
 }
-
-// Shape makes priority-queue Shaped.
-func (q *priorityQueue) Shape() Shape { return PriorityShape{q.init} }
 
 func (q *priorityQueue) Why(s State, op Op) string {
 	if op.Kind == Dequeue && len(s) == 0 {

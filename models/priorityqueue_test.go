@@ -228,7 +228,7 @@ func TestRanksOfFarClasses(t *testing.T) {
 			c.Append(int32(i), Open, Op{Kind: Enqueue, A: int32(v.Same(v.InternInt(n)))})
 		}
 		c.Append(4, Open, Op{Kind: DequeueAny})
-		if _, err := q.Finish(&c); err != nil || !slices.Equal(c.B, []int32{1, 0, 2, 0, 0}) {
+		if _, err := q.finish(&c); err != nil || !slices.Equal(c.B, []int32{1, 0, 2, 0, 0}) {
 			t.Errorf("%d apart: %v, %v", apart, c.B, err)
 		}
 		if dense := q.rank.sparse == nil; dense != (apart < 100) {

@@ -26,6 +26,7 @@ type register struct {
 	fCAS             edn.ID // Nil if the model has no cas
 	nilReadsExact    bool
 	observeFailedCAS bool
+	traits           Traits
 }
 
 var registerDefinition = Definition{
@@ -65,8 +66,25 @@ func newRegister(b *Binding) *register {
 	if b.init != nil {
 		r.init = int32(*b.init)
 	}
+	r.traits = registerTraits
+	r.traits.Shape = func() Shape { return RegisterShape{Init: r.init, CAS: r.fCAS != edn.Nil} }
+	r.traits.AnyOrder = func(*jepsen.History) bool { return true }
+	r.traits.Opening = r.opening
 	return r
 }
+
+// registerTraits are those of every model that is one value. They depend on operations alone, so that the registers
+// of many keys share them.
+var registerTraits = Traits{
+	Run:        func(s State) Run { return &registerRun{s[0]} },
+	IsRegister: true,
+	Overwrites: func(op Op) bool { return op.Kind == Write },
+	Droppable:  &Droppable{Touches: registerTouches},
+	Visibility: &Visibility{Makes: registerMakes, Sees: registerSees},
+}
+
+// Traits implements Model.
+func (r *register) Traits() *Traits { return &r.traits }
 
 func newCASRegister(b *Binding) (Reader, error) {
 	r := newRegister(b)
@@ -94,9 +112,6 @@ func (r *register) Read(o Operation) (Op, bool, error) {
 	}
 	return Op{}, false, ErrUnknownF
 }
-
-// Forgetful makes registers Forgetful.
-func (r *register) Forgetful(*jepsen.History) bool { return true }
 
 // pair reads [old new]. As Knossos does, it ignores further elements and takes nil for a
 // pair of nils.
@@ -134,9 +149,6 @@ func (r *register) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes registers Runners. Every step takes constant time.
-func (r *register) Run(s State) Run { return &registerRun{s[0]} }
-
 type registerRun struct{ now int32 }
 
 func (r *registerRun) Apply(op Op) Outcome {
@@ -164,15 +176,9 @@ func (r *registerRun) States(func()) []State { return []State{r.State()} }
 
 func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == CAS }
 
-// Overwrites makes registers Overwriting.
-func (r *register) Overwrites(op Op) bool { return op.Kind == Write }
-
-// Lasting makes registers Valued: the initial value is never in the way of others.
-func (r *register) Lasting() []int32 { return nil }
-
-// Touches makes registers Valued. A failed cas that is observed needs some other value to
-// be there.
-func (r *register) Touches(op Op) (values []int32, all bool) {
+// registerTouches is Droppable.Touches. The initial value is never in the way of others. A
+// failed cas that is observed needs some other value to be there.
+func registerTouches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case CAS:
 		return []int32{op.A, op.B}, false
@@ -182,8 +188,7 @@ func (r *register) Touches(op Op) (values []int32, all bool) {
 	return []int32{op.A}, false
 }
 
-// Makes makes registers Replacing.
-func (r *register) Makes(dst []Cell, op Op) []Cell {
+func registerMakes(dst []Cell, op Op) []Cell {
 	switch {
 	case op.Kind == Write:
 		return append(dst, Cell{0, op.A})
@@ -193,8 +198,7 @@ func (r *register) Makes(dst []Cell, op Op) []Cell {
 	return dst
 }
 
-// Sees makes registers Replacing.
-func (r *register) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
+func registerSees(dst []Cell, op Op) (cells []Cell, all bool) {
 	switch op.Kind {
 	case Write:
 		return dst, false
@@ -203,12 +207,6 @@ func (r *register) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	}
 	return append(dst, Cell{0, op.A}), false
 }
-
-// SingleValue makes registers a SingleValue.
-func (r *register) SingleValue() {}
-
-// Shape makes registers Shaped.
-func (r *register) Shape() Shape { return RegisterShape{Init: r.init, CAS: r.fCAS != edn.Nil} }
 
 func (r *register) Why(s State, op Op) string {
 	state, a := edn.ID(s[0]), edn.ID(op.A)
@@ -256,8 +254,7 @@ func record(v *edn.Values, name string, fields ...field) edn.Value {
 	return v.Value(v.InternTagged(name, v.InternMap(kvs)))
 }
 
-// Opening makes registers Opened.
-func (r *register) Opening() Opening {
+func (r *register) opening() Opening {
 	return newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {
 			if op.Kind == Read || op.Kind == CAS {
@@ -265,18 +262,8 @@ func (r *register) Opening() Opening {
 			}
 			return dst
 		},
-		leaves: func(dst []Cell, op Op) []Cell {
-			switch op.Kind {
-			case Write:
-				dst = append(dst, Cell{0, op.A})
-			case CAS:
-				if op.A != op.B {
-					dst = append(dst, Cell{0, op.B})
-				}
-			}
-			return dst
-		},
-		puts: r.Mutates,
+		leaves: registerMakes,
+		puts:   r.Mutates,
 		start: func(cells []Cell) []edn.ID {
 			if value := edn.ID(cells[0].Value); value != edn.Nil {
 				return []edn.ID{value}

@@ -26,25 +26,26 @@ type Relation struct {
 // The maker leaves a value at a place, or puts in an element, and the seer depends on it.
 // It returns nil if the model does not tell.
 func Seeing(m Model) func(maker, seer Op) bool {
-	if shaped, ok := m.(Shaped); ok {
-		switch shaped.Shape().(type) {
+	traits := m.Traits()
+	if traits.Shape != nil {
+		switch traits.Shape().(type) {
 		case FIFOShape, LIFOShape, PriorityShape, BagShape:
 			return func(maker, seer Op) bool {
 				return maker.Kind == Enqueue && (seer.Kind == Dequeue || seer.Kind == Peek) && maker.A == seer.A
 			}
 		}
 	}
-	r, ok := m.(Replacing)
-	if !ok {
+	visible := traits.Visibility
+	if visible == nil {
 		return nil
 	}
 	var made, seen []Cell
 	return func(maker, seer Op) bool {
-		made = r.Makes(made[:0], maker)
+		made = visible.Makes(made[:0], maker)
 		if len(made) == 0 {
 			return false
 		}
-		seen, _ = r.Sees(seen[:0], seer)
+		seen, _ = visible.Sees(seen[:0], seer)
 		return slices.ContainsFunc(made, func(c Cell) bool { return slices.Contains(seen, c) })
 	}
 }

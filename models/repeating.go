@@ -76,7 +76,7 @@ func alters(m Reader, h *jepsen.History, op jepsen.Operation) bool {
 	o.value = h.OpValue(op)
 	ended, _, endErr := m.Read(o)
 	same := err == nil && endErr == nil && called == ended
-	if m, ok := m.(interface{ refused(Op) bool }); ok && endErr == nil && m.refused(ended) {
+	if refused := m.Traits().Refused; refused != nil && endErr == nil && refused(ended) {
 		return false
 	}
 	return !same && h.Values.Text(h.Value[inv]) != h.Values.Text(o.value) // NaN equals nothing

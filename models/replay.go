@@ -38,7 +38,7 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 }
 
 // Final returns the state that Replay's run ends in, the initial one if nothing runs. It
-// keeps no other states, and takes the steps of a Runner in place. These take linear time,
+// keeps no other states, and takes the steps of a Run in place. These take linear time,
 // times the logarithm of the state for some. If the context is done first, the error is its
 // cause.
 func Final(ctx context.Context, m Model, c *Columns, order []Row) (State, error) {
@@ -49,9 +49,7 @@ func Final(ctx context.Context, m Model, c *Columns, order []Row) (State, error)
 // error is one in the order of its part.
 func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (State, error) {
 	return unlessStopped(ctx, func(poll func()) (State, error) {
-		_, runs := m.(Runner)
-		p, parted := m.(Partitioner)
-		if parted && !runs {
+		if p := m.Traits().Partition; p != nil && m.Traits().Run == nil {
 			return joined(poll, m, p, parts, orders)
 		}
 		w := newWalk(m, poll)
@@ -65,13 +63,13 @@ func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (St
 }
 
 // joined is FinalOf for a model that has parts and no runs: each part's state stays small.
-func joined(poll func(), m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, error) {
+func joined(poll func(), m Model, p *Partition, parts []*Columns, orders [][]Row) (State, error) {
 	var number numbering
 	var walks []*walk // by part of the model
 	for i, c := range parts {
 		for at, row := range orders[i] {
 			op := c.Op(row)
-			k := int(number.of(p.Part(op)))
+			k := int(number.of(p.Of(op)))
 			if k == len(walks) {
 				walks = append(walks, newWalk(m, poll))
 			}

@@ -122,7 +122,7 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 		}
 		for _, final := range map[string]func() (State, error){
 			"a run": func() (State, error) { return Final(t.Context(), m, c, order) },
-			"parts": func() (State, error) { return Final(t.Context(), apart{m, m.(Partitioner)}, c, order) },
+			"parts": func() (State, error) { return Final(t.Context(), apart{m}, c, order) },
 			"both parts": func() (State, error) {
 				return FinalOf(t.Context(), m, []*Columns{c, c}, [][]Row{order[:n/2], order[n/2:]})
 			},
@@ -135,10 +135,9 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 }
 
 // apart is a model with parts and without runs.
-type apart struct {
-	Model
-	Partitioner
-}
+type apart struct{ Model }
+
+func (m apart) Traits() *Traits { return &Traits{Partition: m.Model.Traits().Partition} }
 
 func TestAReplayEndsWithItsContext(t *testing.T) {
 	var long, branching []Op

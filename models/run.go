@@ -5,17 +5,10 @@ import (
 	"slices"
 )
 
-// Runner is a model whose states grow with the history. Step copies such a state each time,
-// so a run of n operations takes quadratic time. A Run changes one state instead. Searches
-// need Step, since they come back to earlier states. Code that follows one order of
-// operations needs only a Run.
-type Runner interface {
-	Model
-	// Run begins a run in a state and leaves that state as it is.
-	Run(s State) Run
-}
-
-// Run is a run of a model under way.
+// Run is a run of a model under way. Step copies a state that grows with the history each
+// time, so n operations take quadratic time. A Run changes one state instead. Searches need
+// Step, since they come back to earlier states. Code that follows one order of operations
+// needs only a Run.
 type Run interface {
 	// Apply takes a step. Unless the outcome is One, nothing changes.
 	Apply(op Op) Outcome
@@ -49,17 +42,16 @@ func oneIf(possible bool) Outcome {
 // is one state, and a set of states while a step has several outcomes. It costs what the
 // run's steps cost. With a set, or without runs, it costs what Step does for each state.
 type walk struct {
-	model  Model
-	runner Runner  // nil if the model has no runs
-	run    Run     // nil while there is a set
-	set    []State // in order
-	next   []State
-	poll   func() // called before every step, and within one that may take long
+	model Model
+	begin func(State) Run // nil if the model has no runs
+	run   Run             // nil while there is a set
+	set   []State         // in order
+	next  []State
+	poll  func() // called before every step, and within one that may take long
 }
 
 func newWalk(m Model, poll func()) *walk {
-	w := &walk{model: m, poll: poll}
-	w.runner, _ = m.(Runner)
+	w := &walk{model: m, begin: m.Traits().Run, poll: poll}
 	w.settle([]State{m.Init()})
 	return w
 }
@@ -67,8 +59,8 @@ func newWalk(m Model, poll func()) *walk {
 // settle goes on in a set of states, with a run if there is only one state.
 func (w *walk) settle(set []State) {
 	w.set, w.run = set, nil
-	if w.runner != nil && len(set) == 1 {
-		w.run = w.runner.Run(set[0])
+	if w.begin != nil && len(set) == 1 {
+		w.run = w.begin(set[0])
 	}
 }
 
@@ -99,14 +91,14 @@ func (w *walk) step(op Op) bool {
 // The states that it appends are a set too. It polls for every one of them.
 func stepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	from := len(dst)
-	each, branching := m.(Branching)
+	outcomes := m.Traits().Outcomes
 	for _, s := range set {
 		poll()
-		if !branching {
+		if outcomes == nil {
 			dst = m.Step(dst, s, op)
 			continue
 		}
-		each.Outcomes(s, op, func(next State) bool {
+		outcomes(s, op, func(next State) bool {
 			poll()
 			dst = append(dst, next)
 			return true

@@ -11,8 +11,8 @@ import (
 	"clew/jepsen"
 )
 
-// largeStates are the models whose states grow with the history, so that each must be a
-// Runner.
+// largeStates are the models whose states grow with the history, so that each must have a
+// Run.
 var largeStates = []string{"multi-register", "set", "lookup-set", "fifo-queue", "unordered-queue", "stack", "priority-queue",
 	"java-queue", "kv"}
 
@@ -64,20 +64,25 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 			c.Append(int32(2*c.Len()), int32(2*c.Len()+1), op)
 		}
 	}
-	if f, ok := m.(Finisher); ok {
-		if _, err := f.Finish(c); err != nil {
-			t.Fatal(err)
-		}
-	}
+	finish(t, m, c)
 	return c, settled(m)
 }
 
 // settled returns the model of the operations that were read.
 func settled(m Reader) Model {
-	if s, ok := m.(Settling); ok {
-		return s.Settle()
+	if settle := m.Traits().Settle; settle != nil {
+		return settle()
 	}
 	return m
+}
+
+func finish(t *testing.T, m Reader, c *Columns) {
+	t.Helper()
+	if finish := m.Traits().Finish; finish != nil {
+		if _, err := finish(c); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // blowsUp says whether a step may lead to too many states for a test: Step makes all of
@@ -107,14 +112,16 @@ func TestRunsAgreeWithStep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, runs := reader.(Runner)
-				if !runs {
+				if reader.Traits().Run == nil && reader.Traits().Settle == nil {
 					if slices.Contains(largeStates, d.Name) {
-						t.Fatal("not a Runner")
+						t.Fatal("no Run")
 					}
 					return
 				}
 				c, m := randomOperations(t, r, d, reader, v)
+				if m.Traits().Run == nil {
+					t.Fatal("no Run, or not of all")
+				}
 				w, set := newWalk(m, func() {}), []State{m.Init()}
 				for range 150 {
 					op := c.Op(int32(r.IntN(c.Len())))
@@ -188,11 +195,7 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 					c.A[i], c.B[i] = 1, int32(v.InternString("ab"))
 				}
 			}
-			if f, ok := m.(Finisher); ok {
-				if _, err := f.Finish(c); err != nil {
-					t.Fatal(err)
-				}
-			}
+			finish(t, m, c)
 			order := make([]Row, c.Len())
 			for i := range order {
 				order[i] = Row(i)

@@ -21,7 +21,8 @@ var semaphoreDefinition = Definition{
 	Locks:  true,
 	Record: "clew.model.Semaphore",
 	New: func(b *Binding) (Reader, error) {
-		return &semaphore{newMutex(b), newLockValues(b.v), int32(b.Spec.Permits)}, nil
+		permits := int32(b.Spec.Permits)
+		return &semaphore{newMutex(b, SemaphoreShape{Permits: permits, Counted: true}), newLockValues(b.v), permits}, nil
 	},
 }
 
@@ -43,9 +44,6 @@ func (m *semaphore) Step(dst []State, s State, op Op) []State {
 	}
 	return only(dst, held)
 }
-
-// Shape makes semaphore Shaped.
-func (m *semaphore) Shape() Shape { return SemaphoreShape{Permits: m.permits, Counted: true} }
 
 func (m *semaphore) Why(s State, op Op) string {
 	if op.Kind == Acquire {

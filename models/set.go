@@ -25,6 +25,7 @@ type set struct {
 	init        State
 	sets        []State
 	reads       []edn.ID // by set: the value as it was read
+	traits      Traits
 }
 
 var setDefinition = Definition{
@@ -43,6 +44,11 @@ var setDefinition = Definition{
 func newSet(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &set{v: v, record: b.record, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: b.Spec.Knossos}
+	m.traits = Traits{
+		Shape:   func() Shape { return GrowSetShape{Init: m.init, Sets: m.sets} },
+		Opening: m.opening,
+		Run:     func(s State) Run { return setRun{newMembers(s), m} }, // a read takes time linear in the set that it read
+	}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
 			return nil, paramErrorf("set's %s must be a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
@@ -93,8 +99,8 @@ func (m *set) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.value))
 }
 
-// Shape makes set Shaped.
-func (m *set) Shape() Shape { return GrowSetShape{Init: m.init, Sets: m.sets} }
+// Traits implements Model.
+func (m *set) Traits() *Traits { return &m.traits }
 
 func (m *set) Init() State { return m.init }
 
@@ -113,9 +119,6 @@ func (m *set) Step(dst []State, s State, op Op) []State {
 	}
 	return dst
 }
-
-// Run makes set a Runner. A read takes time linear in the set that it read.
-func (m *set) Run(s State) Run { return setRun{newMembers(s), m} }
 
 type setRun struct {
 	*members
@@ -157,9 +160,9 @@ func ids(s State) []edn.ID {
 	return list
 }
 
-// Opening makes set Opened: an element of a set stays there, so an early read shows only
-// initial elements and those added.
-func (m *set) Opening() Opening {
+// opening rests on that an element of a set stays there: an early read shows only initial
+// elements and those added.
+func (m *set) opening() Opening {
 	return newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {
 			if op.Kind == ReadSet {

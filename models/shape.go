@@ -7,17 +7,10 @@ package models
 // A model with a Shape promises that its kinds are those that the shape names.
 type Shape interface{ shape() }
 
-// Shaped is a model that a near-linear decision may fit.
-type Shaped interface {
-	// Shape is called once all operations have been read. It returns nil if they fit no
-	// shape.
-	Shape() Shape
-}
-
 // ShapeOf returns a model's shape if it is of type S.
 func ShapeOf[S Shape](m Model) (shape S, ok bool) {
-	if shaped, is := m.(Shaped); is {
-		shape, ok = shaped.Shape().(S)
+	if of := m.Traits().Shape; of != nil {
+		shape, ok = of().(S)
 	}
 	return shape, ok
 }

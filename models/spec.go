@@ -175,11 +175,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if err := s.Admits(h); err != nil {
 		return nil, err
 	}
-	s, err := s.surveyed(h)
-	if err != nil {
-		return nil, err
-	}
-	m, d, err := s.bind(h.Values)
+	s, m, d, err := s.surveyed(h)
 	if err != nil {
 		return nil, err
 	}
@@ -193,13 +189,13 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if err := s.oneKey(ops, d); err != nil {
 		return nil, err
 	}
-	if f, ok := m.(Finisher); ok {
-		if row, err := f.Finish(&ops.Columns); err != nil {
+	if finish := m.Traits().Finish; finish != nil {
+		if row, err := finish(&ops.Columns); err != nil {
 			return nil, readError(h, ops.Of[row], d, err)
 		}
 	}
-	if s, ok := m.(Settling); ok {
-		ops.Model = s.Settle()
+	if settle := m.Traits().Settle; settle != nil {
+		ops.Model = settle()
 	}
 	return ops, nil
 }
@@ -211,8 +207,8 @@ const manyOperations = 1 << 14
 // does not depend on another.
 func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definition) error {
 	n := jepsen.Operation(ops.History.Operations())
-	f, memoryless := m.(Forgetful)
-	if n < manyOperations || runtime.GOMAXPROCS(0) == 1 || !memoryless || !f.Forgetful(ops.History) {
+	anyOrder := m.Traits().AnyOrder
+	if n < manyOperations || runtime.GOMAXPROCS(0) == 1 || anyOrder == nil || !anyOrder(ops.History) {
 		return s.readSome(ctx, ops, m, d, 0, n)
 	}
 	var failed [2]error

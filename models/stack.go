@@ -32,9 +32,16 @@ var stackDefinition = Definition{
 }
 
 func newStack(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
+	reader, err := newQueueReader(b)
+	q := &stack{reader}
 	q.fEnqueue, q.fDequeue = b.v.InternKeyword("push"), b.v.InternKeyword("pop")
-	return &stack{q}, err
+	q.traits = q.offers(Traits{
+		Shape: func() Shape { return LIFOShape{q.init} },
+		Run:   func(s State) Run { return &stackRun{slices.Clone(s)} }, // every step takes constant time
+		// The element that comes out first was on top, at the end.
+		Opening: func() Opening { return q.opening(slices.Reverse[[]int32]) },
+	})
+	return q, err
 }
 
 func (q *stack) Read(o Operation) (Op, bool, error) {
@@ -69,9 +76,6 @@ func (q *stack) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes stack a Runner. Every step takes constant time.
-func (q *stack) Run(s State) Run { return &stackRun{slices.Clone(s)} }
-
 type stackRun struct{ items []int32 }
 
 func (r *stackRun) Apply(op Op) Outcome {
@@ -92,9 +96,6 @@ func (r *stackRun) State() State { return slices.Clone(r.items) }
 
 func (r *stackRun) States(func()) []State { return []State{r.State()} }
 
-// Shape makes stack Shaped.
-func (q *stack) Shape() Shape { return LIFOShape{q.init} }
-
 func (q *stack) Why(s State, op Op) string {
 	v := str(q.v, edn.ID(op.A))
 	switch op.Kind {
@@ -112,6 +113,3 @@ func (q *stack) Why(s State, op Op) string {
 func (q *stack) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }
-
-// Opening makes stack Opened. The element that comes out first was on top, at the end.
-func (q *stack) Opening() Opening { return q.opening(slices.Reverse[[]int32]) }

@@ -93,11 +93,7 @@ func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 		for n := int32(1); n <= 3; n++ {
 			c.Append(2*n, 2*n+1, Op{Kind: Enqueue, A: class(n)})
 		}
-		if f, ok := d.(Finisher); ok {
-			if _, err := f.Finish(c); err != nil {
-				t.Fatal(err)
-			}
-		}
+		finish(t, d, c)
 		op := test.op
 		if op.A != 0 {
 			op.A = class(op.A)
@@ -123,8 +119,8 @@ func TestEqualPrioritiesTakeAnyOfThem(t *testing.T) {
 	}
 	c := &Columns{}
 	c.Append(0, 1, Op{Kind: Dequeue, A: int32(v.Same(v.InternInt(2)))})
-	if _, err := d.(Finisher).Finish(c); err != nil || c.B[0] != 1 {
-		t.Fatal(c.B, err)
+	if finish(t, d, c); c.B[0] != 1 {
+		t.Fatal(c.B)
 	}
 	if next := d.Step(nil, d.Init(), Op{Kind: DequeueAny}); len(next) != 2 {
 		t.Errorf("%v", next)

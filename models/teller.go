@@ -53,8 +53,8 @@ func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
 // Text returns a value class as EDN, or as the model tells it, in at most maxText
 // characters.
 func (t Teller) Text(class int32) string {
-	if m, ok := t.ops.Model.(interface{ text(class int32) string }); ok {
-		return text.Shorten(m.text(class), maxText)
+	if of := t.ops.Model.Traits().Text; of != nil {
+		return text.Shorten(of(class), maxText)
 	}
 	return text.Shorten(t.ops.History.Values.Text(edn.ID(class)), maxText)
 }

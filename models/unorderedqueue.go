@@ -23,10 +23,14 @@ var unorderedQueueDefinition = Definition{
 // sorted, and each as often as it is in the bag.
 type unorderedQueue struct{ queueReader }
 
-func newUnorderedQueue(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
-	slices.Sort(q.init)
-	return &unorderedQueue{q}, err
+func newUnorderedQueue(b *Binding) (Reader, error) { return newBag(b) }
+
+func newBag(b *Binding) (*unorderedQueue, error) {
+	reader, err := newQueueReader(b)
+	slices.Sort(reader.init)
+	q := &unorderedQueue{reader}
+	q.traits = q.offers(Traits{Shape: func() Shape { return BagShape{q.init} }, Run: q.run, Outcomes: q.outcomes})
+	return q, err
 }
 
 func (q *unorderedQueue) Read(o Operation) (Op, bool, error) {
@@ -50,7 +54,7 @@ func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
 			return append(dst, s)
 		}
 	case DequeueAny, DrainAny:
-		q.Outcomes(s, op, func(next State) bool {
+		q.outcomes(s, op, func(next State) bool {
 			dst = append(dst, next)
 			return true
 		})
@@ -66,8 +70,7 @@ func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Outcomes makes unordered-queue Branching.
-func (q *unorderedQueue) Outcomes(s State, op Op, yield func(State) bool) {
+func (q *unorderedQueue) outcomes(s State, op Op, yield func(State) bool) {
 	switch op.Kind {
 	case DequeueAny:
 		for i, x := range s {
@@ -110,9 +113,6 @@ func subsets(kept, rest State, yield func(State) bool) bool {
 	}
 	return true
 }
-
-// Shape makes unordered-queue Shaped.
-func (q *unorderedQueue) Shape() Shape { return BagShape{q.init} }
 
 func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
 

@@ -20,6 +20,7 @@ type versioned struct {
 	fRead, fWrite, fCAS edn.ID
 	init                State
 	args                [][2]int32 // what a write leaves or a read saw, or what a cas expects and leaves
+	traits              Traits
 }
 
 var versionedDefinition = Definition{
@@ -33,6 +34,12 @@ func newVersioned(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &versioned{v: v, record: b.record, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
 		init: State{0, int32(edn.Nil)}}
+	m.traits = Traits{
+		Shape: func() Shape {
+			return VersionsShape{First: m.init[0], Value: m.init[1], Nil: int32(edn.Nil), Args: m.args}
+		},
+		Opening: func() Opening { return &versionedOpening{m: m, callers: callers{}} },
+	}
 	if init == nil {
 		return m, nil
 	}
@@ -108,10 +115,8 @@ func (m *versioned) Read(o Operation) (op Op, keep bool, err error) {
 
 func (m *versioned) Init() State { return m.init }
 
-// Shape makes versioned-register Shaped.
-func (m *versioned) Shape() Shape {
-	return VersionsShape{First: m.init[0], Value: m.init[1], Nil: int32(edn.Nil), Args: m.args}
-}
+// Traits implements Model.
+func (m *versioned) Traits() *Traits { return &m.traits }
 
 func (m *versioned) Mutates(op Op) bool { return op.Kind != Read }
 
@@ -150,12 +155,10 @@ func (m *versioned) Record(s State) edn.Value {
 		field{"version", m.v.InternInt(int64(s[0]))}, field{"value", edn.ID(s[1])})
 }
 
-// Opening makes versioned-register Opened. It looks for the least version that a read or a
-// cas shows, with its value.
-func (m *versioned) Opening() Opening { return &versionedOpening{m: m, callers: callers{}} }
-
+// versionedOpening looks for the least version that a read or a cas shows, with its value.
 type versionedOpening struct {
 	callers
+	noNeeds
 	m     *versioned
 	calls int // of updates
 	shown []State

@@ -166,11 +166,11 @@ func (f *failure) paths(c reached) ([][]Step, error) {
 
 // some returns states that an operation leads to, at most n of them if there may be very many.
 func (f *failure) some(n int, from models.State, op models.Op) (next []models.State) {
-	each, branching := f.ops.Model.(models.Branching)
-	if !branching {
+	outcomes := f.ops.Model.Traits().Outcomes
+	if outcomes == nil {
 		return f.ops.Model.Step(nil, from, op)
 	}
-	each.Outcomes(from, op, func(s models.State) bool {
+	outcomes(from, op, func(s models.State) bool {
 		next = append(next, s)
 		return len(next) < n
 	})

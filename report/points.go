@@ -101,15 +101,16 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	if ops == nil {
 		return nil
 	}
-	if bounded, ok := ops.Model.(models.Bounded); ok {
-		defer bounded.Within(ctx, nil)()
+	traits := ops.Model.Traits()
+	if traits.Within != nil {
+		defer traits.Within(ctx, nil)()
 	}
 	rows := rowsOf{ops: ops}
 	order, at := rows.said(order[:steps[len(steps)-1]], steps)
 	op := func(i int) models.Op { return ops.Op(rows.of(order[i])) }
-	if over, ok := ops.Model.(models.Overwriting); ok { // operations before the last overwriting one make no difference
+	if traits.Overwrites != nil { // operations before the last overwriting one make no difference
 		for i := at[0] - 1; i >= 0; i-- {
-			if over.Overwrites(op(i)) {
+			if traits.Overwrites(op(i)) {
 				order = order[i:]
 				for k := range at {
 					at[k] -= i

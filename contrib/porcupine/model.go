@@ -30,6 +30,7 @@ type numbered struct {
 	coarse bool               // Equal calls states equal that have different contents
 	next   fallback.Memo
 	init   models.State
+	traits models.Traits
 }
 
 // none is the state after an operation that cannot happen.
@@ -57,6 +58,10 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 		p.columns.A[i] = class
 	}
 	m.init = models.State{m.number(model.Init())}
+	m.traits = models.Traits{
+		StepNumber: m.step,
+		Overwrites: func(op models.Op) bool { return m.blind != nil && m.blind[op.A] },
+	}
 	return m
 }
 
@@ -103,8 +108,8 @@ func (m *numbered) hash(state any) uint64 {
 	return contents(state)
 }
 
-// Lead implements models.Numbered.
-func (m *numbered) Lead(state int32, op models.Op) int32 {
+// step is models.Traits.StepNumber.
+func (m *numbered) step(state int32, op models.Op) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	to, known := m.next.Get(state, op.A)
@@ -125,7 +130,7 @@ func (m *numbered) Lead(state int32, op models.Op) int32 {
 func (m *numbered) explore() bool {
 	for state := int32(0); int(state) < len(m.states); state++ {
 		for class := range m.calls {
-			m.Lead(state, models.Op{A: int32(class)})
+			m.step(state, models.Op{A: int32(class)})
 			if len(m.states) > fewStates || m.ctx.Err() != nil {
 				return false
 			}
@@ -136,9 +141,9 @@ func (m *numbered) explore() bool {
 	for class := range m.calls {
 		reads, blind, total := true, true, true
 		op := models.Op{A: int32(class)}
-		first := m.Lead(0, op)
+		first := m.step(0, op)
 		for state := range int32(len(m.states)) {
-			to := m.Lead(state, op)
+			to := m.step(state, op)
 			reads = reads && (to == none || to == state)
 			blind = blind && to == first
 			total = total && to != none
@@ -153,7 +158,7 @@ func (m *numbered) Init() models.State { return m.init }
 
 // Step implements models.Model.
 func (m *numbered) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	if to := m.Lead(s[0], op); to != none {
+	if to := m.step(s[0], op); to != none {
 		return append(dst, models.State{to})
 	}
 	return dst
@@ -162,8 +167,8 @@ func (m *numbered) Step(dst []models.State, s models.State, op models.Op) []mode
 // Mutates implements models.Model.
 func (m *numbered) Mutates(op models.Op) bool { return m.reads == nil || !m.reads[op.A] }
 
-// Overwrites implements models.Overwriting.
-func (m *numbered) Overwrites(op models.Op) bool { return m.blind != nil && m.blind[op.A] }
+// Traits implements models.Model.
+func (m *numbered) Traits() *models.Traits { return &m.traits }
 
 // Why implements models.Model. Nothing calls it.
 func (m *numbered) Why(models.State, models.Op) string { return "it cannot happen" }

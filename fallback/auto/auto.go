@@ -113,7 +113,7 @@ func (easyFirst) Name() string { return "auto" }
 // engines suit a history, the sooner it is decided. work_test.go says how many are
 // too many.
 func suited(ops *models.Operations) []fallback.Engine {
-	_, register := ops.Model.(models.SingleValue)
+	register := ops.Model.Traits().IsRegister
 	stack := languages.Engine{}.Suits(ops.Model)
 	queue := lockstep.Engine{}.Suits(ops.Model)
 	crashed := crashed(ops)
@@ -156,8 +156,8 @@ var before = fallback.Relay{Engines: []fallback.Engine{fallback.Window{}, fallba
 
 // looser returns a model in which more is linearizable, or nil.
 func looser(m models.Model) models.Model {
-	if t, ok := m.(models.Tightened); ok {
-		return t.Looser()
+	if relaxed := m.Traits().Relaxed; relaxed != nil {
+		return relaxed()
 	}
 	return nil
 }

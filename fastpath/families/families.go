@@ -17,11 +17,11 @@ var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, 
 // Of returns the near-linear decision for a model, or nil. If there is one
 // for models of its shape, refusal says why it does not apply to this one.
 func Of(m models.Model) (path fastpath.Path, refusal string) {
-	shaped, ok := m.(models.Shaped)
-	if !ok {
+	of := m.Traits().Shape
+	if of == nil {
 		return nil, ""
 	}
-	shape := shaped.Shape()
+	shape := of()
 	for _, family := range all {
 		if path, refusal = family(shape); path != nil || refusal != "" {
 			break

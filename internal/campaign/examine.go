@@ -50,8 +50,7 @@ func (c *Compared) add(name string, v Verdicts) {
 
 // isNoRegister says whether a part is not decided as a register.
 func isNoRegister(part *models.Operations) bool {
-	_, single := part.Model.(models.SingleValue)
-	return !single
+	return !part.Model.Traits().IsRegister
 }
 
 // Smallest drops events as long as the history can be read and is still decided
@@ -169,7 +168,7 @@ func (c *Counts) ByEngines(spec models.Spec, h *jepsen.History, ops *models.Oper
 // engines does what ByEngines does, and returns the result of the algorithm auto.
 func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) (auto *report.Result, err error) {
 	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
-	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
+	if p := ops.Model.Traits().Partition; p != nil && p.Project != nil && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
 		algorithms = append(algorithms, "staged", "matching")
 		c.Registers++
 	}

@@ -154,6 +154,8 @@ func (m *ownModel) Read(o models.Operation) (op models.Op, keep bool, err error)
 	return op, false, models.ErrUnknownF
 }
 
+func (m *ownModel) Traits() *models.Traits { return &models.Traits{} }
+
 func (m *ownModel) Init() models.State { return models.State{m.init} }
 
 func (m *ownModel) Step(dst []models.State, s models.State, op models.Op) []models.State {

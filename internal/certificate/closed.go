@@ -77,8 +77,8 @@ type closing struct {
 
 // shape returns the model's shape, or nil if it does not declare one.
 func (c *closing) shape() models.Shape {
-	if s, ok := c.part.Model.(models.Shaped); ok {
-		return s.Shape()
+	if of := c.part.Model.Traits().Shape; of != nil {
+		return of()
 	}
 	return nil
 }
@@ -88,12 +88,12 @@ func (c *closing) begun(row models.Row) bool { return c.part.Inv[row] < c.fail }
 
 // close adds the operations that belong to the set, and says whether there were any.
 func (c *closing) close() (added bool) {
-	missing := c.changing
-	switch m := c.part.Model.(type) {
-	case models.Replacing:
-		missing = func() []models.Row { return c.seen(m) }
-	case models.Valued:
-		missing = func() []models.Row { return c.tied(m) }
+	missing, traits := c.changing, c.part.Model.Traits()
+	switch {
+	case traits.Visibility != nil:
+		missing = func() []models.Row { return c.seen(traits.Visibility) }
+	case traits.Droppable != nil:
+		missing = func() []models.Row { return c.tied(traits.Droppable) }
 	}
 	for {
 		rows := missing()
@@ -127,7 +127,7 @@ func (c *closing) changing() []models.Row {
 type look struct{ since, end int32 }
 
 // seen returns the operations that make something that an operation of the set can have seen.
-func (c *closing) seen(m models.Replacing) []models.Row {
+func (c *closing) seen(m *models.Visibility) []models.Row {
 	looks, everything := map[models.Cell][]look{}, []look(nil)
 	for row, in := range c.in {
 		if !in {
@@ -153,7 +153,7 @@ func (c *closing) seen(m models.Replacing) []models.Row {
 
 // replaced returns the latest beginning of an operation of the set that replaces
 // what is at a place and returned before an event. It returns -1 if there is none.
-func (c *closing) replaced(m models.Replacing, place, before int32) int32 {
+func (c *closing) replaced(m *models.Visibility, place, before int32) int32 {
 	since := int32(-1)
 	for row, in := range c.in {
 		if in && c.part.Res[row] < before && slices.ContainsFunc(m.Makes(nil, c.part.Op(models.Row(row))), func(cell models.Cell) bool { return cell.Place == place }) {
@@ -165,7 +165,7 @@ func (c *closing) replaced(m models.Replacing, place, before int32) int32 {
 
 // tied returns the operations that touch a value of the set, and those that may
 // touch any value. For a bag it returns the latter only if the bag was found empty.
-func (c *closing) tied(m models.Valued) []models.Row {
+func (c *closing) tied(m *models.Droppable) []models.Row {
 	values, everything, empties := map[int32]bool{}, false, false
 	for row, in := range c.in {
 		if !in {

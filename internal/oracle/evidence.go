@@ -214,9 +214,9 @@ func (e *evidence) fail() int32 { return int32(e.r.FailEvent) }
 
 // part returns the operations with which the failing one is checked: those of its key.
 func (e *evidence) part() *models.Operations {
-	p, ok := e.ops.Model.(models.Partitioner)
+	p := e.ops.Model.Traits().Partition
 	failing := e.op(int32(slices.Index(e.ops.Res, e.fail())))
-	return e.rows(func(row int32) bool { return !ok || p.Part(e.op(row)) == p.Part(failing) })
+	return e.rows(func(row int32) bool { return p == nil || p.Of(e.op(row)) == p.Of(failing) })
 }
 
 // configs checks that each configuration can be reached before the failure. The

@@ -117,7 +117,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 // open then and are not linearized.
 func (p *porcupinePage) open(linearized []bool) {
 	failing, found := int32(-1), 0
-	parts, parted := p.ops.Model.(models.Partitioner)
+	parts := p.ops.Model.Traits().Partition
 	for row := int32(p.ops.Len() - 1); row >= 0; row-- {
 		if p.ops.Res[row] == int32(p.end) {
 			failing = row
@@ -126,7 +126,7 @@ func (p *porcupinePage) open(linearized []bool) {
 	p.rows = append(p.rows, failing)
 	for row := int32(p.ops.Len() - 1); row >= 0 && found < porcupineOpen; row-- {
 		if row != failing && !linearized[row] && p.ops.Inv[row] < int32(p.end) && p.ops.Res[row] > int32(p.end) && p.ops.Model.Mutates(p.ops.Op(row)) &&
-			(!parted || parts.Part(p.ops.Op(row)) == parts.Part(p.ops.Op(failing))) {
+			(parts == nil || parts.Of(p.ops.Op(row)) == parts.Of(p.ops.Op(failing))) {
 			p.rows = append(p.rows, row)
 			found++
 		}
@@ -169,11 +169,11 @@ func (p *porcupinePage) model(ctx context.Context) theirs.Model {
 // some returns the states that an operation leads to. If there are very many,
 // there will be no page.
 func (p *porcupinePage) some(from models.State, op models.Op) (next []models.State) {
-	each, branching := p.ops.Model.(models.Branching)
-	if !branching {
+	outcomes := p.ops.Model.Traits().Outcomes
+	if outcomes == nil {
 		return p.ops.Model.Step(nil, from, op)
 	}
-	each.Outcomes(from, op, func(s models.State) bool {
+	outcomes(from, op, func(s models.State) bool {
 		next = append(next, s)
 		return len(next) < porcupineStates
 	})

@@ -98,6 +98,7 @@ func (c Counter) Step(dst []models.State, s models.State, op models.Op) []models
 func (c Counter) Mutates(models.Op) bool             { return true }
 func (c Counter) Why(models.State, models.Op) string { return "never" }
 func (c Counter) Record(models.State) edn.Value      { return edn.Value{} }
+func (c Counter) Traits() *models.Traits             { return &models.Traits{} }
 
 // Endless returns n concurrent operations and one that never fits: n! orders.
 func Endless(n int32, m models.Model) *models.Operations {

@@ -169,4 +169,6 @@ func mostOpen(c *models.Columns) int {
 // impossible is a model in which nothing can happen: no schedule is a witness.
 type impossible struct{ models.Model }
 
+func (impossible) Traits() *models.Traits { return &models.Traits{} }
+
 func (impossible) Step(dst []models.State, _ models.State, _ models.Op) []models.State { return dst }

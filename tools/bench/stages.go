@@ -167,7 +167,7 @@ func decideAs(h *jepsen.History, spec models.Spec, want fastpath.Want) error {
 		path, refusal := nearlinear.Of(part.Model)
 		return path != nil && refusal == "" && path.Decide(context.Background(), &part.Columns, want).Verdict != jepsen.Unknown
 	}
-	if _, parted := ops.Model.(models.Partitioner); parted && fast(ops) {
+	if ops.Model.Traits().Partition != nil && fast(ops) {
 		return nil
 	}
 	for _, part := range ops.Parts() {

@@ -55,6 +55,7 @@ func (poisoned) Step(to []models.State, s models.State, _ models.Op) []models.St
 func (poisoned) Mutates(models.Op) bool             { return true }
 func (poisoned) Why(models.State, models.Op) string { return "" }
 func (poisoned) Record(models.State) edn.Value      { return edn.Value{} }
+func (poisoned) Traits() *models.Traits             { return &models.Traits{} }
 
 // checked returns the lines of a job over a folder, by file, and its summary.
 func checked(t *testing.T, o pipeline.Options) (map[string]report.Line, pipeline.Summary) {

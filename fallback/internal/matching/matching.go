@@ -15,7 +15,7 @@ import (
 // Engine decides registers and cas-registers whose values repeat, with any number of
 // clients. It searches for the write that each read saw.
 //
-// Precondition: the model is a models.SingleValue. Complexity: exponential in the
+// Precondition: the model is a register (models.Traits.IsRegister). Complexity: exponential in the
 // worst case, since the problem is NP-complete (Gibbons & Korach, 1997). On what
 // tests record it is about linear in the operations times the writes that each read
 // may have seen, in time and memory.
@@ -109,8 +109,7 @@ func (Engine) Name() string { return "matching" }
 
 // Suits implements fallback.Specialized.
 func (Engine) Suits(m models.Model) bool {
-	_, ok := m.(models.SingleValue)
-	return ok
+	return m.Traits().IsRegister
 }
 
 // For implements fallback.Specialized.

@@ -14,7 +14,7 @@ import (
 // Engine decides registers and cas-registers by stages that forget and bring
 // back the counts of crashed operations.
 //
-// Precondition: the model is a models.SingleValue. Complexity: exponential in
+// Precondition: the model is a register (models.Traits.IsRegister). Complexity: exponential in
 // the concurrency in the worst case. The number of crashed operations matters
 // little.
 //
@@ -57,8 +57,7 @@ func (Engine) Name() string { return "staged" }
 
 // Suits implements fallback.Specialized.
 func (Engine) Suits(m models.Model) bool {
-	_, ok := m.(models.SingleValue)
-	return ok
+	return m.Traits().IsRegister
 }
 
 // For implements fallback.Specialized.

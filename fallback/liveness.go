@@ -10,11 +10,11 @@ import (
 // # Values that no operation sees, and values that some operation needs
 //
 // What follows is about models whose state has a value at each of some places
-// (models.Fading). A configuration at a return has linearized all operations that
+// (models.Liveness). A configuration at a return has linearized all operations that
 // returned before it. So an operation that begins after that return comes later than
 // whatever left the values that are there now.
 //
-// Fading. Suppose that an operation that begins after the return blindly replaces a
+// Forgetting. Suppose that an operation that begins after the return blindly replaces a
 // value, and returns. What begins after that does not see the value that is there now,
 // and neither does what has returned. If no other operation shows the value, the rest
 // goes on in the same way whatever the value is. So the search replaces all such values
@@ -41,13 +41,13 @@ import (
 // of its places and for each open operation. It is also linear in the number of open
 // operations if one of them needs a value that is not there.
 
-// fading is what a search knows about the values of one set of operations.
-type fading struct {
+// liveness holds what a search knows about the values of one set of operations.
+type liveness struct {
 	*Layout
-	model  models.Fading
+	model  *models.Liveness
 	places map[int32]*place
 	kin    map[models.Cell]*kin
-	faded  []fadedState // by state
+	forgot []forgotten // by state
 
 	needs, leaves [][]*kin // by class: the cells that it needs, and the cells that it blindly leaves
 	alters, hides []uint64 // by class: the places that it alters, if it shows nothing, and the places that it hides
@@ -79,14 +79,14 @@ type kin struct {
 // kinBytes is about how much memory a kin takes.
 const kinBytes = 250
 
-// fadedState is the state that a state fades to at a return.
-type fadedState struct{ at, to int32 }
+// forgotten says which state a state becomes at a return without the values that are not seen.
+type forgotten struct{ at, to int32 }
 
-// newFading prepares what fading knows about all operations. It takes time and
+// newLiveness prepares what liveness knows about all operations. It takes time and
 // memory linear in what they show and leave.
-func newFading(l *Layout, model models.Fading) *fading {
+func newLiveness(l *Layout, model *models.Liveness) *liveness {
 	n := len(l.space.ops)
-	f := &fading{Layout: l, model: model, places: map[int32]*place{}, kin: map[models.Cell]*kin{},
+	f := &liveness{Layout: l, model: model, places: map[int32]*place{}, kin: map[models.Cell]*kin{},
 		needs: make([][]*kin, n), leaves: make([][]*kin, n), alters: make([]uint64, n), hides: make([]uint64, n)}
 	var left []*kin // by some operation
 	var shows, leaves []models.Cell
@@ -128,7 +128,7 @@ func newFading(l *Layout, model models.Fading) *fading {
 }
 
 // cell returns the kin of a cell, and makes it if it is new.
-func (f *fading) cell(cell models.Cell) *kin {
+func (f *liveness) cell(cell models.Cell) *kin {
 	k := f.kin[cell]
 	if k == nil {
 		k = &kin{Cell: cell, number: int32(len(f.kin))}
@@ -138,7 +138,7 @@ func (f *fading) cell(cell models.Cell) *kin {
 	return k
 }
 
-func (f *fading) place(id int32) *place {
+func (f *liveness) place(id int32) *place {
 	p := f.places[id]
 	if p == nil {
 		p = &place{bit: uint(len(f.places))}
@@ -148,7 +148,7 @@ func (f *fading) place(id int32) *place {
 }
 
 // learn notes what a class of operations shows and leaves.
-func (f *fading) learn(class int32, shows, leaves []models.Cell, needs, blindly bool) {
+func (f *liveness) learn(class int32, shows, leaves []models.Cell, needs, blindly bool) {
 	var altered, shown uint64
 	for _, cell := range shows {
 		shown |= 1 << f.place(cell.Place).bit
@@ -174,7 +174,7 @@ func (f *fading) learn(class int32, shows, leaves []models.Cell, needs, blindly 
 }
 
 // findSources finds what the cells that some operations leave may become.
-func (f *fading) findSources(left []*kin) {
+func (f *liveness) findSources(left []*kin) {
 	byNumber := make([]*kin, len(f.kin))
 	for _, k := range f.kin {
 		byNumber[k.number] = k
@@ -188,7 +188,7 @@ func (f *fading) findSources(left []*kin) {
 }
 
 // meet finds what a cell may become.
-func (f *fading) meet(k *kin) {
+func (f *liveness) meet(k *kin) {
 	if k.met {
 		return
 	}
@@ -222,31 +222,31 @@ func (f *fading) meet(k *kin) {
 }
 
 // coverable says whether operations of a class may be covered.
-func (f *fading) coverable(class int32) bool { return f.alters[class] != 0 }
+func (f *liveness) coverable(class int32) bool { return f.alters[class] != 0 }
 
 // covers says whether operations of one class cover those of another.
-func (f *fading) covers(by, class int32) bool {
+func (f *liveness) covers(by, class int32) bool {
 	return f.alters[class] != 0 && f.alters[class]&^f.hides[by] == 0
 }
 
-// fade returns a state at the k-th return in which values that are not seen have faded.
-func (f *fading) fade(k, state int32) int32 {
-	for int(state) >= len(f.faded) {
-		f.faded = append(grow(f.Layout, f.faded, 1), fadedState{at: -1})
+// forget returns a state at the k-th return without the values that are not seen.
+func (f *liveness) forget(k, state int32) int32 {
+	for int(state) >= len(f.forgot) {
+		f.forgot = append(grow(f.Layout, f.forgot, 1), forgotten{at: -1})
 	}
-	if x := f.faded[state]; x.at == k {
+	if x := f.forgot[state]; x.at == k {
 		return x.to
 	}
-	s := f.model.Fade(f.space.states[state], func(cell models.Cell) bool { return f.seen(k, cell) })
+	s := f.model.Forget(f.space.states[state], func(cell models.Cell) bool { return f.seen(k, cell) })
 	f.Work += numberWork * len(s)
 	to := f.space.Number(s)
-	f.faded[state] = fadedState{k, to}
+	f.forgot[state] = forgotten{k, to}
 	return to
 }
 
 // seen says whether some operation may show a cell, or what it becomes, at the k-th
 // return or later.
-func (f *fading) seen(k int32, cell models.Cell) bool {
+func (f *liveness) seen(k int32, cell models.Cell) bool {
 	x := f.cell(cell)
 	f.meet(x)
 	until := int32(models.Open)
@@ -263,13 +263,13 @@ func (f *fading) seen(k int32, cell models.Cell) bool {
 func (m *moves) wants(k, state int32, c []uint64) bool {
 	open := m.OpenRows(k)
 	for _, row := range open {
-		needs := m.fading.needs[m.Class[row]]
+		needs := m.live.needs[m.Class[row]]
 		if len(needs) == 0 || m.discharged(c, row) || row != open[0] && m.Ops.Res[row] >= m.horizon {
 			continue
 		}
 		for _, x := range needs {
 			m.Work++
-			if !m.fading.mayBecome(m.space.states[state], x) && !m.comes(k, c, row, x) {
+			if !m.live.mayBecome(m.space.states[state], x) && !m.comes(k, c, row, x) {
 				return true
 			}
 		}
@@ -279,7 +279,7 @@ func (m *moves) wants(k, state int32, c []uint64) bool {
 
 // mayBecome says whether the value that is there in a state is a cell, or may
 // become it.
-func (f *fading) mayBecome(s models.State, x *kin) bool {
+func (f *liveness) mayBecome(s models.State, x *kin) bool {
 	now := models.Cell{Place: x.Place, Value: f.model.At(s, x.Place)}
 	if now == x.Cell {
 		return true
@@ -300,12 +300,12 @@ func (m *moves) comes(k int32, c []uint64, row int32, x *kin) bool {
 		open := m.OpenRows(k)
 		m.Work += len(open) + len(m.Crashed)
 		for _, o := range open {
-			if o != row && slices.Contains(m.fading.leaves[m.Class[o]], source) && m.free(c, o) {
+			if o != row && slices.Contains(m.live.leaves[m.Class[o]], source) && m.free(c, o) {
 				return true
 			}
 		}
 		for crash, of := range m.Crashed {
-			if n := m.used(c, crash); n < len(of.Rows) && m.Ops.Inv[of.Rows[n]] <= m.Ends[k] && slices.Contains(m.fading.leaves[of.Class], source) {
+			if n := m.used(c, crash); n < len(of.Rows) && m.Ops.Inv[of.Rows[n]] <= m.Ends[k] && slices.Contains(m.live.leaves[of.Class], source) {
 				return true
 			}
 		}
