@@ -10,13 +10,22 @@ import (
 // An update that depends on a value says what was there before it, such as the old value of a cas. If it has not
 // returned, operations that saw what it left show it. Spec.Needings finds the initial values that such updates need.
 
+// Needing gathers what updates need.
+type Needing interface {
+	// Needs says that an update has begun. It may have crashed, but has not failed.
+	Needs(op Op)
+	// Needed returns initial values. Each holds one value that some update needs and that no operation was called to
+	// leave.
+	Needed() []edn.ID
+}
+
 // Needings returns the spec with each initial value that an update of a core needs. No operation of the history had
 // been called to leave that value before event fail, whether it failed or not. If the spec has an initial value,
 // Needings may only add another key to it. If some is not nil, these operations are the whole history. If the core
 // needs no such value, Needings does not look at the history; otherwise it takes linear time.
 func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
 	m, o := s.opening(h)
-	if o == nil || s.Init != "" && !o.Later() {
+	if o == nil || o.Needing() == nil || s.Init != "" && !o.Later() {
 		return nil
 	}
 	for _, i := range core {
@@ -28,10 +37,10 @@ func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jeps
 			op, keep = readAs(h, m, i, jepsen.Crashed)
 		}
 		if keep && m.Mutates(op) {
-			o.Needs(op)
+			o.Needing().Needs(op)
 		}
 	}
-	if len(o.Needed()) == 0 {
+	if len(o.Needing().Needed()) == 0 {
 		return nil
 	}
 	for e := range eventsOf(h, some) {
@@ -45,7 +54,7 @@ func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jeps
 			tellCall(h, m, o, i)
 		}
 	}
-	return s.starting(h, s.added(h.Values, o.Needed()))
+	return s.starting(h, s.added(h.Values, o.Needing().Needed()))
 }
 
 // added returns starts if the spec has no initial value. Otherwise it returns maps that also hold the keys and values

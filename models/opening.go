@@ -29,12 +29,8 @@ type Opening interface {
 	Later() bool
 	// Starts returns the initial values that were shown, the likeliest first.
 	Starts() []edn.ID
-
-	// Needs says that an update has begun that may depend on a value. It may have crashed, but has not failed.
-	Needs(op Op)
-	// Needed returns initial values. Each holds one value that some update needs and that no operation was called to
-	// leave.
-	Needed() []edn.ID
+	// Needing gathers what updates need that depend on a value. It returns nil if updates do not show that.
+	Needing() Needing
 }
 
 // FromDefault returns the spec with the initial value that its model has by default, if the model names one. That
@@ -209,8 +205,7 @@ type callers map[Cell]caller
 // noNeeds is embedded by Openings of models whose updates do not show what they need.
 type noNeeds struct{}
 
-func (noNeeds) Needs(Op)         {}
-func (noNeeds) Needed() []edn.ID { return nil }
+func (noNeeds) Needing() Needing { return nil }
 
 // caller is the first of them, and whether there are others.
 type caller struct {
@@ -263,6 +258,8 @@ func (p *places) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
 		p.add(cell, i)
 	}
 }
+
+func (p *places) Needing() Needing { return p }
 
 func (p *places) Needs(op Op) {
 	for _, cell := range p.shows(nil, op) {
