@@ -71,7 +71,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"no append", "log", "tail nil -> 0", models.Spec{}, "valid", ""},
 		{"no append that returned", "log", "!append 1; ~append 2 -> 7; tail nil -> 0", models.Spec{}, "valid", ""},
 		{"both", "log", "append :a; append :b -> 1", models.Spec{},
-			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, but process 0's :append 1 (index 3) returns an offset; give answers told if completions return it where they can, or answers echo if none does", ""},
+			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, but process 0's :append 1 (index 3) returns an offset; give Spec.Answers told if completions return it where they can, or Spec.Answers echo if none does", ""},
 		{"both, and the user says told", "log", "append :a; append :b -> 0", told, "invalid at 3", "answers told"},
 		{"both, and the user says echo", "log", "append :a; append :b -> 0", echo, "valid", "answers echo"},
 		{"what is neither", "log", "append :a; append :b -> :c", models.Spec{},
@@ -96,7 +96,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"no keys", "kv", "put 1; get nil -> 1; cas [1 2]; get nil -> 2", models.Spec{}, "valid", "kv-keys none"},
 		{"no keys, and a cas that fails", "kv", "put 1; cas [2 3]", models.Spec{}, "invalid at 3", "kv-keys none"},
 		{"no keys, and values that are pairs", "kv", "put [1 2]; get nil -> [1 2]", models.Spec{},
-			"h:4:1: process 0's :put [1 2] (index 1) may be [key value], and process 0's :get [1 2] (index 3) has no key: give kv-keys none if no operation has one and pairs are values, or every operation its key", ""},
+			"h:4:1: process 0's :put [1 2] (index 1) may be [key value], and process 0's :get [1 2] (index 3) has no key: give Spec.KVKeys none if no operation has one and pairs are values, or every operation its key", ""},
 		{"by the user's word", "kv", "put [1 2]; get nil -> [1 2]; cas [[1 2] [3 4]]; get nil -> [3 4]", none, "valid", "kv-keys none"},
 		{"a cas to a pair", "kv", "put 1; cas [1 [2 3]]", models.Spec{}, "process 0's :cas [1 [2 3]] (index 3) may be [key value], and process 0's :put 1 (index 1) has no key", ""},
 		{"a get of a pair", "kv", "put 1; get nil -> [1 1]", models.Spec{}, "process 0's :get [1 1] (index 3) may be [key value], and process 0's :put 1 (index 1) has no key", ""},
@@ -190,8 +190,8 @@ func TestACASBesideItsKey(t *testing.T) {
 		}
 	}
 	r, err := checkLog(sequential("write [:a 1]; write [:b 2]; cas [:a 1 2]; read [:a nil] -> [:a 2]"), models.Spec{Name: "cas-register"}, clew.Options{})
-	if err == nil && !strings.Contains(r.Hint, "--independent") {
-		t.Errorf("hint %q, expected --independent", r.Hint)
+	if err == nil && !strings.Contains(r.Hint, "Options.Independent") {
+		t.Errorf("hint %q, expected Options.Independent", r.Hint)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -114,7 +115,7 @@ func initGiven(init string) string {
 	if init == "" {
 		return ownInit
 	}
-	return "--init " + text.Shorten(init, maxInit)
+	return models.ParamInit.String() + " " + text.Shorten(init, maxInit)
 }
 
 // asInit says from which initial value a claim agrees.
@@ -211,7 +212,7 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparis
 		as.Knossos = true
 		if other, err := c.result(as, claim); err == nil {
 			if a, _ := agreement(claim, other); a == report.Agree {
-				x.Why = join(x.Why, "a known difference: "+knownDifference(r)+"; with --semantics knossos clew says the same")
+				x.Why = join(x.Why, "a known difference: "+knownDifference(r)+fmt.Sprintf("; with %s clew says the same", option.Knossos))
 			}
 		}
 	}

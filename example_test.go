@@ -137,6 +137,6 @@ func ExampleCheck_parameters() {
 		fmt.Println(p.Spell(func(name models.Param) string { return "the setting " + strings.ToUpper(string(name)) }))
 	}
 	// Output:
-	// permits must be a number of at least 1, not none
+	// Spec.Permits must be a number of at least 1, not none
 	// semaphore needs the setting PERMITS K, the number of its permits, at least 1
 }

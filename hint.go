@@ -8,19 +8,23 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
 
-const pairsHint = "every value is a pair: if its first element is a key, give --independent to check each key as a separate register"
+// pairsHint says what values that are all pairs may mean.
+func pairsHint() string {
+	return fmt.Sprintf("every value is a pair: if its first element is a key, give %s to check each key as a separate register", option.Independent)
+}
 
 // hint says what a user of a register may have forgotten, if the failure looks like it: that values are [key value]
 // pairs of independent keys, or that values are written in one form and read in another.
 func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
 	if allPairs(h) {
-		return pairsHint
+		return pairsHint()
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {

@@ -146,7 +146,7 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
 		if c.ops.Model.Traits().IsRegister && allPairs(c.h) {
-			c.like = pairsHint
+			c.like = pairsHint()
 		}
 	}
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: cmp.Or(other.verdict.analyzer, c.verdict.analyzer), cause: cause, failing: -1,
@@ -191,11 +191,11 @@ func initFlag(inits ...string) string {
 	var flags []string
 	for _, init := range inits {
 		if len(init) <= maxInit && init != ownInit {
-			flags = append(flags, "--init "+text.ShellWord(init))
+			flags = append(flags, models.ParamInit.String()+" "+text.ShellWord(init))
 		}
 	}
 	if len(flags) == 0 {
-		return "--init says which"
+		return models.ParamInit.String() + " says which"
 	}
 	if len(inits) == 1 {
 		return flags[0]
@@ -213,8 +213,8 @@ func (c *checking) suppose(r *report.Result) {
 		return
 	}
 	r.LikelyInit, r.ToldBy = c.spec.Init, "its first reads"
-	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest; --init gives another initial value",
-		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit)))
+	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest; %s gives another initial value",
+		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit), models.ParamInit))
 }
 
 // despiteCalls returns an initial value from which a history is linearizable, or "". When that value was read, only

@@ -95,11 +95,11 @@ func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 		advice string
 	}{
 		{failed + crashed + read, "",
-			"it is linearizable if the initial value is 0, which a crashed operation had begun to write by then: --init 0"},
+			"it is linearizable if the initial value is 0, which a crashed operation had begun to write by then: Spec.Init 0"},
 		{crashed + read, jepsen.InitialValue,
-			"linearizable if the initial value is 4 or 0, not if it is nil: --init 4, --init 0 or --init nil says which"},
+			"linearizable if the initial value is 4 or 0, not if it is nil: Spec.Init 4, Spec.Init 0 or Spec.Init nil says which"},
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, "",
-			"it is linearizable if the initial value is 0, which a failed :cas had been called to write by then: --init 0"},
+			"it is linearizable if the initial value is 0, which a failed :cas had been called to write by then: Spec.Init 0"},
 		{"{:process 1, :type :invoke, :f :write, :value 0}\n{:process 1, :type :fail, :f :write, :value 0}\n" + read, "", ""},
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", "", ""},
 	} {
@@ -297,7 +297,7 @@ func cutForm(forms string) (first, second string) {
 // TestAnInvalidHistoryDoesNotClaimAnInitialValue: other values than those tried may explain it.
 func TestAnInvalidHistoryDoesNotClaimAnInitialValue(t *testing.T) {
 	r := checkedText(t, sequential("read-at 0 -> :a; tail -> 2"), models.Spec{Name: "log"}, clew.Options{})
-	const want = "it is linearizable neither from [], where process 0's :read-at :a (index 1) cannot happen, nor from [:a], which its first reads suggest; --init gives another initial value"
+	const want = "it is linearizable neither from [], where process 0's :read-at :a (index 1) cannot happen, nor from [:a], which its first reads suggest; Spec.Init gives another initial value"
 	if r.Verdict != jepsen.Invalid || r.Hint != want {
 		t.Errorf("%v, %q; expected %q", r.Verdict, r.Hint, want)
 	}

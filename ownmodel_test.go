@@ -87,12 +87,12 @@ func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
 			d.New = func(*models.Binding) (models.Reader, error) { return nil, errors.New("not today") }
 		}), "not today"},
 		{"a parameter that it does not take", func() models.Spec { s := models.Own(campaign.OwnRegister); s.Permits = 3; return s }(),
-			"permits applies to semaphore and owner-semaphore, not to own-register"},
+			"Spec.Permits applies to semaphore and owner-semaphore, not to own-register"},
 		{"an initial value that it does not take", func() models.Spec {
 			s := broken(func(d *models.Definition) { d.NoInit = "it starts empty" })
 			s.Init = "1"
 			return s
-		}(), "own-register does not take init: it starts empty"},
+		}(), "own-register does not take Spec.Init: it starts empty"},
 		{"an :f that it does not know", models.Own(light), "process 0's"},
 	} {
 		_, err := clew.Check(context.Background(), h, c.spec, clew.Options{})

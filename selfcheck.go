@@ -9,6 +9,7 @@ import (
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/internal/limits"
+	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -38,7 +39,9 @@ const (
 )
 
 // byRequest ends the reasons why clew did not check a core again without being asked.
-const byRequest = "; --verify rechecks it, however long that takes"
+func byRequest() string {
+	return fmt.Sprintf("; %s rechecks it, however long that takes", option.Verify)
+}
 
 // selfCheck checks the evidence of a result and notes that in it. An error means that the evidence is wrong.
 func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, o Options) error {
@@ -59,10 +62,10 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 		r.Unverified = "there was no time for a core"
 		return nil
 	case len(r.Core) > maxJudged && o.Verify != VerifyAlways:
-		r.Unverified = fmt.Sprintf("its core has %d operations, and clew rechecks at most %d by default%s", len(r.Core), maxJudged, byRequest)
+		r.Unverified = fmt.Sprintf("its core has %d operations, and clew rechecks at most %d by default%s", len(r.Core), maxJudged, byRequest())
 		return nil
 	case d.judged == maxJudgedKeys && o.Verify != VerifyAlways:
-		r.Unverified = fmt.Sprintf("clew rechecks the cores of at most %d keys by default%s", maxJudgedKeys, byRequest)
+		r.Unverified = fmt.Sprintf("clew rechecks the cores of at most %d keys by default%s", maxJudgedKeys, byRequest())
 		return nil
 	}
 	d.judged++
@@ -75,7 +78,7 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	case ended:
 		r.Unverified = "a limit came first: " + string(limits.Stopped(ctx))
 	case !r.Verified && err == nil:
-		r.Unverified = "its core is too hard to recheck within a few milliseconds" + byRequest
+		r.Unverified = "its core is too hard to recheck within a few milliseconds" + byRequest()
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 		if r.Verdict != jepsen.Invalid || r.Verified != c.want {
 			t.Errorf("%d pairs: %s, verified %v, want %v", c.n, r.Verdict, r.Verified, c.want)
 		}
-		why := "\n  not verified: its core has 3001 operations, and clew rechecks at most 2000 by default; --verify rechecks it"
+		why := "\n  not verified: its core has 3001 operations, and clew rechecks at most 2000 by default; Options.Verify rechecks it"
 		if text := r.Text(); strings.Contains(text, "\n  not verified") != (c.n == 1500 && !c.want) || c.n == 1500 && !c.want && !strings.Contains(text, why) {
 			t.Errorf("%d pairs: %s", c.n, text)
 		}

@@ -2,11 +2,11 @@ package jepsen
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
 	"clew/edn"
+	"clew/internal/option"
 )
 
 // Keyed is a history of independent keys, whose values are [key value] tuples, as
@@ -37,7 +37,13 @@ const maxCopies = 50_000_000
 
 // ErrNoTuples is the error of Independent for a history without any tuple: checking nothing
 // must not pass for a verdict.
-var ErrNoTuples = errors.New("independent: no op has a value of the form [key value]")
+var ErrNoTuples error = noTuples{}
+
+type noTuples struct{}
+
+func (noTuples) Error() string {
+	return option.Independent.String() + ", but no op has a value of the form [key value]"
+}
 
 // Independent splits a history by the keys of its values. A tuple is a vector of two, which
 // is how Jepsen prints it. An operation belongs to the key in its invocation or completion.
@@ -98,14 +104,14 @@ func (h *History) keyed(share bool) (*Keyed, error) {
 		return nil, ErrNoTuples
 	}
 	if lacking != None {
-		return nil, h.Errorf(lacking, "independent: expected [key value] for the value of %s (index %d), found %s; with keyless every, an operation without a key belongs to every key",
-			h.Values.Text(h.F[lacking]), h.Index(lacking), h.Values.Text(h.Value[lacking]))
+		return nil, h.Errorf(lacking, "%s: expected [key value] for the value of %s (index %d), found %s; with %s, an operation without a key belongs to every key",
+			option.Independent, h.Values.Text(h.F[lacking]), h.Index(lacking), h.Values.Text(h.Value[lacking]), option.Keyless)
 	}
 	k.sort()
 	k.gather(share)
 	if n := len(k.everyKey); n*len(k.Keys) > maxCopies {
-		return nil, fmt.Errorf("independent: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
-			n, len(k.Keys), maxCopies)
+		return nil, fmt.Errorf("%s: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
+			option.Independent, n, len(k.Keys), maxCopies)
 	}
 	return k, nil
 }

@@ -93,7 +93,7 @@ func TestAnOperationWithoutAKeyIsAnError(t *testing.T) {
 		}
 		_, err = h.Independent()
 		if want != "" {
-			want = "independent: expected [key value] for the value of :" + want + "; with keyless every, an operation without a key belongs to every key"
+			want = "Options.Independent: expected [key value] for the value of :" + want + "; with Options.Keyless, an operation without a key belongs to every key"
 		}
 		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
@@ -161,7 +161,7 @@ func TestCopiesOfOperationsWithoutAKeyAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = h.IndependentOrShared()
-		if want := fmt.Sprintf("independent: %d operations have no [key value] and count for each of %d keys; clew takes 50000000 such copies", c.shared, c.keys); (err != nil) != c.fails || err != nil && err.Error() != want {
+		if want := fmt.Sprintf("Options.Independent: %d operations have no [key value] and count for each of %d keys; clew takes 50000000 such copies", c.shared, c.keys); (err != nil) != c.fails || err != nil && err.Error() != want {
 			t.Errorf("%d operations for %d keys: %v", c.shared, c.keys, err)
 		}
 	}

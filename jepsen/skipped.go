@@ -6,6 +6,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/opmap"
+	"clew/internal/option"
 )
 
 // SkippedClientOp is an event that was skipped because its process is neither a client nor
@@ -18,11 +19,13 @@ type SkippedClientOp struct {
 	name string // "process \"a\"'s :invoke :write (index 3)"
 }
 
-// errNotClient says what to do about a SkippedClientOp.
-const errNotClient = "its process is not an integer, so it would not be checked; with clients all, every process but :nemesis is a client"
+// notClient says what to do about a SkippedClientOp.
+func notClient() string {
+	return fmt.Sprintf("its process is not an integer, so it would not be checked; with %s, every process but :nemesis is a client", option.AllClients)
+}
 
 // Err returns the error of a history in which it would count.
-func (s *SkippedClientOp) Err() error { return s.at.Errorf("%s: %s", s.name, errNotClient) }
+func (s *SkippedClientOp) Err() error { return s.at.Errorf("%s: %s", s.name, notClient()) }
 
 // isClient says whether the process of an event is a client; it is not an integer. If it is
 // not, the event is skipped.
@@ -111,7 +114,7 @@ func (b *Builder) clients() error {
 	switch none := len(h.Type) == 0; {
 	case none && b.notClients > 0:
 		first := &h.SkippedClientOps[0]
-		return first.at.Errorf("no operation of a client: the first event is %s; %s", first.name, errNotClient)
+		return first.at.Errorf("no operation of a client: the first event is %s; %s", first.name, notClient())
 	case none && h.Events > h.Skipped:
 		return b.lost.Errorf("no operation of a client: only completions without an invocation")
 	case none:

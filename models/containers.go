@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/option"
 	"clew/jepsen"
 )
 
@@ -95,7 +96,7 @@ func (q *queueReader) Read(o Operation) (Op, bool, error) {
 	switch o.f {
 	case q.fEnqueue:
 		if q.saysEmpty(o.value) {
-			return Op{}, false, paramErrorf("expected an element, found %s, which says that the queue is empty (%s knossos takes it for an element)", q.v.Text(o.value), ParamSemantics)
+			return Op{}, false, paramErrorf("expected an element, found %s, which says that the queue is empty (%s takes it for an element)", q.v.Text(o.value), option.Knossos)
 		}
 		return Op{Enqueue, a, 0}, true, nil
 	case q.fDequeue:

@@ -21,7 +21,7 @@ func TestMethodsOfAJavaQueue(t *testing.T) {
 		{"size", "[1 1]", []string{"0 size nil -> 1"}, "!size can't return 1 from [1 1]"},
 		{"isEmpty", "[1 1]", []string{"0 isEmpty nil -> true"}, "!isEmpty can't return true from [1 1]"},
 		{"clear", "[1 1]", []string{"0 clear nil -> :done"}, "[]"},
-		{"contains", "[1 nil]", nil, "java-queue's init: expected an element, found nil, which a java.util.Queue does not hold"},
+		{"contains", "[1 nil]", nil, "java-queue's Spec.Init: expected an element, found nil, which a java.util.Queue does not hold"},
 		{"contains one", "[1]", []string{"0 contains 1 -> true", "0 contains 2 -> true"}, "!contains can't return true from [1]"},
 		{"remove takes the first one", "[1 2 1]", []string{"0 remove 1 -> true", "0 remove 3 -> false"}, "[2 1]"},
 		{"remove finds nothing", "[1]", []string{"0 remove 2 -> true"}, "!remove can't return true from [1]"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"clew/edn"
+	"clew/internal/option"
 	"clew/jepsen"
 )
 
@@ -26,8 +27,8 @@ func (s Spec) oneKey(ops *Operations, d *Definition) error {
 			}
 			return h.Values.Text(key)
 		}
-		return h.Errorf(h.LastEvent(op), "%s does not look at :key, and two differ: that of %s is %s, and that of %s is %s; use values [key value] with --independent, or a history for each key",
-			d.Name, h.Name(ops.Of[0]), described(first), h.Name(op), described(key))
+		return h.Errorf(h.LastEvent(op), "%s does not look at :key, and two differ: that of %s is %s, and that of %s is %s; use values [key value] with %s, or a history for each key",
+			d.Name, h.Name(ops.Of[0]), described(first), h.Name(op), described(key), option.Independent)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/option"
 	"clew/internal/text"
 )
 
@@ -31,9 +32,21 @@ const (
 	ParamNegativeBalances Param = "negative-balances" // refuse, allow
 )
 
+// String returns the parameter as messages name it: by the field of Spec that it sets, or by its flag.
+func (p Param) String() string {
+	field := map[Param]string{ParamModel: "Name", ParamInit: "Init"}[p]
+	for _, known := range params {
+		if known.name == p {
+			field = known.field
+		}
+	}
+	return option.Option{Field: "Spec." + field, Flag: "--" + string(p)}.String()
+}
+
 // param describes a parameter.
 type param struct {
-	name Param
+	name  Param
+	field string // of Spec
 	// choices are its values, the default first; nil if it is a number.
 	choices []string
 	// given is 0 if the parameter was not given, as far as the Spec shows. Otherwise it is
@@ -58,37 +71,37 @@ func (p Param) Choices() []string {
 }
 
 var params = []param{
-	{name: ParamNilReads, choices: []string{"any", "exact"}, with: "registers",
+	{name: ParamNilReads, field: "NilReadsExact", choices: []string{"any", "exact"}, with: "registers",
 		given: func(s *Spec) int { return truth(s.NilReadsExact) },
 		set:   func(s *Spec, choice string, _ int) { s.NilReadsExact = choice == "exact" }},
-	{name: ParamFailedCAS, choices: []string{"ignore", "observe"},
+	{name: ParamFailedCAS, field: "ObserveFailedCAS", choices: []string{"ignore", "observe"},
 		given: func(s *Spec) int { return truth(s.ObserveFailedCAS) },
 		set:   func(s *Spec, choice string, _ int) { s.ObserveFailedCAS = choice == "observe" }},
-	{name: ParamSemantics, choices: []string{"jepsen", "knossos"},
+	{name: ParamSemantics, field: "Knossos", choices: []string{"jepsen", "knossos"},
 		given: func(s *Spec) int { return truth(s.Knossos) },
 		set:   func(s *Spec, choice string, _ int) { s.Knossos = choice == "knossos" }},
-	{name: ParamPriority, choices: []string{"max", "min"},
+	{name: ParamPriority, field: "Priority", choices: []string{"max", "min"},
 		given: func(s *Spec) int { return truth(s.Priority != "") },
 		set:   func(s *Spec, choice string, _ int) { s.Priority = choice }},
-	{name: ParamPermits, needed: "the number of its permits",
+	{name: ParamPermits, field: "Permits", needed: "the number of its permits",
 		given: func(s *Spec) int { return s.Permits },
 		set:   func(s *Spec, _ string, n int) { s.Permits = n }},
-	{name: ParamMaxHolds, with: "reentrant locks",
+	{name: ParamMaxHolds, field: "MaxHolds", with: "reentrant locks",
 		given: func(s *Spec) int { return s.MaxHolds },
 		set:   func(s *Spec, _ string, n int) { s.MaxHolds = n }},
-	{name: ParamThreads, with: "locks that have an owner",
+	{name: ParamThreads, field: "Threads", with: "locks that have an owner",
 		given: func(s *Spec) int { return s.Threads },
 		set:   func(s *Spec, _ string, n int) { s.Threads = n }},
-	{name: ParamIDs, choices: []string{"distinct", "growing"},
+	{name: ParamIDs, field: "GrowingIDs", choices: []string{"distinct", "growing"},
 		given: func(s *Spec) int { return truth(s.GrowingIDs) },
 		set:   func(s *Spec, choice string, _ int) { s.GrowingIDs = choice == "growing" }},
-	{name: ParamNegativeBalances, choices: []string{"refuse", "allow"},
+	{name: ParamNegativeBalances, field: "NegativeBalances", choices: []string{"refuse", "allow"},
 		given: func(s *Spec) int { return truth(s.NegativeBalances) },
 		set:   func(s *Spec, choice string, _ int) { s.NegativeBalances = choice == "allow" }},
-	{name: ParamAnswers, choices: []string{chosenByHistory, AnswersTold, AnswersEcho},
+	{name: ParamAnswers, field: "Answers", choices: []string{chosenByHistory, AnswersTold, AnswersEcho},
 		given: func(s *Spec) int { return truth(s.Answers != "") },
 		set:   func(s *Spec, choice string, _ int) { s.Answers = unlessChosen(choice) }},
-	{name: ParamKVKeys, choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone},
+	{name: ParamKVKeys, field: "KVKeys", choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone},
 		given: func(s *Spec) int { return truth(s.KVKeys != "") },
 		set:   func(s *Spec, choice string, _ int) { s.KVKeys = unlessChosen(choice) }},
 }
@@ -257,8 +270,8 @@ func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 	return &id, nil
 }
 
-// ParamError is an error that names parameters. Error uses the names that Spec.Set takes;
-// Spell may use others.
+// ParamError is an error that names parameters. Error names fields of Spec; Spell may use
+// other names.
 type ParamError struct {
 	format string
 	args   []any
@@ -269,8 +282,8 @@ func paramErrorf(format string, args ...any) error { return &ParamError{format, 
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 
-// Spell returns the error with other names for its parameters, such as those of the flags
-// that set them.
+// Spell returns the error with other names for its parameters, such as those of a program's
+// own settings.
 func (e *ParamError) Spell(name func(Param) string) string {
 	args := slices.Clone(e.args)
 	for i, arg := range args {

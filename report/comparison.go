@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
 )
@@ -102,7 +103,7 @@ func found(r *Result) string {
 // proof returns our evidence as clew check shows it.
 func proof(r *Result) string {
 	if r.Verdict == jepsen.Valid {
-		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
+		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; %s writes it\n", len(r.Witness), option.WitnessFile)
 	}
 	var b strings.Builder
 	_, text, _ := strings.Cut(r.Text(), "\n")

@@ -47,7 +47,7 @@ func TestComparisonsAreShown(t *testing.T) {
 		{"a disagreement with its evidence", report.Comparison{File: "a.edn", Agreement: report.Disagree, Result: &verified, Why: "nobody knows why",
 			Claim: jepsen.Claim{Verdict: jepsen.Invalid, HasOp: true, OpIndex: 1, OpText: "{:f :write}"}},
 			"DISAGREE         a.edn\n    knossos says INVALID at index 1: {:f :write}\n    clew says valid, verified\n    nobody knows why\n" +
-				"    a linearization of all 1 operations was found and replayed; clew check --witness FILE writes it\n", ""},
+				"    a linearization of all 1 operations was found and replayed; Result.WriteWitness writes it\n", ""},
 		{"a failure that was not seen", report.Comparison{File: "a.edn", Agreement: report.Disagree, Result: invalid, Claim: jepsen.Claim{Verdict: jepsen.Valid}},
 			"DISAGREE         a.edn\n    knossos says valid\n    clew says INVALID at index 3, verified\n    register, 2 operations, ", ""},
 	} {

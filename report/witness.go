@@ -10,6 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/opmap"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -63,7 +64,7 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 	case count == 1:
 		return "it is linearizable if this crashed operation took effect: " + names[0]
 	case count > maxTook:
-		names = append(names, fmt.Sprintf("and %d more (--witness lists them)", count-maxTook))
+		names = append(names, fmt.Sprintf("and %d more (%s lists them)", count-maxTook, option.Witness))
 	}
 	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
 }

@@ -464,7 +464,7 @@ func undecided(j *job, cause jepsen.Cause) *report.Result {
 
 // unreadable returns the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
-	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: text.Brief(inWords(err))}
+	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: text.Brief(err.Error())}
 	k.evidence.pageOf(context.Background(), j, r) // only a line of the index is to be written
 	a := answer{err: err}
 	j.is(unreadable)

@@ -252,9 +252,6 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 		if errors.As(all[i].Err, &failed) {
 			return answer{err: clew.Placed(h, all[i].Err)}
 		}
-		if all[i].Err != nil {
-			all[i].Why = inWords(all[i].Err)
-		}
 	}
 	a := k.answer(j, all)
 	a.warnings = h.Warnings

@@ -166,29 +166,6 @@ func clockError(text string) (int64, error) {
 	return n, nil
 }
 
-// inWords returns an error in users' words: it calls parameters of models by their flags.
-func inWords(err error) string {
-	text := err.Error()
-	var p *models.ParamError
-	if errors.As(err, &p) {
-		flag := func(p models.Param) string { return "--" + string(p) }
-		text = strings.Replace(text, p.Error(), p.Spell(flag), 1)
-	}
-	return asFlags(text)
-}
-
-// asFlags rewrites a message of the library: it calls the options independent, keyless, clients and clock error by
-// their flags.
-func asFlags(text string) string {
-	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
-	text = strings.Replace(text, "with clients all", "with --clients all", 1)
-	text = strings.Replace(text, "a clock error requires", "--clock-error requires", 1)
-	text = strings.Replace(text, "with keyless every", "with --keyless every", 1)
-	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
-}
-
-var ofKeys = regexp.MustCompile(`(^|: )independent: `)
-
 // searchFlags returns the flags that say how to search.
 func searchFlags() []cli.Flag {
 	return append([]cli.Flag{

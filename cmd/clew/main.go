@@ -21,9 +21,12 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 )
+
+func init() { option.AsFlags() }
 
 // Exit statuses, which the contract fixes.
 const (

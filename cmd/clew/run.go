@@ -572,7 +572,7 @@ func complain(stderr io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintln(stderr, "clew:", text.Line(text.Brief(inWords(err))))
+	fmt.Fprintln(stderr, "clew:", text.Line(text.Brief(err.Error())))
 }
 
 // read reads the job's history within its limits. If they or a signal stop it, there is none. The reading may then go

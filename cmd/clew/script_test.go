@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testFiles, err := filepath.Abs(filepath.Join("..", "..", "jepsen", "internal", "testfile", "testdata"))
+	testFiles, err := filepath.Abs(filepath.Join("..", "..", "internal", "testfile", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}

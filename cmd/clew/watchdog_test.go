@@ -342,7 +342,7 @@ func fullPipe(t *testing.T) *os.File {
 func readTests(t *testing.T) map[string]string {
 	tests := map[string]string{}
 	for name, of := range map[string]string{"test.jepsen": "chunks.jepsen", "killed.jepsen": "killed.jepsen"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "jepsen", "internal", "testfile", "testdata", of))
+		text, err := os.ReadFile(filepath.Join("..", "..", "internal", "testfile", "testdata", of))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"clew/internal/option"
 )
 
 // Stamp records what a file was: its size, its time and which file it is. Readers that are not files have the zero
@@ -47,11 +49,11 @@ func (s Stamp) Changed(f any) error {
 	case os.SameFile(s.info, s.info) && !os.SameFile(s.info, now.info):
 		return errors.New("it changed while it was read: another file has taken its place; check it again")
 	case s.info.Size() != now.info.Size():
-		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or --follow", s.info.Size(), now.info.Size())
+		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or %s", s.info.Size(), now.info.Size(), option.Follow)
 	case !s.info.ModTime().Equal(now.info.ModTime()):
-		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or --follow", now.info.ModTime().Format(time.TimeOnly))
+		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or %s", now.info.ModTime().Format(time.TimeOnly), option.Follow)
 	case s.Moved() == "" && !inodeTime(s.info).Equal(inodeTime(now.info)): // a file that is deleted or replaced has a new time, too
-		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or --follow", inodeTime(now.info).Format(time.TimeOnly))
+		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or %s", inodeTime(now.info).Format(time.TimeOnly), option.Follow)
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func TestAFileThatIsWrittenAgainAndGrowsIsNotFollowed(t *testing.T) {
 
 // After a signal there may be no time to read the file again.
 func TestAFileThatWasNotComparedIsToldOf(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "internal", "testfile", "testdata", "chunks.jepsen"))
+	f, err := os.Open(filepath.Join("..", "..", "internal", "testfile", "testdata", "chunks.jepsen"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -261,7 +261,7 @@ func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 
 // A test.jepsen is read again whenever it has grown, and ends once its history is whole.
 func TestATestGrows(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "internal", "testfile", "testdata", "chunks.jepsen"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "testfile", "testdata", "chunks.jepsen"))
 	if err != nil {
 		t.Fatal(err)
 	}

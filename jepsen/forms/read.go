@@ -17,6 +17,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/opmap"
+	"clew/internal/option"
 	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
@@ -151,7 +152,7 @@ func (in *input) events(r io.Reader, form Form) error {
 		form = detect(head)
 	}
 	if in.clockError != 0 && form != Intervals {
-		return in.at(1, 1).Errorf("a clock error requires interval records, and this is %s", form)
+		return in.at(1, 1).Errorf("%s requires interval records, and this is %s", option.ClockError, form)
 	}
 	switch form {
 	case Intervals:

@@ -8,6 +8,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/option"
 	"clew/internal/testfile"
 )
 
@@ -15,7 +16,7 @@ import (
 // that it needs; otherwise it reads the whole text first.
 func (in *input) test(file io.Reader, text io.Reader) error {
 	if in.clockError != 0 {
-		return edn.Pos{File: in.file}.Errorf("a clock error requires interval records, and this is a %s", Test)
+		return edn.Pos{File: in.file}.Errorf("%s requires interval records, and this is a %s", option.ClockError, Test)
 	}
 	if in.eager {
 		return edn.Pos{File: in.file}.Errorf("a %s can be followed only as a file, since Jepsen changes what has been read; found a stream", Test)
