@@ -13,6 +13,7 @@ import (
 
 	"clew"
 	"clew/internal/gen"
+	"clew/internal/outputs"
 	"clew/internal/text"
 	"clew/internal/usage"
 	"clew/jepsen/forms"
@@ -186,7 +187,7 @@ func valuesOf(command, flag string) []string {
 		}
 		return modelNames()
 	case "output":
-		return map[string][]string{"check": checkForms, "merge": mergeForms, "compare": compareForms}[command]
+		return outputs.Names(map[string][]outputs.Output{"check": outputs.Check(), "merge": outputs.Merge(), "compare": outputs.Compare()}[command])
 	case "bug":
 		var kinds []string
 		for _, kind := range gen.LongKinds() {

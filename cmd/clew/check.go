@@ -18,7 +18,6 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
-	"clew/internal/shards"
 	"clew/internal/store"
 	"clew/internal/terminal"
 	"clew/internal/text"
@@ -62,8 +61,6 @@ some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
 (a limit, initial-value) is 0, but not if the check was interrupted.`
 
-var checkForms = slices.Concat([]string{"text", "edn", "json"}, outputs.Forms)
-
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "check",
@@ -71,7 +68,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
 		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
-			outputFlag(checkForms, "result"),
+			outputFlag(outputs.Check(), "result"),
 			quietFlag(), unknownFlag(), strictFlag(),
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
@@ -105,15 +102,12 @@ var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: 
 // checker is one run of clew check.
 type checker struct {
 	runner
-	output     string
 	evidence   *evidence
 	lifeline   bool
-	follow     *following    // nil: histories are read once, whole
-	shard      *sharding     // nil: all histories are checked
-	modelsFile string        // "" if there is none
-	alone      bool          // there is one history
-	table      *report.Table // nil: a text for each history
-	look       report.TextOptions
+	follow     *following  // nil: histories are read once, whole
+	shard      *sharding   // nil: all histories are checked
+	modelsFile string      // "" if there is none
+	alone      bool        // there is one history
 	bundled    atomic.Bool // a failed self-check is in a file
 }
 
@@ -121,16 +115,16 @@ type checker struct {
 func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	k.evidence = givenEvidence(c, k.stdout, k.stderr)
 	k.lifeline = c.Bool("stdin-is-lifeline")
-	k.look, k.screen = terminal.Look(k.stdout)
+	k.shown.Look, k.screen = terminal.Look(k.stdout)
 	if k.lifeline || k.evidence.toStdout() {
-		k.look.Color, k.screen = false, nil // standard output has another purpose
+		k.shown.Look.Color, k.screen = false, nil // standard output has another purpose
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
 		return err
 	}
-	output, badOutput := outputForm(c, checkForms)
-	switch k.output = output; {
+	var badOutput error
+	switch k.output, badOutput = outputs.Find(outputs.Check(), c.String("output")); {
 	case !c.Args().Present():
 		return k.evidence.noHistory()
 	case badOutput != nil:
@@ -162,16 +156,12 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
-		k.output = "json"
+		k.output = outputs.JSON
 	}
 	if err != nil {
 		return err
 	}
-	if k.policy, err = givenPolicy(c, &k.output); k.quiet {
-		k.stdout = k.stderr // for failures
-	}
-	k.pipeline = pipelineReport(k.output, k.policy)
-	return err
+	return k.givenPolicy(c)
 }
 
 func count(list []string, s string) int {
@@ -218,7 +208,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.follow != nil {
 		how = doing{do: k.followed, waits: true}
 	}
-	if k.output != "json" && k.output != "edn" {
+	if k.output.For != outputs.Programs {
 		how.rest = func(jobs int) { k.notBegun(ctx, jobs) }
 	}
 	done, err := k.all(ctx, jobs, how)
@@ -230,13 +220,11 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return k.endShard(ctx), nil
 	}
 	k.index(ctx, jobs)
-	if k.pipeline != nil {
-		k.summarize(ctx, k.pipeline.End())
-	}
-	if n := k.tally.of[notChecked]; n > 0 && (k.output == "text" || k.quiet) && len(jobs) > 1 {
+	k.showAll(ctx)
+	if n := k.tally.of[notChecked]; n > 0 && k.output.For == outputs.People && len(jobs) > 1 {
 		k.summarize(ctx, fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs)))
 	}
-	if (k.output == "text" || k.output == "github") && len(jobs) > 1 {
+	if k.output.Summary && len(jobs) > 1 {
 		said := k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), valid, invalid, unknown, unreadable)
 		if done < len(jobs) {
 			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
@@ -252,9 +240,11 @@ func (k *checker) notBegun(ctx context.Context, histories int) {
 	k.tally.of[unknown] += histories
 	k.tally.of[interrupted] += histories
 	k.tally.of[notChecked] += histories
-	if k.pipeline != nil {
+	if k.output.For == outputs.Pipelines {
 		line := report.Line{Valid: jepsen.Unknown, Cause: report.Text(jepsen.Interrupted), Explanation: report.Text(fmt.Sprintf("%d more histories were not started", histories))}
-		k.summarize(ctx, k.pipeline.Add(outputs.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)}))
+		var rest answer
+		k.show(&rest, &outputs.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)})
+		k.summarize(ctx, k.added(rest))
 	}
 }
 
@@ -355,17 +345,18 @@ func (k *checker) header(jobs []*job) {
 		table.Fit(cmp.Or(j.Test, j.Path), j.Time)
 		stored = stored || j.Test != ""
 	}
-	if k.output == "text" && stored && len(jobs) > 1 {
-		k.table, k.heading = table, table.Header()
+	if k.output.Several != nil && stored && len(jobs) > 1 {
+		k.output, k.shown.Table = *k.output.Several, table
+		k.heading = k.output.Heading(&k.shown)
 	}
 }
 
 // checked does what check does. A panic has a line of JSON, too, since every history has one.
 func (k *checker) checked(ctx context.Context, j *job) answer {
 	a := answered(func() answer { return k.check(ctx, j) })
-	if a.bug != "" && (k.output == "json" || k.pipeline != nil) {
+	if a.bug != "" {
 		what, _, _ := strings.Cut(a.bug, "\n")
-		k.show(&a, j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
+		k.tell(&a, j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
 	}
 	return a
 }
@@ -390,7 +381,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 		if j.stopped != jepsen.Interrupted {
 			return a
 		}
-		if a.of[notChecked]++; (k.output == "text" || k.quiet) && k.progress.Files > 1 {
+		if a.of[notChecked]++; k.output.For == outputs.People && k.progress.Files > 1 {
 			a.out = "" // one line covers all of them
 		}
 		return a
@@ -449,7 +440,7 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 	r := undecided(j, known.Cause)
 	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
 	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
-	if k.table != nil || k.output != "text" && k.output != "edn" { // these show a value of any length
+	if !k.output.Whole { // otherwise it shows a value of any length
 		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
 	}
 	r.Explanation = text.Brief(known.FirstFailing().Explanation)
@@ -468,7 +459,7 @@ func (k *checker) unreadable(j *job, err error) answer {
 	k.evidence.pageOf(context.Background(), j, r) // only a line of the index is to be written
 	a := answer{err: err}
 	j.is(unreadable)
-	k.show(&a, j, r)
+	k.tell(&a, j, r)
 	return a
 }
 
@@ -478,17 +469,11 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	shown := k.progress.Writing()
 	unpaged := k.evidence.pageOf(ctx, j, r)
 	shown()
-	if k.alone && k.output == "edn" {
-		a.stream = func(w io.Writer) error {
-			if err := r.WriteEDN(w); err != nil {
-				return err
-			}
-			_, err := io.WriteString(w, "\n")
-			return err
-		}
+	if k.alone && k.output.Stream != nil {
+		a.stream = func(w io.Writer) error { return k.output.Stream(w, r) }
 	} else {
-		k.show(&a, j, r)
-		a.colored = k.output == "text" && k.table == nil && k.look.Color
+		k.tell(&a, j, r)
+		a.colored = k.output.Colors && k.shown.Look.Color
 	}
 	a.count(r.Verdict, r.Cause, r.Vacuous)
 	if j.is(outcomeOf[r.Verdict]); r.Cause == jepsen.Interrupted {
@@ -544,24 +529,13 @@ func (k *checker) wrong(r *report.Result) error {
 	return fmt.Errorf("%w; all that is needed is in %s", err, file)
 }
 
-// show fills in what standard output says about a result.
-func (k *checker) show(a *answer, j *job, r *report.Result) {
-	switch {
-	case k.table != nil:
-		a.out = k.look.Shown(k.table.Row(report.NewRun(j.Test, j.Time, r), r.Line()))
-	case k.output == "edn":
-		a.out = r.EDN() + "\n"
-	case k.shard != nil:
+// tell fills in what standard output says about a result.
+func (k *checker) tell(a *answer, j *job, r *report.Result) {
+	if k.shard != nil {
 		a.out, a.sums = k.shard.line(j, r, a.err)
-	case k.output == "json":
-		a.out = shards.Text(r.Line())
-	case k.pipeline != nil:
-		a.record = &outputs.Record{Line: r.Line(), Test: report.NewRun(j.Test, j.Time, r).Test, Details: outputs.NewDetails(r, a.err)}
-	case k.quiet && r.Cause != jepsen.Unreadable: // otherwise it is said anyway
-		a.out = k.failure(r.Line())
-	case k.output == "text" && r.Cause != jepsen.Unreadable: // otherwise standard error says it
-		a.out = r.TextFor(k.look)
+		return
 	}
+	k.show(a, k.output.NewRecord(report.NewRun(j.Test, j.Time, r), r, a.err))
 }
 
 // watchLifeline ends the process when standard input closes: the program that started clew is gone. It prints no

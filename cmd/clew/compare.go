@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/group"
 	"clew/internal/limits"
+	"clew/internal/outputs"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -59,8 +59,6 @@ Examples:
 Exit status: 0 nothing disagrees, 1 some disagreement, 2 nothing comparable, 254
 bad arguments or unreadable input.`
 
-var compareForms = []string{"text", "json"}
-
 func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "compare",
@@ -71,7 +69,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, as for clew check"},
 			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
-		}, searchFlags(), []cli.Flag{outputFlag(compareForms, "comparison")}),
+		}, searchFlags(), []cli.Flag{outputFlag(outputs.Compare(), "comparison")}),
 		Action: func(c *cli.Context) error {
 			k := &comparer{runner: runner{stdout: stdout, stderr: stderr, ownResults: true}, knossos: c.String("knossos")}
 			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, k.run)
@@ -87,7 +85,6 @@ var outcomeOfClaim = map[report.Agreement]outcome{
 type comparer struct {
 	runner
 	knossos string
-	json    bool
 	jobs    []*job
 }
 
@@ -100,8 +97,8 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return err
 	}
-	output, err := outputForm(c, compareForms)
-	switch k.json = output == "json"; {
+	k.output, err = outputs.Find(outputs.Compare(), c.String("output"))
+	switch k.shown.Look, _ = terminal.Look(k.stdout); {
 	case err != nil:
 		return err
 	case c.IsSet("verdicts") && k.knossos != "":
@@ -180,7 +177,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 		k.loseLast(ctx, err)
 		return k.statusNow(), nil
 	}
-	if t := &k.tally; !k.json {
+	if t := &k.tally; k.output.Summary {
 		results := t.of[agree] + t.of[disagree] + t.of[knossosUnknown] + t.of[notComparable]
 		times := ""
 		if t.knossosMs > 0 {
@@ -267,7 +264,7 @@ func (k *comparer) late(j *job, cause jepsen.Cause) answer {
 func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	for _, c := range all {
 		c.File = j.Path
-		a.out += k.line(&c)
+		a.out += k.output.Compare(&c, &k.shown)
 		a.of[outcomeOfClaim[c.Agreement]]++
 		if o := outcomeOfClaim[c.Agreement]; j.outcome.Load() != int32(disagree)+1 {
 			j.is(o)
@@ -278,19 +275,6 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 		}
 	}
 	return a
-}
-
-// line returns what standard output says of a comparison.
-func (k *comparer) line(c *report.Comparison) string {
-	if !k.json {
-		look, _ := terminal.Look(k.stdout)
-		return look.Shown(c.Text())
-	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // it has numbers and text only
-	}
-	return string(text) + "\n"
 }
 
 // results returns what the results.edn beside a history says, or the test.jepsen, which may be the history itself.

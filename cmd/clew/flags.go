@@ -213,22 +213,9 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	return o, limit, clew.CheckAlgorithm(o.Algorithm)
 }
 
-// outputFlag returns the flag for the form of results. The first form is the default. In EDN and JSON, every thing
-// has a line of its own.
-func outputFlag(forms []string, thing string) cli.Flag {
-	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s per line)", text.OneOf(forms), thing)
-	if slices.Contains(forms, outputs.Forms[0]) {
-		usage += "; junit, sarif and github are for pipelines (docs/ci.md)"
-	}
-	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: usage}
-}
-
-// pipelineReport returns the report for pipelines in a form of output, or nil if the form is not one of them.
-func pipelineReport(output string, p policy) *outputs.Report {
-	if !slices.Contains(outputs.Forms, output) {
-		return nil
-	}
-	return outputs.New(output, outputs.Options{PassUnknown: p.passUnknown, Version: version()})
+// outputFlag returns the flag for the form of results. The first form is the default. A thing is what a line is about.
+func outputFlag(forms []outputs.Output, thing string) cli.Flag {
+	return &cli.StringFlag{Name: "output", Value: forms[0].Name, Usage: outputs.Usage(forms, thing)}
 }
 
 // quietFlag makes clew print only failures.
@@ -244,15 +231,6 @@ func unknownFlag() cli.Flag {
 // strictFlag makes warnings count as failures.
 func strictFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"}
-}
-
-// outputForm returns the form that this flag names, which must be one of forms.
-func outputForm(c *cli.Context, forms []string) (string, error) {
-	form := c.String("output")
-	if !slices.Contains(forms, form) {
-		return form, fmt.Errorf("--output must be %s, not %q", text.OneOf(forms), form)
-	}
-	return form, nil
 }
 
 // noEmptyFlag returns an error if the value of a flag is empty, such as that of a variable that is not set. An empty

@@ -41,8 +41,6 @@ Examples:
 
 Exit status: as for clew check, and 254 if the shards do not make a whole.`
 
-var mergeForms = slices.Concat([]string{"text", "json"}, outputs.Forms)
-
 func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "merge",
@@ -50,12 +48,12 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		ArgsUsage:   "FILE...",
 		Description: mergeHelp,
 		Flags: []cli.Flag{
-			outputFlag(mergeForms, "result"),
+			outputFlag(outputs.Merge(), "result"),
 			quietFlag(), unknownFlag(), strictFlag(),
 			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"},
 		},
 		Action: func(c *cli.Context) error {
-			output, err := outputForm(c, mergeForms)
+			output, err := outputs.Find(outputs.Merge(), c.String("output"))
 			switch {
 			case !c.Args().Present():
 				return errors.New("no shard given; clew merge --help shows how")
@@ -64,15 +62,11 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			case count(c.Args().Slice(), "-") > 1:
 				return errors.New("standard input (-) can be read only once")
 			}
-			m := &merger{runner: runner{stdout: stdout, stderr: stderr}, output: output, pages: c.String("html-dir")}
-			m.look, _ = terminal.Look(stdout)
-			if m.policy, err = givenPolicy(c, &m.output); m.quiet {
-				m.stdout = stderr // for failures
-			}
-			if err != nil {
+			m := &merger{runner: runner{stdout: stdout, stderr: stderr, output: output}, pages: c.String("html-dir")}
+			m.shown.Look, _ = terminal.Look(stdout)
+			if err := m.givenPolicy(c); err != nil {
 				return err
 			}
-			m.pipeline = pipelineReport(m.output, m.policy)
 			ctx, end := m.begin(c)
 			defer end()
 			*status, err = m.merge(ctx, c.Args().Slice())
@@ -84,9 +78,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 // merger is one run of clew merge.
 type merger struct {
 	runner
-	output string
-	look   report.TextOptions
-	pages  string // the folder of pages, "" if there is to be no index
+	pages string // the folder of pages, "" if there is to be no index
 }
 
 // merge prints what the shards say together.
@@ -109,31 +101,29 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	m.tally.of[unwritten] = all.Unwritten()
 	m.newProgress(len(lines))
 	defer m.progress.Stop()
-	table := report.NewTable()
+	m.shown.Table = report.NewTable()
 	for _, l := range lines {
-		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
+		m.shown.Table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
-	if m.output == "text" {
-		m.heading = table.Header()
+	if m.output.Heading != nil {
+		m.heading = m.output.Heading(&m.shown)
 	}
 	for _, l := range lines {
-		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(table, l)); err != nil {
+		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(l)); err != nil {
 			m.loseLast(ctx, err)
 			return m.status(), nil
 		}
 	}
 	m.index(ctx, lines)
-	if m.pipeline != nil {
-		m.summarize(ctx, m.pipeline.End())
-	}
-	if m.output == "text" || m.output == "github" && len(lines) > 1 {
+	m.showAll(ctx)
+	if m.output.Summary && (m.output.For == outputs.People || len(lines) > 1) {
 		m.summarize(ctx, m.tally.summary(historyCount(len(lines)), valid, invalid, unknown, unreadable)+"\n")
 	}
 	return m.status(), nil
 }
 
 // answer returns what a shard said of a history.
-func (m *merger) answer(table *report.Table, l shards.Line) answer {
+func (m *merger) answer(l shards.Line) answer {
 	a := answer{warnings: l.Warnings}
 	if l.Vacuous != "" && l.Vacuous != report.NoOperations {
 		a.warnings = append(slices.Clip(a.warnings), vacuousWarning(l.Vacuous))
@@ -151,18 +141,9 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 		a.of[unknown]++
 		a.wrong = fmt.Errorf("%s: the self-check failed: %s", l.File, l.Error)
 	default:
-		if a.count(l.Valid, cause, string(l.Vacuous)); m.quiet {
-			a.out = m.failure(l.Line)
-		}
+		a.count(l.Valid, cause, string(l.Vacuous))
 	}
-	switch {
-	case m.pipeline != nil:
-		a.record = &outputs.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}
-	case m.output == "json":
-		a.out = shards.Text(l.Line)
-	case m.output == "text" && a.bug == "":
-		a.out = m.look.Shown(table.Row(l.Run.Run, l.Line))
-	}
+	m.show(&a, &outputs.Record{Line: l.Line, Run: l.Run.Run, Details: l.Run.Details})
 	return a
 }
 
@@ -208,8 +189,8 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 		return nil, errors.New("--shard-keys requires --shard")
 	case !c.IsSet("shard"):
 		return nil, nil
-	case c.IsSet("output") && k.output != "json":
-		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", text.OneOf(mergeForms), k.output)
+	case c.IsSet("output") && k.output.Name != outputs.JSON.Name:
+		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", text.OneOf(outputs.Names(outputs.Merge())), k.output.Name)
 	case k.failFast:
 		return nil, errors.New("--shard cannot be combined with --fail-fast: clew merge needs all of a shard")
 	case c.Bool("quiet"):

@@ -68,7 +68,7 @@ type answer struct {
 	took     time.Duration
 	err      error           // why the history is unreadable
 	bug      string          // clew panicked
-	record   *outputs.Record // what pipelines get to know, nil if there is no report for them
+	record   *outputs.Record // what is printed once all answers are there, nil if out says it
 	wrong    error           // the self-check failed
 }
 
@@ -162,7 +162,9 @@ type runner struct {
 	dog            *watchdog.Dog
 	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
 	lost           atomic.Int32           // outputs that were not written
-	pipeline       *outputs.Report        // gathers what pipelines get to know, nil if that is not asked for
+	output         outputs.Output         // the form of results
+	shown          outputs.Options        // where and how it shows them
+	records        []outputs.Record       // of results that are printed at the end
 }
 
 // begin starts the watch over a command, until end is called: limits count from then on. Errors in the flags for
@@ -367,11 +369,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	if a.colored {
 		out = r.screen
 	}
-	if a.record != nil {
-		a.out = r.pipeline.Add(*a.record)
-	}
-	a.out, r.heading = r.heading+a.out, ""
-	err := r.printTo(ctx, out, a.out)
+	said := r.heading + r.added(a)
+	r.heading = ""
+	err := r.printTo(ctx, out, said)
 	if a.stream != nil {
 		err = r.unlessClosed(unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))
 	}
@@ -392,19 +392,20 @@ type policy struct {
 	strict      bool // warnings are failures, too
 }
 
-// givenPolicy returns the policy that the flags set. If it is quiet, it sets the form of output to "none".
-func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
-	if p.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
-		return p, err
+// givenPolicy reads the policy that the flags set, and how it shows results.
+func (r *runner) givenPolicy(c *cli.Context) (err error) {
+	if r.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
+		return err
 	}
-	p.strict = c.Bool("strict")
-	if p.quiet = c.Bool("quiet"); p.quiet && c.IsSet("output") {
-		return p, fmt.Errorf("--quiet prints no results and cannot be combined with --output; found --output %s", *output)
+	r.strict = c.Bool("strict")
+	if r.quiet = c.Bool("quiet"); r.quiet {
+		r.output, r.stdout = outputs.Quiet, r.stderr
 	}
-	if p.quiet {
-		*output = "none"
+	if r.quiet && c.IsSet("output") {
+		return fmt.Errorf("--quiet prints no results and cannot be combined with --output; found --output %s", c.String("output"))
 	}
-	return p, nil
+	r.shown.PassUnknown, r.shown.Version = r.passUnknown, version()
+	return nil
 }
 
 // status returns the exit status. An interrupted history never passes: it was not tried.
@@ -426,21 +427,6 @@ func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) {
 	if t.of[outcomeOf[v]]++; v == jepsen.Unknown && cause == jepsen.Interrupted {
 		t.of[interrupted]++
 	}
-}
-
-// failure returns the line about a history if only failures are printed, or "" if it is not one.
-func (p policy) failure(l report.Line) string {
-	said := "INVALID"
-	switch cause := jepsen.Cause(l.Cause); {
-	case l.Valid == jepsen.Valid, l.Valid == jepsen.Unknown && p.passUnknown && cause != jepsen.Interrupted:
-		return ""
-	case l.Valid == jepsen.Unknown:
-		said = strings.TrimSuffix("unknown: "+string(cause), ": ")
-	}
-	if l.Explanation != "" {
-		said += ": " + string(l.Explanation)
-	}
-	return fmt.Sprintf("clew: %s: %s\n", text.Line(l.File), text.Line(said))
 }
 
 // said returns the warnings to print.
@@ -468,6 +454,30 @@ func (r *runner) newProgress(histories int) {
 		w = io.Discard
 	}
 	r.progress = progress.New(w, histories)
+}
+
+// show fills in what standard output says of a record, now or at the end.
+func (r *runner) show(a *answer, x *outputs.Record) {
+	if r.output.All != nil {
+		a.record = x
+	} else {
+		a.out = r.output.Each(x, &r.shown)
+	}
+}
+
+// added returns what is printed of an answer now, and keeps its record if that is printed at the end.
+func (r *runner) added(a answer) string {
+	if a.record != nil {
+		r.records = append(r.records, *a.record)
+	}
+	return a.out
+}
+
+// showAll prints the records that are printed at the end.
+func (r *runner) showAll(ctx context.Context) {
+	if r.output.All != nil {
+		r.summarize(ctx, r.output.All(r.records, &r.shown))
+	}
 }
 
 // summarize prints the last lines.

@@ -12,6 +12,7 @@ import (
 	"clew"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/outputs"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/watchdog"
@@ -67,13 +68,13 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 
 // A history that makes clew panic has a line of JSON like any other.
 func TestAPanicHasALineOfJSON(t *testing.T) {
-	k := &checker{output: "json"}
+	k := &checker{runner: runner{output: outputs.JSON}}
 	a := k.checked(t.Context(), &job{Source: store.Source{Path: "b"}, ahead: answer{bug: "no such row\ngoroutine 1"}})
 	var l report.Line
 	if err := json.Unmarshal([]byte(a.out), &l); err != nil || l.File != "b" || l.Cause != "panic" || l.Error != "no such row" || a.bug == "" {
 		t.Errorf("%s, %v", a.out, err)
 	}
-	k.output = "edn"
+	k.output, _ = outputs.Find(outputs.Check(), "edn")
 	if a := k.checked(t.Context(), &job{ahead: answer{bug: "no such row"}}); a.out != "" {
 		t.Error(a.out)
 	}
@@ -213,7 +214,8 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 		"edn":  "{:analyzer :clew/fast-register, ",
 	} {
 		var out, errs strings.Builder
-		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, output: output, evidence: &evidence{}}
+		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{}}
+		k.output, _ = outputs.Find(outputs.Check(), output)
 		k.options.TimeLimit = 10 * time.Millisecond
 		never := make(chan struct{})
 		defer close(never)

@@ -87,8 +87,10 @@ func sameAsOne(t *testing.T, n []int, args ...string) {
 	}
 	status, json, stderr := form("json")
 	wants := map[string]string{"json": json}
-	for _, pipeline := range outputs.Forms {
-		_, wants[pipeline], _ = form(pipeline)
+	for _, o := range outputs.Merge() {
+		if o.For == outputs.Pipelines {
+			_, wants[o.Name], _ = form(o.Name)
+		}
 	}
 	if _, text, _ := form("text"); strings.Contains(text, "\n"+fmt.Sprint(strings.Count(json, "\n"))+" histories: ") {
 		wants["text"] = text

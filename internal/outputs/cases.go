@@ -22,8 +22,8 @@ const (
 	unreadable         // also a bug in clew
 )
 
-// kase is a history, or an independent key of one.
-type kase struct {
+// testCase is a history in a report for pipelines, or an independent key of one.
+type testCase struct {
 	outcome
 	suite, name string
 	file        string  // "" if there is no such file
@@ -34,9 +34,17 @@ type kase struct {
 	*Failure            // nil if there is none
 }
 
+// casesOf returns the cases of all records.
+func casesOf(records []Record) (all []testCase) {
+	for i := range records {
+		all = append(all, cases(&records[i])...)
+	}
+	return all
+}
+
 // cases returns the cases of a record: its keys, or the history itself.
-func cases(r Record) []kase {
-	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
+func cases(r *Record) []testCase {
+	whole := testCase{suite: cmp.Or(r.Run.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
 	if r.Name != "" {
 		whole.name, whole.file = r.Name, ""
 	}
@@ -49,12 +57,12 @@ func cases(r Record) []kase {
 	if r.Details == nil || r.Details.Keys == nil || len(r.Details.Keys.List) == 0 {
 		whole.judge(r.Valid, r.Cause, cmp.Or(r.Error, r.Explanation))
 		whole.judgeVacuous(r.Vacuous)
-		return []kase{whole}
+		return []testCase{whole}
 	}
 	rest := *r.Details.Keys
-	var all []kase
+	var all []testCase
 	for _, key := range r.Details.Keys.List {
-		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, reading: whole.reading, Failure: key.Failure}
+		c := testCase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, reading: whole.reading, Failure: key.Failure}
 		c.judge(key.Valid, key.Cause, key.Explanation)
 		c.judgeVacuous(r.Vacuous) // for all keys together
 		if c.says != "" {
@@ -78,8 +86,8 @@ func cases(r Record) []kase {
 }
 
 // others returns one case for all keys that do not have their own.
-func (whole kase) others(rest Keys) kase {
-	c := kase{suite: whole.suite, file: whole.file, reading: whole.reading, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
+func (whole testCase) others(rest Keys) testCase {
+	c := testCase{suite: whole.suite, file: whole.file, reading: whole.reading, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
 	switch {
 	case rest.Invalid > 0:
 		c.judge(jepsen.Invalid, "", report.Text(fmt.Sprintf("%d more keys are not linearizable", rest.Invalid)))
@@ -90,7 +98,7 @@ func (whole kase) others(rest Keys) kase {
 }
 
 // judge fills in the outcome of the case, and what is wrong.
-func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
+func (c *testCase) judge(v jepsen.Verdict, cause, why report.Text) {
 	c.says = string(why)
 	if v == jepsen.Invalid && c.reading != "" {
 		c.says += " (" + c.reading + ")"
@@ -116,25 +124,25 @@ func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 }
 
 // judgeVacuous fills in that the verdict is vacuous, unless why is "".
-func (c *kase) judgeVacuous(why report.Text) {
+func (c *testCase) judgeVacuous(why report.Text) {
 	if why != "" {
 		c.outcome, c.rule, c.says = vacuous, "vacuous", "vacuous: "+string(why)
 	}
 }
 
 // passes says whether a case that did not simply pass still does not count as a failure.
-func (r *Report) passes(c *kase) bool {
+func (c *testCase) passes(o *Options) bool {
 	if c.outcome == vacuous {
 		return true
 	}
-	return r.o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
+	return o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
 }
 
 // noLinearization is the rule for failures that only a search shows.
 const noLinearization = "no-linearization"
 
 // place returns where the case is wrong, without a line if that is not known.
-func (c *kase) place() Place {
+func (c *testCase) place() Place {
 	p := Place{File: c.file}
 	if c.Failure != nil && c.At != nil {
 		p.Line, p.Col = c.At.Line, c.At.Col
@@ -144,35 +152,4 @@ func (c *kase) place() Place {
 	}
 	p.File = filepath.ToSlash(p.File)
 	return p
-}
-
-// Report gathers records, and prints them in one of the Forms.
-type Report struct {
-	form string
-	o    Options
-	all  []kase
-	ms   float64
-}
-
-// New returns a report in one of the Forms.
-func New(form string, o Options) *Report { return &Report{form: form, o: o} }
-
-// Add adds the record of a history, and returns what can be printed about it at once.
-func (r *Report) Add(record Record) string {
-	if r.ms += record.Ms; r.form == "github" {
-		return r.annotations(cases(record))
-	}
-	r.all = append(r.all, cases(record)...)
-	return ""
-}
-
-// End returns what must be printed once everything has been added.
-func (r *Report) End() string {
-	switch r.form {
-	case "junit":
-		return r.junit()
-	case "sarif":
-		return r.sarif()
-	}
-	return ""
 }

@@ -1,12 +1,14 @@
-// Package outputs reports to pipelines what a checker found: as JUnit's XML, as SARIF
-// 2.1.0, and as the annotations of GitHub's workflows.
+// Package outputs has the forms in which clew check, clew merge and clew compare
+// print results: the values of --output. Each form has a file, and All lists them.
 //
-// Each report is made of Records: a report.Line and Details for each history. Both
-// are also JSON, so the shards of a store together report the same as one run.
+//	text     a sentence and a drawing for people, or a table of a store's results
+//	edn      a line with the map that Knossos would return
+//	json     a line with a report.Line
+//	junit  ┐
+//	sarif  ├ reports for pipelines, made of the cases in cases.go
+//	github ┘
 //
-//	r := outputs.New("junit", outputs.Options{Version: version})
-//	for each result {
-//		fmt.Print(r.Add(outputs.Record{Line: r.Line(), Details: outputs.NewDetails(r, nil)}))
-//	}
-//	fmt.Print(r.End())
+// A form prints each result as soon as it is its turn, or all of them at the end.
+// Between the two, and in the shards of a store, a result is only a Record, which
+// does not hold on to its history.
 package outputs

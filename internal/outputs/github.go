@@ -18,17 +18,19 @@ var (
 	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// annotations returns the annotations of the cases that have not passed.
-func (r *Report) annotations(all []kase) string {
+var github = Output{Name: "github", For: Pipelines, Summary: true, Each: annotations}
+
+// annotations returns the annotations of a record's cases that have not passed.
+func annotations(r *Record, o *Options) string {
 	var b strings.Builder
 	message := func(s string) string { return text.Printable(inMessage.Replace(s)) } // a log obeys escape sequences
 	property := func(s string) string { return text.Printable(inProperty.Replace(s)) }
-	for _, c := range all {
+	for _, c := range cases(r) {
 		if c.outcome == passed {
 			continue
 		}
 		level := "error"
-		if r.passes(&c) {
+		if c.passes(o) {
 			level = "warning"
 		}
 		b.WriteString("::" + level + " ")

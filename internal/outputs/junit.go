@@ -14,73 +14,79 @@ import (
 //
 // A failure is a history that is not linearizable. An error is one that could not be read
 // or decided. Skipped are vacuous histories, and undecided ones if these shall pass.
-type testSuites struct {
-	XMLName xml.Name  `xml:"testsuites"`
-	Suite   testSuite `xml:"testsuite"`
+type junitSuites struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
 }
 
-type testSuite struct {
-	Name     string     `xml:"name,attr"`
-	Tests    int        `xml:"tests,attr"`
-	Failures int        `xml:"failures,attr"`
-	Errors   int        `xml:"errors,attr"`
-	Skipped  int        `xml:"skipped,attr"`
-	Time     string     `xml:"time,attr"`
-	Cases    []testCase `xml:"testcase"`
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
 }
 
-type testCase struct {
-	Class   string   `xml:"classname,attr"`
-	Name    string   `xml:"name,attr"`
-	File    string   `xml:"file,attr,omitempty"`
-	Line    int      `xml:"line,attr,omitempty"`
-	Time    string   `xml:"time,attr,omitempty"`
-	Reading *reading `xml:"properties>property"`
-	Failure *problem `xml:"failure"`
-	Error   *problem `xml:"error"`
-	Skipped *problem `xml:"skipped"`
+type junitCase struct {
+	Class   string         `xml:"classname,attr"`
+	Name    string         `xml:"name,attr"`
+	File    string         `xml:"file,attr,omitempty"`
+	Line    int            `xml:"line,attr,omitempty"`
+	Time    string         `xml:"time,attr,omitempty"`
+	Reading *junitProperty `xml:"properties>property"`
+	Failure *junitProblem  `xml:"failure"`
+	Error   *junitProblem  `xml:"error"`
+	Skipped *junitProblem  `xml:"skipped"`
 }
 
-// reading says which of several readings of a history was taken.
-type reading struct {
+// junitProperty says which of several readings of a history was taken.
+type junitProperty struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
 }
 
-type problem struct {
+type junitProblem struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
-// junit returns the report as JUnit's XML.
-func (r *Report) junit() string {
-	suite := testSuite{Name: "clew", Tests: len(r.all), Time: seconds(r.ms)}
-	for _, c := range r.all {
+var junit = Output{Name: "junit", For: Pipelines, All: junitXML}
+
+// junitXML returns JUnit's XML.
+func junitXML(records []Record, o *Options) string {
+	all, ms := casesOf(records), 0.0
+	for _, r := range records {
+		ms += r.Ms
+	}
+	suite := junitSuite{Name: "clew", Tests: len(all), Time: seconds(ms)}
+	for _, c := range all {
 		at := c.place()
-		t := testCase{Class: c.suite, Name: c.name, File: at.File, Line: at.Line}
+		t := junitCase{Class: c.suite, Name: c.name, File: at.File, Line: at.Line}
 		if c.ms > 0 {
 			t.Time = seconds(c.ms)
 		}
 		if c.reading != "" {
-			t.Reading = &reading{"reading", c.reading}
+			t.Reading = &junitProperty{"reading", c.reading}
 		}
-		p := &problem{Message: c.says, Type: c.rule, Text: c.text()}
+		p := &junitProblem{Message: c.says, Type: c.rule, Text: c.text()}
 		switch {
 		case c.outcome == passed:
 		case c.outcome == failed:
 			suite.Failures++
 			t.Failure = p
-		case r.passes(&c):
+		case c.passes(o):
 			suite.Skipped++
-			t.Skipped = &problem{Message: c.says}
+			t.Skipped = &junitProblem{Message: c.says}
 		default:
 			suite.Errors++
 			t.Error = p
 		}
 		suite.Cases = append(suite.Cases, t)
 	}
-	text, err := xml.MarshalIndent(testSuites{Suite: suite}, "", "  ")
+	text, err := xml.MarshalIndent(junitSuites{Suite: suite}, "", "  ")
 	if err != nil {
 		panic(err) // it is numbers and text
 	}
@@ -90,7 +96,7 @@ func (r *Report) junit() string {
 func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
 
 // text returns a case's sentence, where it fails, and its core.
-func (c *kase) text() string {
+func (c *testCase) text() string {
 	var b strings.Builder
 	b.WriteString(c.says + "\n")
 	if at := c.place(); at.Line > 0 {

@@ -1,7 +1,6 @@
 package outputs
 
 import (
-	"encoding/json"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -104,16 +103,18 @@ type sarifRegion struct {
 // sarifRoot is GitHub's name for the root of a repository; other readers take any name.
 const sarifRoot = "%SRCROOT%"
 
-// sarif returns the report as a line of SARIF.
-func (r *Report) sarif() string {
+var sarif = Output{Name: "sarif", For: Pipelines, All: sarifLine}
+
+// sarifLine returns a line of SARIF.
+func sarifLine(records []Record, o *Options) string {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "clew", Version: r.o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}},
+		Tool:        sarifTool{sarifDriver{Name: "clew", Version: o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}},
 		Invocations: []sarifInvocation{{Successful: true, Notifications: []sarifNotification{}}},
 		Bases:       map[string]sarifBase{sarifRoot: {sarifText{"The folder that clew ran in."}}},
 		Columns:     "unicodeCodePoints", Results: []sarifResult{},
 	}
 	driver, ran := &run.Tool.Driver, &run.Invocations[0]
-	for _, c := range r.all {
+	for _, c := range casesOf(records) {
 		message, at := sarifText{c.says}, locations(c.place())
 		switch c.outcome {
 		case unreadable:
@@ -122,7 +123,7 @@ func (r *Report) sarif() string {
 				Descriptor: sarifReference{c.rule, ruleOf(&driver.Notifications, &c)}, Level: "error", Message: message, Locations: at})
 		case failed, undecided, vacuous:
 			result := sarifResult{RuleID: c.rule, RuleIndex: ruleOf(&driver.Rules, &c), Level: "error", Message: message, Locations: at}
-			if r.passes(&c) {
+			if c.passes(o) {
 				result.Level = "warning"
 			}
 			if c.Failure != nil && c.file != "" {
@@ -135,15 +136,11 @@ func (r *Report) sarif() string {
 			run.Results = append(run.Results, result)
 		}
 	}
-	text, err := json.Marshal(sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}})
-	if err != nil {
-		panic(err) // it is numbers and text
-	}
-	return string(text) + "\n"
+	return JSONLine(sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
 // ruleOf returns the index of a case's rule among all rules, and adds the rule if necessary.
-func ruleOf(rules *[]sarifRule, c *kase) int {
+func ruleOf(rules *[]sarifRule, c *testCase) int {
 	i := slices.IndexFunc(*rules, func(r sarifRule) bool { return r.ID == c.rule })
 	if i >= 0 {
 		return i

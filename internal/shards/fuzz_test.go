@@ -47,22 +47,23 @@ func FuzzMerge(f *testing.F) {
 		if text, other := texts(lines), texts(swapped); text != other {
 			t.Fatalf("merged\n%s\nswapped\n%s", text, other)
 		}
-		table := report.NewTable()
+		o := outputs.Options{Version: "v", Table: report.NewTable()}
+		var records []outputs.Record
 		for _, l := range lines {
-			table.Fit(l.Run.Test, l.Run.Time)
+			o.Table.Fit(l.Run.Test, l.Run.Time)
+			records = append(records, outputs.Record{Line: l.Line, Run: l.Run.Run, Details: l.Run.Details})
 		}
-		for _, form := range outputs.Forms {
-			r := outputs.New(form, outputs.Options{Version: "v"})
-			var out strings.Builder
-			for _, l := range lines {
-				if row := table.Row(l.Run.Run, l.Line); !strings.HasSuffix(row, "\n") {
-					t.Errorf("a row is %q", row)
+		for _, form := range outputs.Merge() {
+			var out string
+			if form.All != nil {
+				out = form.All(records, &o)
+			} else {
+				for i := range records {
+					out += form.Each(&records[i], &o)
 				}
-				out.WriteString(r.Add(outputs.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}))
 			}
-			out.WriteString(r.End())
-			if err := readsBack(form, out.String()); err != nil {
-				t.Errorf("%s: %v\n%s", form, err, out.String())
+			if err := readsBack(form.Name, out); err != nil {
+				t.Errorf("%s: %v\n%s", form.Name, err, out)
 			}
 		}
 	})
@@ -84,7 +85,7 @@ func merge(parts ...string) ([]shards.Line, error) {
 func texts(lines []shards.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
-		b.WriteString(shards.Text(l))
+		b.WriteString(outputs.JSONLine(l))
 	}
 	return b.String()
 }
@@ -105,6 +106,15 @@ func readsBack(form, text string) error {
 		if !json.Valid([]byte(text)) {
 			return errors.New("no JSON")
 		}
+	case "json":
+		for line := range strings.Lines(text) {
+			if !json.Valid([]byte(line)) {
+				return errors.New("no JSON: " + line)
+			}
+		}
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		return errors.New("the last line has no end")
 	}
 	if !utf8.ValidString(text) {
 		return errors.New("no UTF-8")

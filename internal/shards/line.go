@@ -126,12 +126,3 @@ func (t Trailer) MarshalJSON() ([]byte, error) {
 		Trailer plain `json:"trailer"`
 	}{plain(t)})
 }
-
-// Text returns a Line, a report.Line or a Trailer as a line of JSON.
-func Text(of any) string {
-	line, err := json.Marshal(of)
-	if err != nil {
-		panic(err) // it is made of numbers and text
-	}
-	return string(line) + "\n"
-}

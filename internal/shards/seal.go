@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"clew/internal/outputs"
 )
 
 // Sum is the checksum of a line, or of several. Those of several lines are added
@@ -32,7 +34,7 @@ func sumOf(text []byte) Sum {
 // Sealed returns a Line or a Trailer as a line of JSON. Its last key is the
 // checksum of everything before that key.
 func Sealed(of any) (line string, sum Sum) {
-	text := bytes.TrimSuffix([]byte(Text(of)), []byte("}\n"))
+	text := bytes.TrimSuffix([]byte(outputs.JSONLine(of)), []byte("}\n"))
 	sum = sumOf(text)
 	return string(text) + seal(sum) + "\n", sum
 }

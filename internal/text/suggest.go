@@ -7,12 +7,17 @@ import (
 )
 
 // OneOf returns a list in words, such as "text, edn or json".
-func OneOf(list []string) string {
+func OneOf(list []string) string { return joined(list, " or ") }
+
+// AllOf returns a list in words, such as "junit, sarif and github".
+func AllOf(list []string) string { return joined(list, " and ") }
+
+func joined(list []string, word string) string {
 	last := len(list) - 1
 	if last < 1 {
 		return strings.Join(list, "")
 	}
-	return strings.Join(list[:last], ", ") + " or " + list[last]
+	return strings.Join(list[:last], ", ") + word + list[last]
 }
 
 // Count returns a number of things in words: "1 operation", "2 operations".

@@ -56,11 +56,18 @@ func undecided(file string) outputs.Record {
 
 // told returns a whole report.
 func told(form string, o outputs.Options, records ...outputs.Record) string {
-	r, out := outputs.New(form, o), ""
-	for _, x := range records {
-		out += r.Add(x)
+	as, err := outputs.Find(outputs.Check(), form)
+	if err != nil {
+		return err.Error()
 	}
-	return out + r.End()
+	if as.All != nil {
+		return as.All(records, &o)
+	}
+	out := ""
+	for i := range records {
+		out += as.Each(&records[i], &o)
+	}
+	return out
 }
 
 func TestAnnotationsAreEscaped(t *testing.T) {
@@ -122,7 +129,7 @@ type problem struct {
 
 func TestJUnitCountsWhatItHolds(t *testing.T) {
 	odd := recordOf(t, "<&\"'\x1b\n.edn", stale, false)
-	odd.Test = "etcd"
+	odd.Run.Test = "etcd"
 	records := []outputs.Record{recordOf(t, "h.edn", readBack, false), odd, recordOf(t, "bad.edn", "#{1}", false), undecided("slow.edn")}
 	for _, pass := range []bool{false, true} {
 		text := told("junit", outputs.Options{PassUnknown: pass}, records...)

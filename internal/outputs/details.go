@@ -11,26 +11,6 @@ import (
 	"clew/report"
 )
 
-// Forms are the forms of a Report.
-var Forms = []string{"junit", "sarif", "github"}
-
-// Options say how a Report judges.
-type Options struct {
-	// PassUnknown says that a history which could not be decided does not count as a
-	// failure, unless the check was interrupted.
-	PassUnknown bool
-	// Version is the version of the program.
-	Version string
-}
-
-// Record holds what a Report gets about a history.
-type Record struct {
-	report.Line
-	Name    string   // of what is not in a file, else ""
-	Test    string   // of a store, "" if the history itself was given
-	Details *Details // nil if there are none
-}
-
 // Details hold what a Line lacks about a history.
 type Details struct {
 	Failure
