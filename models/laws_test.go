@@ -2,13 +2,69 @@ package models_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/models"
 )
+
+// promises holds, for each field of models.Traits, the laws below that check it, or a file
+// and the test in it that does.
+var promises = map[string][]string{
+	"Survey":         {"../answers_test.go TestAHistoryHasOneReading", "../answers_test.go TestKeysHaveOneReading"},
+	"AnyOrder":       {"spec_test.go TestHalvesAreReadAsTheWhole"},
+	"Finish":         {"priorityqueue_test.go TestRanksOfFarClasses"},
+	"Settle":         {"run_test.go TestRunsAgreeWithStep"},
+	"Opening":        {"../initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch"},
+	"Refused":        {"../testdata/script/altered.txtar kv-warning.txt"},
+	"Text":           {"multiregister_test.go TestAPartOfOneKeyIsARegister"},
+	"Run":            {"run_test.go TestRunsAgreeWithStep"},
+	"Outcomes":       {"outcomes are those of Step"},
+	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},
+	"Weight":         {"../limits_test.go TestASearchCountsWhatItsModelHolds"},
+	"Within":         {"../func_test.go TestSlowStepsEndWithTheTimeLimit"},
+	"Shape":          {"../counts_test.go TestModelAndFastPathCountAlikeAtTheirLimits"},
+	"Partition":      {"parts go alone", "joined"},
+	"IsRegister":     {"is a register"},
+	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
+	"Overwrites":     {"overwrites"},
+	"Lookahead":      {"may not follow", "may lead"},
+	"Guide":          {"../fallback/small_test.go TestEverySmallHistoryAgreesWithTheOracle"},
+	"Liveness":       {"needs", "leaves the rest"},
+	"Relaxed":        {"relaxed"},
+	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
+	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
+	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
+	"Declared":       {"../func_test.go TestAFunctionThatFailsIsAnError"},
+}
+
+// Every field of models.Traits has a promise, and nothing else has.
+func TestEveryTraitIsHeldToItsPromise(t *testing.T) {
+	fields := reflect.VisibleFields(reflect.TypeFor[models.Traits]())
+	for _, field := range fields {
+		if len(promises[field.Name]) == 0 {
+			t.Errorf("nothing checks %s", field.Name)
+		}
+	}
+	if len(promises) != len(fields) {
+		t.Errorf("there are %d fields and %d promises", len(fields), len(promises))
+	}
+	for name, checks := range promises {
+		for _, check := range checks {
+			if file, test, _ := strings.Cut(check, " "); strings.Contains(file, ".") {
+				text, err := os.ReadFile(file)
+				if err != nil || !strings.Contains(string(text), test) {
+					t.Errorf("%s: %s does not have it: %v", name, check, err)
+				}
+			}
+		}
+	}
+}
 
 // The steps of a model must keep its other promises to searches. The test checks that for
 // operations of small histories, in states that they lead to.
@@ -41,10 +97,15 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 		}
 	}
 	t.Log(kept)
-	for _, law := range []string{"only reads", "overwrites", "may not follow", "may lead", "needs", "leaves the rest", "relaxed", "joined"} {
-		if kept[law] < 100 {
-			t.Errorf("%q was looked at %d times only", law, kept[law])
+	for name, checks := range promises {
+		for _, law := range checks {
+			if !strings.Contains(law, ".") && kept[law] < 100 {
+				t.Errorf("%s: %q was looked at %d times only", name, law, kept[law])
+			}
 		}
+	}
+	if kept["only reads"] < 100 {
+		t.Errorf("%d operations only read", kept["only reads"])
 	}
 }
 
@@ -77,6 +138,20 @@ func (l *laws) step(s models.State, op models.Op) {
 	if traits.Overwrites != nil && traits.Overwrites(op) {
 		first := m.Step(nil, m.Init(), op)
 		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)
+	}
+	if traits.IsRegister {
+		l.true("is a register", len(s) == 1 && op.Kind <= models.FailedCAS && traits.Visibility != nil, s, op)
+	}
+	if v := traits.Visibility; v != nil && len(v.Makes(nil, op)) == 0 {
+		l.true("makes nothing", len(next) == 0 || len(next) == 1 && slices.Equal(next[0], s), s, op)
+	}
+	if traits.Outcomes != nil {
+		var outcomes []models.State
+		traits.Outcomes(s, op, func(next models.State) bool {
+			outcomes = append(outcomes, next)
+			return true
+		})
+		l.true("outcomes are those of Step", slices.EqualFunc(outcomes, next, slices.Equal[models.State]), s, op)
 	}
 	if traits.Relaxed != nil {
 		for _, n := range next {

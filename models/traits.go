@@ -11,7 +11,7 @@ import (
 // have the trait; the zero Traits are always right. Each field says what the model promises with it and what a reader
 // or a search gains. Figures compare one machine with itself, without and with the trait.
 //
-// TestModelsKeepTheirPromises holds the promises against the steps, for every model.
+// models/laws_test.go checks the promises.
 type Traits struct {
 	// Reading a history. Only a Reader needs these; they are called in this order.
 
@@ -74,7 +74,8 @@ type Traits struct {
 	// Searching.
 
 	// Overwrites says that op can happen in every state and always leaves the same one, whatever was there before.
-	// The search need not try a write that is overwritten before anything sees it.
+	// The search need not try a write that is overwritten before anything sees it: 10,000 operations of a register by
+	// 20 clients take 1.7 s, and are undecided after 20 s without.
 	Overwrites func(op Op) bool
 	// Lookahead rules out orders by sums or bounds.
 	Lookahead *Lookahead
@@ -105,7 +106,8 @@ type Traits struct {
 
 // Partition is for a model in which every operation touches only one part of the state. A history is linearizable if
 // and only if the operations of every part are (Horn & Kroening's P-compositionality, 2015). So the cost of a search
-// follows its busiest part and not the whole, and parts are decided side by side.
+// follows its busiest part and not the whole, and parts are decided side by side. 4,000 transactions of one key each by
+// 10 clients on 10 keys take 46 ms, and are undecided after 20 s as a whole.
 type Partition struct {
 	// Of returns the part that op touches.
 	Of func(op Op) int32
