@@ -181,7 +181,7 @@ func (s *frontierSearch) passAll(k int32) {
 // not counting s.rows.
 func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
-	if s.foresee(k, state, s.c) != hopeless && !s.seen.covered(k, state, s.c) {
+	if s.lookAhead(k, state, s.c) != hopeless && !s.seen.covered(k, state, s.c) {
 		at := s.seen.add(k, state, s.c)
 		s.seenTrail = append(grow(s.Layout, s.seenTrail, 1), s.extend(trail))
 		uses := s.uses(s.c)
@@ -220,10 +220,10 @@ func (s *frontierSearch) expand(k, at int32) {
 		s.arrive(k, state, at)
 		return
 	}
-	p := s.foresee(k, state, c)
+	p := s.lookAhead(k, state, c)
 	for choice := range s.choices(k) {
 		_, c := s.seen.config(at)
-		if p >= steered {
+		if p >= guided {
 			s.gatherAll(k, c)
 		}
 		row, crash, ok := s.choose(k, choice, state, c, p)
@@ -240,7 +240,7 @@ func (s *frontierSearch) expand(k, at int32) {
 			copy(s.c, c)
 			s.use(k, s.c, row, crash, p)
 			s.rows = append(s.rows, row)
-			s.expect(k, s.fade(k, to), s.seenTrail[at])
+			s.expect(k, s.withoutDead(k, to), s.seenTrail[at])
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (s *frontierSearch) expand(k, at int32) {
 // from one of seen.
 func (s *frontierSearch) arrive(k, state, from int32) {
 	s.moves.pass(k, s.c)
-	state = s.fade(k+1, state)
+	state = s.withoutDead(k+1, state)
 	if !s.passed.covered(k+1, state, s.c) {
 		s.passed.add(k+1, state, s.c)
 		s.passedTrail = append(grow(s.Layout, s.passedTrail, 1), s.extend(s.seenTrail[from]))

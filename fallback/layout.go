@@ -13,8 +13,8 @@ import (
 // Rules switch off, for tests, the rules that shrink a search over compressed
 // configurations and lose nothing (window.go says why).
 type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoForesight bool
-	NoSteering, NoFading, NoNeeds                                                                     bool
+	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoLookahead bool
+	NoGuide, NoForgetting, NoNeeds                                                                    bool
 }
 
 // Layout holds what searches over compressed configurations know about the

@@ -43,11 +43,11 @@ func newMoves(l *Layout) *moves {
 		return m
 	}
 	traits := l.Ops.Model.Traits()
-	if traits.Lookahead != nil && !l.NoForesight {
+	if traits.Lookahead != nil && !l.NoLookahead {
 		m.lookahead, m.aim = traits.Lookahead, l.slots
 		l.Words = int(l.slots+1+63) / 64
 	}
-	if !l.NoSteering && !l.NoEagerReads {
+	if !l.NoGuide && !l.NoEagerReads {
 		m.guide = traits.Guide
 	}
 	m.pack()
@@ -281,16 +281,16 @@ const (
 	itself        // only with the operation that returns
 	aiming        // with that, or with others if a read comes before it then
 	hopeless      // not at all
-	steered       // from here on: this plan less steered is the model's course
+	guided        // from here on: this plan less guided is the model's course
 )
 
-// foresee returns the plan of a configuration at the k-th return. window.go says why.
-func (m *moves) foresee(k, state int32, c []uint64) plan {
+// lookAhead returns the plan of a configuration at the k-th return. window.go says why.
+func (m *moves) lookAhead(k, state int32, c []uint64) plan {
 	if m.live != nil && !m.NoNeeds && m.wants(k, state, c) {
 		return hopeless
 	}
 	if m.guide != nil {
-		return m.steer(k, state, c)
+		return m.follow(k, state, c)
 	}
 	if m.lookahead == nil {
 		return anyhow
@@ -322,8 +322,8 @@ func (m *moves) foresee(k, state int32, c []uint64) plan {
 	return itself
 }
 
-// steer returns the plan of a configuration at the k-th return if the model guides the search.
-func (m *moves) steer(k, state int32, c []uint64) plan {
+// follow returns the plan of a configuration at the k-th return if the model guides the search.
+func (m *moves) follow(k, state int32, c []uint64) plan {
 	returning := m.OpenRows(k)[0]
 	if m.discharged(c, returning) {
 		return anyhow
@@ -335,7 +335,7 @@ func (m *moves) steer(k, state int32, c []uint64) plan {
 	case models.Directly:
 		return itself
 	default:
-		return steered + plan(course)
+		return guided + plan(course)
 	}
 }
 
@@ -355,12 +355,12 @@ func (m *moves) gatherAll(k int32, c []uint64) {
 
 // keeps says whether a row keeps to a plan. If the plan is a course, others are gathered.
 func (m *moves) keeps(k, state, row int32, p plan) bool {
-	if p < steered {
+	if p < guided {
 		return true
 	}
 	returning, crashed := m.Ops.Op(m.OpenRows(k)[0]), m.Ops.Res[row] == models.Open
 	return len(m.space.Step(state, m.Class[row])) > 0 &&
-		m.guide.Keeps(m.space.states[state], models.Course(p-steered), returning, m.Ops.Op(row), crashed, m.others)
+		m.guide.Keeps(m.space.states[state], models.Course(p-guided), returning, m.Ops.Op(row), crashed, m.others)
 }
 
 // gather fills others with the operations that may be linearized before the k-th
@@ -442,10 +442,10 @@ func (m *moves) cover(k int32, c []uint64, class int32) {
 	}
 }
 
-// fade returns a state at the k-th return, with one value for all that no
+// withoutDead returns a state at the k-th return, with one value for all that no
 // operation will see.
-func (m *moves) fade(k, state int32) int32 {
-	if m.live == nil || m.NoFading || int(k) == len(m.Ends) {
+func (m *moves) withoutDead(k, state int32) int32 {
+	if m.live == nil || m.NoForgetting || int(k) == len(m.Ends) {
 		return state
 	}
 	return m.live.forget(k, state)

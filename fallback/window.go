@@ -54,16 +54,16 @@ import (
 //     the other must still linearize an operation that this one need not. Then the
 //     operation is a read, which can be left out, or a covered one, which can be left
 //     covered.
-//   - Foresight, if the model sees what sums or bounds rule out (models.Lookahead). A
+//   - Lookahead, if the model sees what sums or bounds rule out (models.Lookahead). A
 //     configuration is given up if the operation that returns next cannot happen after
 //     any of those that may be linearized before it. And if that operation may as well go
 //     first, only reads are a reason to linearize others before it: those between the
 //     last such read and it can be moved behind it. So either it goes first, or some open
 //     read that may happen before it must do so. That read is owed. If two configurations
 //     differ in nothing else, the one that owes no read makes the other redundant.
-//   - Steering, if the model knows what is worth a try before the operation that
+//   - A guide, if the model knows what is worth a try before the operation that
 //     returns next (models.Guide): nothing else is tried.
-//   - Fading, and needs, if a state has values at places (models.Liveness). The search
+//   - Liveness, and needs, if a state has values at places (models.Liveness). The search
 //     forgets values that no operation will see, and gives up where an operation needs a
 //     value that never comes. There, covering is about places, and operations that append
 //     to a value can be covered as well (liveness.go).
@@ -204,7 +204,7 @@ func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1
 	f := &s.stack[top]
 	c := s.configs[top*s.width : (top+1)*s.width]
-	if f.plan >= steered {
+	if f.plan >= guided {
 		s.gatherAll(f.k, c)
 	}
 	for n := int32(s.choices(f.k)); f.choice < n; f.choice, f.branch = f.choice+1, 0 {
@@ -218,13 +218,13 @@ func (s *windowSearch) next() bool {
 			s.push(c)
 			s.order = append(s.order, ^s.OpenRows(f.k)[0])
 			s.pass(f.k, s.configs[(top+1)*s.width:])
-			return s.enter(f.k+1, s.fade(f.k+1, f.state))
+			return s.enter(f.k+1, s.withoutDead(f.k+1, f.state))
 		}
 		to := s.space.Step(f.state, s.Class[row])
 		if int(f.branch) == len(to) {
 			continue
 		}
-		state := s.fade(f.k, to[f.branch])
+		state := s.withoutDead(f.k, to[f.branch])
 		f.branch++
 		s.truncate(int(f.order))
 		s.order = append(s.order, row)
@@ -282,9 +282,9 @@ func (s *windowSearch) enter(k, state int32) bool {
 			s.known, s.knownState = k, state
 			c, from = s.forget(c), -1
 		}
-		state = s.fade(k, state)
+		state = s.withoutDead(k, state)
 	}
-	if p := s.foresee(k, state, c); p != hopeless && !s.hasFailed(k, state, c) {
+	if p := s.lookAhead(k, state, c); p != hopeless && !s.hasFailed(k, state, c) {
 		s.stack = append(grow(s.Layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order)), plan: p})
 	}
 	return false

@@ -34,7 +34,7 @@ func newKVText(v *edn.Values, record string) *kvText {
 		Run:       m.run,
 		Weight:    m.weight,
 		Partition: &Partition{Of: func(op Op) int32 { return op.A }, Join: m.join},
-		Liveness:  &Liveness{At: get1, Shows: m.shows, Leaves: m.leaves, Becomes: m.becomes, Forget: fade1},
+		Liveness:  &Liveness{At: get1, Shows: m.shows, Leaves: m.leaves, Becomes: m.becomes, Forget: forget1},
 	}
 	return m
 }
@@ -76,7 +76,7 @@ func (m *kvText) followed(a, b int32) int32 {
 // weight counts strings: one is held as long as its number is.
 func (m *kvText) weight(s State) (bytes int64) {
 	for i := 1; i < len(s); i += 2 {
-		if s[i] != faded {
+		if s[i] != forgotten {
 			bytes += int64(len(m.str(s[i])))
 		}
 	}
@@ -106,7 +106,7 @@ func (m *kvText) after(now int32, op Op) (next int32, ok bool) {
 	case deleteFound:
 		return 0, now != 0
 	}
-	if now == faded {
+	if now == forgotten {
 		return now, true
 	}
 	return m.followed(now, op.B), true
@@ -227,7 +227,7 @@ func (m *kvText) leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
 	case deleteFound:
 		return append(dst, Cell{op.A, 0}), true
 	case Append:
-		return append(dst, Cell{op.A, faded}), false
+		return append(dst, Cell{op.A, forgotten}), false
 	}
 	return dst, true
 }
@@ -247,7 +247,7 @@ func (m *kvText) show(c *Columns) {
 
 // becomes is Liveness.Becomes: a string may become any shown string that it is a prefix of.
 func (m *kvText) becomes(dst []Cell, cell Cell) []Cell {
-	if cell.Value == faded {
+	if cell.Value == forgotten {
 		return dst
 	}
 	m.mu.Lock()

@@ -74,7 +74,7 @@ func newMultiRegister(b *Binding) (Reader, error) {
 			Shows:   m.shows,
 			Leaves:  func(dst []Cell, op Op) ([]Cell, bool) { return m.makes(dst, op), true },
 			Becomes: func(dst []Cell, cell Cell) []Cell { return append(dst, cell) }, // a value stays what it is
-			Forget:  fade1,
+			Forget:  forget1,
 		},
 	}
 	if init == nil {

@@ -5,10 +5,10 @@ import "slices"
 // A state of many registers is pairs of a key and a value, sorted by key. It leaves out a
 // key that has some default value, such as the initial one.
 
-// faded is a value that nothing sees: it is not known what it was. never is a value that is
+// forgotten is a value that nothing sees: it is not known what it was. never is a value that is
 // never there.
 const (
-	faded int32 = -2 - iota
+	forgotten int32 = -2 - iota
 	never
 )
 
@@ -51,17 +51,17 @@ func put1(s State, key, value, other int32) State {
 	return s
 }
 
-// fade1 returns s with every value that is not seen replaced by faded.
-func fade1(s State, seen func(Cell) bool) State {
+// forget1 returns s with every value that is not seen replaced by forgotten.
+func forget1(s State, seen func(Cell) bool) State {
 	var next State
 	for i := 0; i < len(s); i += 2 {
-		if s[i+1] == faded || seen(Cell{s[i], s[i+1]}) {
+		if s[i+1] == forgotten || seen(Cell{s[i], s[i+1]}) {
 			continue
 		}
 		if next == nil {
 			next = slices.Clone(s)
 		}
-		next[i+1] = faded
+		next[i+1] = forgotten
 	}
 	if next == nil {
 		return s

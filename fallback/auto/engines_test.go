@@ -65,7 +65,7 @@ func (r rival) decide(ops *models.Operations) fallback.Answer {
 // maimed returns the two searches with some of their rules switched off, chosen
 // by the number of the history.
 func maimed(n int) []rival {
-	names := []string{"no eager reads", "no canonical order", "no domination", "no steering", "no fading", "no needs", "no rule on"}
+	names := []string{"no eager reads", "no canonical order", "no domination", "no guide", "no forgetting", "no needs", "no rule on"}
 	name := names[n%len(names)]
 	return []rival{
 		{"window, " + name, fallback.Window{Rules: enginetest.Switches[name]}, patience / 8},

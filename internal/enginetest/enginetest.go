@@ -23,12 +23,12 @@ var Switches = map[string]fallback.Rules{
 	"no covering":        {NoCovering: true},
 	"no local proof":     {NoLocalProof: true},
 	"no quiescence":      {NoQuiescence: true},
-	"no foresight":       {NoForesight: true},
-	"no steering":        {NoSteering: true},
-	"no fading":          {NoFading: true},
+	"no lookahead":       {NoLookahead: true},
+	"no guide":           {NoGuide: true},
+	"no forgetting":      {NoForgetting: true},
 	"no needs":           {NoNeeds: true},
 	"no rule on": {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true,
-		NoForesight: true, NoSteering: true, NoFading: true, NoNeeds: true},
+		NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true},
 }
 
 // Compare lets two engines decide operations. It checks that they agree on the
