@@ -27,8 +27,8 @@
 // Reader for one history. A Reader is a Model that also reads operations.
 //
 // Whatever else a model may offer is a field of its Traits: how its operations are read,
-// what a search may leave out, which near-linear decision may fit. Without any, a model is
-// right and slow.
+// what a search may leave out, which near-linear decision may fit. Each field says what it
+// promises and what it buys. Without any, a model is right and slow.
 //
 // Own makes a Spec from a Definition that is not in the registry. Func is the short way to
 // one: functions over any comparable state. Package modelfile reads models from files.

@@ -83,7 +83,7 @@ func (s *Seen) ReadsCollections() bool {
 
 // Infer returns the spec with what the history shows. If the spec does not name a model, it
 // gets the one that Infer finds. If a model may read a history in several ways, the history
-// chooses one (see Surveying).
+// chooses one (see Traits.Survey).
 func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 	if s.Name == "" && s.own == nil {
 		inferred = true

@@ -36,7 +36,7 @@ func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
 	for row, op := range part.Of {
 		c.in[row] = ofCore[op]
 	}
-	if _, set := c.shape().(models.GrowSetShape); r.Core == nil || !set && c.close() && !c.fails(ctx) {
+	if _, set := models.ShapeOf[models.GrowSetShape](c.part.Model); r.Core == nil || !set && c.close() && !c.fails(ctx) {
 		for row := range c.in {
 			c.in[row] = c.begun(models.Row(row)) && (part.Res[row] <= c.fail || part.Model.Mutates(part.Op(models.Row(row))))
 		}
@@ -73,14 +73,6 @@ type closing struct {
 	part *models.Operations
 	fail int32
 	in   []bool // by row
-}
-
-// shape returns the model's shape, or nil if it does not declare one.
-func (c *closing) shape() models.Shape {
-	if of := c.part.Model.Traits().Shape; of != nil {
-		return of()
-	}
-	return nil
 }
 
 // begun says whether the operation of a row had begun before the failure.
@@ -179,7 +171,7 @@ func (c *closing) tied(m *models.Droppable) []models.Row {
 			values[value] = true
 		}
 	}
-	_, bag := c.shape().(models.BagShape)
+	_, bag := models.ShapeOf[models.BagShape](c.part.Model)
 	return c.left(func(_ models.Row, op models.Op) bool {
 		some, all := m.Touches(op)
 		if len(some) == 0 {
