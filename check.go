@@ -12,8 +12,8 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
-	"clew/fallback/auto"
 	"clew/fastpath"
+	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -42,6 +42,8 @@ type Options struct {
 	Verify Verification
 	// Depth is how deep "hitting" looks for a witness; 0 means DefaultDepth.
 	Depth int
+	// Engine, unless nil, decides instead of the algorithm. It is for engines that are being written.
+	Engine fallback.Engine
 	// Passed, unless nil, follows the number of completions that the search has passed so far.
 	Passed *atomic.Int64
 	// Held, unless nil, follows the number of configurations that the search holds.
@@ -82,12 +84,12 @@ func (o Options) limits() limits.Limits {
 //   - "staged" and "matching" are engines for registers only, "languages" for stacks, "lockstep" for FIFO queues.
 //   - "hitting" is an engine that only finds witnesses.
 //   - "competition" runs all of them in a race.
-func Algorithms() []string { return slices.Insert(auto.Names(), 1, onlyFast) }
+func Algorithms() []string { return slices.Insert(engines.Names(), 1, onlyFast) }
 
 const onlyFast = "fast"
 
 // DefaultDepth is how deep "hitting" looks for a witness by default.
-const DefaultDepth = auto.DefaultDepth
+const DefaultDepth = engines.DefaultDepth
 
 // CheckAlgorithm returns an error if a name is not one of Algorithms().
 func CheckAlgorithm(name string) error {
@@ -211,8 +213,8 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 	case err != nil:
 		return nil, err
 	}
-	if e, ok := auto.Engine(o.Algorithm, o.Depth).(fallback.Specialized); ok && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
-		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.For(), c.spec.Name)
+	if e, ok := engines.Of(o.Algorithm); ok && e.Suits != nil && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
+		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.Models, c.spec.Name)
 	}
 	return c, nil
 }

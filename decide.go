@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/fallback/auto"
 	"clew/fastpath"
 	"clew/fastpath/families"
+	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -44,8 +44,11 @@ func newDecider(spec models.Spec, o Options) *decider {
 	if d.only {
 		general = ""
 	}
-	d.engine = auto.Engine(general, o.Depth)
+	d.engine = engines.New(general, o.Depth)
 	d.fast = general == "" || general == "auto"
+	if o.Engine != nil {
+		d.engine, d.fast = o.Engine, false
+	}
 	return d
 }
 

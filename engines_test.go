@@ -21,7 +21,7 @@ import (
 )
 
 // The fast paths and the general search check each other on histories that are far too long for the oracle. A third
-// of them are cut so that a single crashed operation decides. fallback/auto/engines_test.go does so if no fast path
+// of them are cut so that a single crashed operation decides. internal/engines/engines_test.go does so if no fast path
 // applies.
 
 // longSource makes histories that a model's fast path decides. fail is the index of the first failing completion, -1

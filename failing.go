@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"clew/fallback"
-	"clew/fallback/auto"
+	"clew/internal/engines"
+	"clew/internal/engines/configs"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -73,7 +74,7 @@ func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	m.Doubt()
 	fail, bare := c.decisions[c.verdict.failing].FailEvent, limits.Limits{Memory: lim.Memory}
 	core := rowsAmong(c.ops, c.core)
-	a := auto.Engine("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
+	a := engines.New("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
 		var all []models.Row
 		for row := range models.Row(c.ops.Len()) {
@@ -81,7 +82,7 @@ func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 				all = append(all, row)
 			}
 		}
-		together := fallback.Window{MaxSteps: doubtSteps}
+		together := configs.Window{MaxSteps: doubtSteps}
 		if b := together.Decide(ctx, c.ops.Select(all).Under(m.Bare()).Prefix(fail).Operations, bare); b.Cause != fallback.GaveUp {
 			a = b
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"clew/internal/effort"
+	"clew/internal/engines/porcupine"
 
 	"clew"
 	"clew/edn"
@@ -294,7 +295,7 @@ type lyingEngine struct {
 func (lyingEngine) Name() string { return "lying" }
 
 func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, lim), ops)
+	return e.lie(porcupine.Engine{}.Decide(ctx, ops, lim), ops)
 }
 
 // resultOf returns an engine's answer as a result without evidence.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"clew/fallback"
+	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -62,7 +62,7 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 		}
 		return d.part(ctx, part, lim)
 	}
-	if _, never := d.engine.(fallback.Witnessing); never {
+	if e, ok := engines.Of(d.engine.Name()); ok && e.OnlyWitnesses {
 		return eachPart(stop, parts, whole) // no part is found to fail, and a prefix needs more depth
 	}
 	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {

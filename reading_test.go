@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"clew"
-	"clew/fallback"
-	"clew/fallback/auto"
 	"clew/internal/archive"
 	"clew/internal/campaign"
+	"clew/internal/engines"
 	"clew/internal/gen"
 	"clew/internal/store"
 	"clew/jepsen"
@@ -280,7 +279,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 		_, _ = r.EDN(), r.Text()
 	}
 	for _, algorithm := range clew.Algorithms() {
-		if _, only := auto.Engine(algorithm, 0).(fallback.Specialized); only || algorithm == "fast" {
+		if e, _ := engines.Of(algorithm); e.Suits != nil || algorithm == "fast" {
 			continue // these only know other models
 		}
 		r := clew.Try(context.Background(), "h", reading("h.edn"), models.Own(&poisoned), clew.Options{Algorithm: algorithm})

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"clew/fallback"
-	"clew/fallback/auto"
+	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/jepsen"
@@ -117,9 +117,9 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 	part := c.parts[c.verdict.failing]
 	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
-	judges, agree := []fallback.Engine{auto.Judge(finder)}, 1
+	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {
-		judges, agree = auto.Judges(), 2
+		judges, agree = engines.Judges(), 2
 	}
 	for _, judge := range judges {
 		again := *d

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"clew"
-	"clew/fallback/auto"
 	"clew/internal/enginetest"
 	"clew/jepsen"
 	"clew/models"
@@ -43,9 +42,8 @@ func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
 	for name, engine := range enginetest.Wrong {
 		for _, o := range []clew.Options{{}, {Verify: clew.VerifyAlways}, {Independent: true}} {
 			t.Run(fmt.Sprint(name, o.Verify, o.Independent), func(t *testing.T) {
-				defer auto.Substitute("frontier", engine)()
 				text := oneAfterTheOther(3)
-				if o.Algorithm = "frontier"; o.Independent {
+				if o.Engine = engine; o.Independent {
 					text = keys.Replace(text)
 				}
 				r := checkedText(t, text, models.Spec{Name: "register"}, o)

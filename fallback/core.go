@@ -11,13 +11,13 @@ import (
 )
 
 // maxCoreChecks bounds the decisions that are spent on a core, and maxCoreRows
-// the operations in all of them. maxSightRows bounds the operations that all
-// passes of sight look at. Beyond any bound the core is still not linearizable,
+// the operations in all of them. maxLooked bounds the operations that all
+// passes of visibility look at. Beyond any bound the core is still not linearizable,
 // but may be larger than necessary.
 const (
 	maxCoreChecks = 300
 	maxCoreRows   = 500_000
-	maxSightRows  = 1_000_000
+	maxLooked     = 1_000_000
 )
 
 // Core finds a small part of the operations that is still not linearizable if
@@ -31,7 +31,7 @@ const (
 //     value and this one was not there at first (for values that some operation
 //     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
-//     if a value is gone once another replaces it (sight.go). This may also
+//     if a value is gone once another replaces it (visibility.go). This may also
 //     turn out to hold for a model of few states.
 //
 // So a part that still fails shows a real failure, and more operations never
@@ -56,7 +56,7 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 			if window := m.failing(r, rows); len(window) < len(rows) || len(rows) <= maxWholeRows {
 				return m.replaced(r, rows, window)
 			}
-			m.sight = nil
+			m.visibility = nil
 		}
 	}
 	rows = m.minimize(split(rows, m.readOnly))
@@ -73,20 +73,20 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 
 // minimizer looks for a small set of units that still fails.
 type minimizer struct {
-	ops    *models.Operations
-	fail   int32
-	ctx    context.Context
-	engine Engine
-	limits limits.Limits
-	sight  *sight // if not nil, only operations within it may be left out
-	checks int
-	rows   int // of all checks
-	looked int // rows that sight looked at
+	ops        *models.Operations
+	fail       int32
+	ctx        context.Context
+	engine     Engine
+	limits     limits.Limits
+	visibility *visibility // if not nil, only operations within it may be left out
+	checks     int
+	rows       int // of all checks
+	looked     int // rows that visibility looked at
 }
 
 // spent says whether the bounds are reached or the context is done.
 func (m *minimizer) spent() bool {
-	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxSightRows || m.ctx.Err() != nil
+	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxLooked || m.ctx.Err() != nil
 }
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
@@ -97,9 +97,9 @@ func (m *minimizer) fails(rows []int32) bool {
 		return false
 	}
 	slices.Sort(rows)
-	if m.sight != nil {
-		rows = m.sight.within(m.ctx, rows)
-		m.looked, m.sight.looked = m.looked+m.sight.looked, 0
+	if m.visibility != nil {
+		rows = m.visibility.within(m.ctx, rows)
+		m.looked, m.visibility.looked = m.looked+m.visibility.looked, 0
 		if !slices.ContainsFunc(rows, m.isFailing) {
 			return false
 		}
@@ -183,9 +183,9 @@ func (m *minimizer) failing(r *models.Visibility, rows []int32) []int32 {
 	for n := firstWindow; late+n < len(rows) && !m.spent(); n *= 4 {
 		some := slices.Clone(byRes[:late+n])
 		slices.Sort(some)
-		m.sight = newSight(m.ops, r, rows, some)
+		m.visibility = newVisibility(m.ops, r, rows, some)
 		if m.fails(slices.Clone(some)) {
-			return m.sight.within(context.Background(), some)
+			return m.visibility.within(context.Background(), some)
 		}
 	}
 	return rows
@@ -194,11 +194,11 @@ func (m *minimizer) failing(r *models.Visibility, rows []int32) []int32 {
 // replaced returns a small part of a window of the rows that fails.
 func (m *minimizer) replaced(r *models.Visibility, rows, window []int32) []int32 {
 	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
-		m.sight = newSight(m.ops, r, rows, window)
+		m.visibility = newVisibility(m.ops, r, rows, window)
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
 		slices.Sort(window)
 		n = len(rows)
-		rows, window = m.withoutValues(r, rows, m.sight.within(context.Background(), window))
+		rows, window = m.withoutValues(r, rows, m.visibility.within(context.Background(), window))
 	}
 	return window
 }
@@ -218,9 +218,9 @@ func (m *minimizer) withoutValues(r *models.Visibility, rows, window []int32) (f
 		slices.Sort(unit)
 		if left := minus(window, unit); len(left) < len(window) {
 			fewer := minus(rows, unit)
-			m.sight = newSight(m.ops, r, fewer, left)
+			m.visibility = newVisibility(m.ops, r, fewer, left)
 			if m.fails(slices.Clone(left)) {
-				rows, window = fewer, m.sight.within(context.Background(), left)
+				rows, window = fewer, m.visibility.within(context.Background(), left)
 			}
 		}
 	}

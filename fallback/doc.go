@@ -12,12 +12,9 @@
 //		...
 //	}
 //
-// Window, Frontier and Porcupine are searches. Relay has several engines take turns, and Race runs
-// them side by side. Families of engines that share more have packages of their own. Staged and
-// matching (with its solver, cdcl) are for registers, languages is for stacks, and lockstep is for
-// queues. Hitting only ever finds witnesses. They use Layout, Space and the rest of what this
-// package exports for them. Package auto picks an engine by its name. A new engine needs a type
-// that implements Engine, and one line in auto.
+// A search accounts for its time, memory and turns by a Budget. Layout says which operations are open at which return,
+// and counts the crashed ones by meaning. Space numbers the states of a model, and remembers its steps. Package
+// internal/engines has the engines, and lists them.
 //
 // The package knows nothing of fast paths, of independent keys or of results.
 package fallback

@@ -18,22 +18,6 @@ type Engine interface {
 	Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer
 }
 
-// Witnessing is an engine that only ever finds witnesses. It never says
-// Invalid, neither of the whole nor of a prefix.
-type Witnessing interface {
-	Engine
-	OnlyWitnesses()
-}
-
-// Specialized is an engine for some models only. It gives up on all others.
-type Specialized interface {
-	Engine
-	// Suits says whether the engine decides operations of a model.
-	Suits(m models.Model) bool
-	// For names the models that the engine decides.
-	For() string
-}
-
 // GaveUp is the cause of an unknown verdict if the engine was told to give up
 // after a while, or does not decide the model. Then another engine is asked, so
 // this cause never appears in a result.
@@ -66,15 +50,15 @@ type Answer struct {
 	// none run side by side.
 	Work int64
 
-	// Depth is 0 unless a Witnessing engine gave the answer. If Valid, it is
+	// Depth is 0 unless an engine that tries schedules gave the answer. If Valid, it is
 	// the depth at which the engine found the linearization, otherwise the
 	// depth at which it ended. Schedules is how many schedules it has tried.
 	Depth     int
 	Schedules int64
 }
 
-// maxOthers bounds Answer.Others.
-const maxOthers = 10
+// MaxOthers bounds Answer.Others.
+const MaxOthers = 10
 
 // Renumber turns the rows of an answer about a cut into rows of the whole
 // history, in place.

@@ -3,44 +3,26 @@ package fallback
 import (
 	"context"
 	"slices"
-	"unsafe"
 
 	"clew/internal/limits"
-	"clew/jepsen"
 	"clew/models"
 )
 
-// Rules switch off, for tests, the rules that shrink a search over compressed
-// configurations and lose nothing (window.go says why).
-type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoLookahead bool
-	NoGuide, NoForgetting, NoNeeds                                                                    bool
-}
-
-// Layout holds what searches over compressed configurations know about the
-// operations before they begin, how much memory they have taken, and why they
-// ended early.
+// Layout holds what searches know about the operations before they begin: which
+// are open at which return, and what they mean.
 type Layout struct {
-	Rules
-	ctx    context.Context
-	Ops    *models.Operations
-	Limits limits.Limits
-	space  *Space
-	Class  []int32 // by row: its meaning, see NewSpace
+	Budget
+	Ops   *models.Operations
+	Space *Space
+	Class []int32 // by row: its meaning, see NewSpace
 
 	Ends     []int32      // the returns, as events, in order; the k-th return is that at Ends[k]
 	Slot     []int32      // by row that returns: its bit in the mask while it is open
-	slots    int32        // how many there are
+	Slots    int32        // how many there are
 	Words    int          // of a mask
 	open     []models.Row // by return: the rows open there, the returning one first, the others by return ..
 	openFrom []int        // .. from here, to the next return's
 	Crashed  []CrashClass
-	alone    []bool // by return: its operation runs alone, and no crashed one has begun by then
-
-	taken int64
-	Cause jepsen.Cause // why the search ends early, "" as long as it may go on
-	Work  int          // done since Tick last looked at the limits
-	meter
 }
 
 // CrashClass holds the crashed operations of one meaning, by invocation.
@@ -53,16 +35,15 @@ type CrashClass struct {
 // so, and the rest is unusable. It takes time and memory linear in the number
 // of operations plus, summed over all returns, the number of operations open
 // there.
-func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.Limits) *Layout {
-	l := &Layout{Rules: r, ctx: ctx, Ops: ops, Limits: lim}
-	l.wait(lim.Turn)
-	if !l.Poll() {
+func NewLayout(ctx context.Context, ops *models.Operations, lim limits.Limits) *Layout {
+	l := &Layout{Budget: *NewBudget(ctx, lim), Ops: ops}
+	if l.Cause != "" {
 		return l
 	}
-	l.space, l.Class = NewSpace(ops)
-	l.space.Ask(func() bool {
-		l.Take(l.space.Spent())
-		return l.look()
+	l.Space, l.Class = NewSpace(ops)
+	l.Space.Ask(func() bool {
+		l.Take(l.Space.Spent())
+		return l.Look()
 	})
 	l.Slot = make([]int32, ops.Len())
 	at := RowsAt(ops)
@@ -99,7 +80,7 @@ func (l *Layout) layOut(at []int32) {
 	slots := int32(0)
 	polled := 0
 	for e, row := range at {
-		if e+len(l.open)-polled > workPerPoll {
+		if e+len(l.open)-polled > WorkPerPoll {
 			if polled = e + len(l.open); !l.Poll() {
 				return
 			}
@@ -132,22 +113,7 @@ func (l *Layout) layOut(at []int32) {
 		}
 	}
 	l.openFrom = append(l.openFrom, len(l.open))
-	l.slots, l.Words = slots, int(slots+63)/64
-	l.findAlone()
-}
-
-// findAlone finds the operations that run alone: nothing else is open between
-// their invocation and their return, not even a crashed one.
-func (l *Layout) findAlone() {
-	crash := int32(l.Ops.Events) // the first
-	for _, c := range l.Crashed {
-		crash = min(crash, l.Ops.Inv[c.Rows[0]])
-	}
-	l.alone = make([]bool, len(l.Ends))
-	for k, end := range l.Ends {
-		open := l.OpenRows(int32(k))
-		l.alone[k] = len(open) == 1 && (k == 0 || l.Ends[k-1] < l.Ops.Inv[open[0]]) && end < crash && !l.NoQuiescence
-	}
+	l.Slots, l.Words = slots, int(slots+63)/64
 }
 
 // RowsAt returns the row that each event belongs to, or -1.
@@ -179,63 +145,18 @@ func (l *Layout) HasTwin(open []models.Row, mask []uint64, class int32) bool {
 	return false
 }
 
-// Poll says whether the search may go on.
-func (l *Layout) Poll() bool {
-	if l.Cause == "" && l.ctx.Err() != nil {
-		l.Cause = limits.Stopped(l.ctx)
-	}
-	return l.Cause == ""
-}
-
-// workPerPoll bounds the work between two looks at the limits.
-const workPerPoll = 1 << 14
-
-// Tick counts a step of a search, and says whether the search may go on. The
-// search adds what a step looks at to Work. If that is enough, Tick looks at the
-// limits, and waits for the next turn if this one is over.
+// Tick does what Budget.Tick does. It also counts the work of the space.
 func (l *Layout) Tick() bool {
-	if l.Work++; l.Work > workPerPoll {
-		return l.look()
+	if l.Work++; l.Work > WorkPerPoll {
+		return l.Look()
 	}
 	return l.Cause == ""
 }
 
-func (l *Layout) look() bool {
-	l.spend(l.Work + l.space.worked())
-	l.Work = 0
-	return l.Poll()
-}
-
-// Done returns the work done so far, see Answer.
-func (l *Layout) Done() int64 { return l.done + int64(l.Work) }
-
-// Take takes bytes from the memory limit. If too few are left, the search ends.
-func (l *Layout) Take(bytes int64) {
-	l.taken += bytes
-	if !l.Limits.Memory.Take(bytes) && l.Cause == "" {
-		l.Cause = jepsen.OutOfMemory
-	}
-}
-
-// Give gives back bytes that were taken.
-func (l *Layout) Give(bytes int64) {
-	l.taken -= bytes
-	l.Limits.Memory.Give(bytes)
-}
-
-// Release gives back all that was taken.
-func (l *Layout) Release() { l.Give(l.taken) }
-
-// grow makes room for n more, and takes its bytes.
-func grow[T any](l *Layout, s []T, n int) []T {
-	if len(s)+n <= cap(s) {
-		return s
-	}
-	before := cap(s)
-	s = slices.Grow(s, max(n, len(s)/4))
-	var x T
-	l.Take(int64(cap(s)-before) * int64(unsafe.Sizeof(x)))
-	return s
+// Look does what Budget.Look does. It also counts the work of the space.
+func (l *Layout) Look() bool {
+	l.Work += l.Space.worked()
+	return l.Budget.Look()
 }
 
 // HasBit says whether bit i of a mask is set.

@@ -13,14 +13,14 @@ type Space struct {
 	model  models.Model
 	traits models.Traits
 	goOn   func() bool // unless nil, asked now and then within a step
-	states []models.State
+	States []models.State
 	byHash map[uint64][]int32
 	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
 	many   [][]int32   // the states of steps that lead to several
-	ops    []models.Op // by class
-	reads  []bool      // by class: it can never change a state
-	blind  []bool      // by class: it overwrites
-	fixes  []bool      // by class: it leads to one state, whatever was before
+	Ops    []models.Op // by class
+	Reads  []bool      // by class: it can never change a state
+	Blind  []bool      // by class: it overwrites
+	Fixes  []bool      // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // about how many bytes were added since it was last asked
 	work   int   // how much work was done since it was last asked
@@ -50,18 +50,18 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 		op := ops.Op(int32(i))
 		c, ok := classes[op]
 		if !ok {
-			c = int32(len(s.ops))
+			c = int32(len(s.Ops))
 			classes[op] = c
-			s.ops = append(s.ops, op)
-			s.reads = append(s.reads, !s.model.Mutates(op))
+			s.Ops = append(s.Ops, op)
+			s.Reads = append(s.Reads, !s.model.Mutates(op))
 			blind := s.traits.Overwrites != nil && s.traits.Overwrites(op)
-			s.blind = append(s.blind, blind)
-			s.fixes = append(s.fixes, blind || s.traits.IsRegister && op.Kind != models.FailedCAS)
+			s.Blind = append(s.Blind, blind)
+			s.Fixes = append(s.Fixes, blind || s.traits.IsRegister && op.Kind != models.FailedCAS)
 		}
 		class[i] = c
 	}
-	s.few = int32(maxTable / max(len(s.ops), 1))
-	s.bytes = 150 * int64(len(s.ops))
+	s.few = int32(maxTable / max(len(s.Ops), 1))
+	s.bytes = 150 * int64(len(s.Ops))
 	return s, class
 }
 
@@ -71,15 +71,15 @@ func (s *Space) Number(state models.State) int32 {
 		s.meet(state[0])
 		return state[0]
 	}
-	s.work += numberWork + len(state)
+	s.work += NumberWork + len(state)
 	h := hashState(state)
 	for _, n := range s.byHash[h] {
-		if slices.Equal(s.states[n], state) {
+		if slices.Equal(s.States[n], state) {
 			return n
 		}
 	}
-	n := int32(len(s.states))
-	s.states = append(s.states, state)
+	n := int32(len(s.States))
+	s.States = append(s.States, state)
 	s.byHash[h] = append(s.byHash[h], n)
 	s.bytes += 150 + 4*int64(len(state))
 	if s.traits.Weight != nil {
@@ -94,21 +94,21 @@ func (s *Space) meet(n int32) {
 	for m := int32(len(s.self)); m <= n; m++ {
 		s.self = append(s.self, m)
 		if m < s.few {
-			for range s.ops {
+			for range s.Ops {
 				s.table = append(s.table, unknownStep)
 			}
-			s.bytes += 8 * int64(len(s.ops))
+			s.bytes += 8 * int64(len(s.Ops))
 		}
 	}
 }
 
-// met returns how many states there are so far.
-func (s *Space) met() int { return len(s.self) }
+// Met returns how many states there are so far.
+func (s *Space) Met() int { return len(s.self) }
 
 // Step returns the states that a class's operation leads to from a state, each once.
 func (s *Space) Step(state, class int32) []int32 {
 	var to int32
-	if at := int(state)*len(s.ops) + int(class); at < len(s.table) {
+	if at := int(state)*len(s.Ops) + int(class); at < len(s.table) {
 		if to = s.table[at]; to == unknownStep {
 			to = s.lookUp(state, class)
 			s.table[at] = to
@@ -125,9 +125,9 @@ func (s *Space) Step(state, class int32) []int32 {
 	return s.many[manySteps-to]
 }
 
-// bytesPerAsking is how much memory new states may take before the search is
+// BytesPerAsking is how much memory new states may take before the search is
 // asked whether to go on.
-const bytesPerAsking = 1 << 20
+const BytesPerAsking = 1 << 20
 
 // Ask lets the space call goOn whenever the states have taken some more memory,
 // even within a step. After goOn has returned false, what Step returns is useless.
@@ -135,7 +135,7 @@ const bytesPerAsking = 1 << 20
 func (s *Space) Ask(goOn func() bool) { s.goOn = goOn }
 
 // mayGoOn calls goOn if it is time to.
-func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == nil || s.goOn() }
+func (s *Space) mayGoOn() bool { return s.bytes < BytesPerAsking || s.goOn == nil || s.goOn() }
 
 // lookUp returns a step as next stores it.
 func (s *Space) lookUp(state, class int32) int32 {
@@ -145,8 +145,8 @@ func (s *Space) lookUp(state, class int32) int32 {
 		return to
 	}
 	if s.traits.StepNumber != nil {
-		s.work += numberWork
-		if to = s.traits.StepNumber(state, s.ops[class]); to < 0 {
+		s.work += NumberWork
+		if to = s.traits.StepNumber(state, s.Ops[class]); to < 0 {
 			to = noStep
 		} else {
 			s.meet(to)
@@ -164,12 +164,12 @@ func (s *Space) lookUp(state, class int32) int32 {
 func (s *Space) ask(state, class int32) int32 {
 	var next []int32
 	if s.traits.Outcomes != nil {
-		s.traits.Outcomes(s.states[state], s.ops[class], func(to models.State) bool {
+		s.traits.Outcomes(s.States[state], s.Ops[class], func(to models.State) bool {
 			next = append(next, s.Number(to))
 			return s.mayGoOn()
 		})
 	} else {
-		s.buffer = s.model.Step(s.buffer[:0], s.states[state], s.ops[class])
+		s.buffer = s.model.Step(s.buffer[:0], s.States[state], s.Ops[class])
 		if len(s.buffer) == 1 {
 			return s.Number(s.buffer[0])
 		}
@@ -201,7 +201,7 @@ func (s *Space) Spent() int64 {
 // a state.
 const (
 	lookUpWork = 5
-	numberWork = 10
+	NumberWork = 10
 )
 
 // worked returns the work done since it was last called.

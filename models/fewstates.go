@@ -16,7 +16,7 @@ const (
 // that it leads to, and sees each state in which it can happen. If it happens in all and
 // leads to the same one, it sees none. Suppose that all operations have a linearization,
 // and that the last one before o in it that makes anything is left in. Then o finds the
-// state that it found before, by induction. sight.go of package fallback needs this of
+// state that it found before, by induction. visibility.go of package fallback needs this of
 // values.
 type reached struct{ makes, sees [][]Cell } // by call
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/fallback"
 	"clew/internal/memory"
 	"clew/internal/outputs"
 	"clew/internal/store"
@@ -198,6 +199,7 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 		Algorithm: c.String("algorithm"),
 		Depth:     c.Int("depth"),
 	}
+	o.Engine, _ = c.App.Metadata[engineKey].(fallback.Engine)
 	var limit int64
 	var err error
 	if o.TimeLimit, limit, err = givenLimits(c); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"clew/fallback"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
@@ -78,6 +79,14 @@ var expired = func() context.Context {
 
 // run is the whole program, with everything outside it passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	return runWith(ctx, nil, args, stdout, stderr)
+}
+
+// engineKey is where the app's metadata holds the engine that decides instead of --algorithm's.
+const engineKey = "engine"
+
+// runWith runs the program. The engine, unless nil, decides instead of --algorithm's.
+func runWith(ctx context.Context, engine fallback.Engine, args []string, stdout, stderr io.Writer) (status int) {
 	// Text from files must not control a terminal.
 	stderr = text.NewWriter(stderr)
 	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
@@ -88,6 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	bug := watchdog.Guarded(func() {
 		app := newApp(stdout, stderr, &status)
 		app.Writer = help
+		app.Metadata = map[string]any{engineKey: engine}
 		err = app.RunContext(ctx, permute(app, commanded(app, args)))
 	})
 	switch {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -19,21 +20,19 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"clew/fallback/auto"
 	"clew/internal/enginetest"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"clew": main, "wrongclew": func() {
-		auto.Substitute("frontier", enginetest.Wrong["takes the last operation first"])
-		main()
+		os.Exit(runWith(context.Background(), enginetest.Wrong["takes the last operation first"], os.Args, os.Stdout, os.Stderr))
 	}})
 }
 
 // The scripts are conversations with clew. In addition to testscript's own commands they know:
 //
 //	status N COMMAND ARG...   run a command, which exits with status N
-//	exec wrongclew ARG...     clew whose --algorithm frontier is wrong about every witness
+//	exec wrongclew ARG...     clew whose engine is wrong about every witness
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd

@@ -7,7 +7,8 @@ import (
 	theirs "github.com/anishathalye/porcupine"
 
 	"clew/fallback"
-	"clew/fallback/auto"
+	"clew/internal/engines"
+	"clew/internal/engines/configs"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -167,12 +168,12 @@ func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) C
 		}
 		return Unknown
 	}
-	if r := ask(fallback.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}); r != Unknown {
+	if r := ask(configs.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}); r != Unknown {
 		return r
 	}
 	if m.explore() {
 		ops.Columns = p.opened(m)
-		return ask(auto.Engine("", 0))
+		return ask(engines.New("", 0))
 	}
 	if model.Hash != nil {
 		ops.Model = nil // only one of the searches holds its states
@@ -182,8 +183,8 @@ func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) C
 		ops.Model = newNumbered(ctx, model, p)
 	}
 	*w = wgl{}
-	if r := ask(fallback.Window{MaxSteps: steps.long}); r != Unknown {
+	if r := ask(configs.Window{MaxSteps: steps.long}); r != Unknown {
 		return r
 	}
-	return ask(fallback.Race{fallback.Window{}, fallback.Frontier{}})
+	return ask(engines.Race{configs.Window{}, configs.Frontier{}})
 }

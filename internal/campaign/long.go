@@ -13,7 +13,7 @@ import (
 
 	"clew"
 	"clew/fallback"
-	"clew/fallback/auto"
+	"clew/internal/engines"
 	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/internal/oracle"
@@ -34,8 +34,16 @@ const (
 	fewCrashed = 8    // crashed operations, with which Porcupine's sets of states are not too large for one step
 )
 
-// longEngines are the engines that count their work.
-var longEngines = []string{"auto", "window", "frontier", "porcupine", "staged", "matching", "languages", "lockstep"}
+// longEngines returns the algorithms whose engines count their work.
+func longEngines() []string {
+	all := []string{"auto"}
+	for _, e := range engines.All() {
+		if !e.OnlyWitnesses {
+			all = append(all, e.Name)
+		}
+	}
+	return all
+}
 
 // longModels returns the models for which gen makes long histories.
 func longModels() []string {
@@ -126,11 +134,11 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 		return nil
 	}
 	easy := false
-	for _, name := range append(slices.Clip(longEngines), "hitting") {
+	for _, name := range append(longEngines(), "hitting") {
 		if name == "hitting" && ops.Len() > hittable || name == "porcupine" && h.CrashedCount() > fewCrashed {
 			continue
 		}
-		fail, decided, err := inCountedWork(auto.Engine(name, longDepth(name)), parts)
+		fail, decided, err := inCountedWork(engines.New(name, longDepth(name)), parts)
 		if err == nil && decided {
 			err = agree(name, fail)
 		}
@@ -203,9 +211,6 @@ func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.R
 func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, decided bool, err error) {
 	fail = -1
 	for _, part := range parts {
-		if s, is := e.(fallback.Specialized); is && !s.Suits(part.Model) {
-			return 0, false, nil
-		}
 		ctx, stop := context.WithCancel(context.Background())
 		turns := 0
 		a := e.Decide(ctx, part, limits.Limits{Memory: limits.NewBudget(longMemory), Turn: func() int64 {
@@ -280,7 +285,7 @@ func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operat
 		return fmt.Errorf("core: %w\n%s", err, core)
 	}
 	for _, name := range [...]string{"auto", "window", "frontier"} {
-		fail, decided, err := inCountedWork(auto.Engine(name, 0), rows.Parts())
+		fail, decided, err := inCountedWork(engines.New(name, 0), rows.Parts())
 		if err != nil {
 			return fmt.Errorf("core, --algorithm %s: %w\n%s", name, err, core)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"clew/fallback"
+	"clew/internal/engines/configs"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -189,6 +189,6 @@ func (c *closing) fails(ctx context.Context) bool {
 			rows = append(rows, models.Row(row))
 		}
 	}
-	a := fallback.Window{MaxSteps: maxSteps}.Decide(ctx, c.part.Select(rows).Prefix(c.fail).Operations, limits.Limits{})
+	a := configs.Window{MaxSteps: maxSteps}.Decide(ctx, c.part.Select(rows).Prefix(c.fail).Operations, limits.Limits{})
 	return a.Verdict != jepsen.Valid
 }

@@ -4,10 +4,12 @@ package enginetest
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
 	"clew/fallback"
+	"clew/internal/engines/configs"
 	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -15,7 +17,7 @@ import (
 )
 
 // Switches are sets of rules for the searches: all on, each one off, and all off.
-var Switches = map[string]fallback.Rules{
+var Switches = map[string]configs.Rules{
 	"every rule on":      {},
 	"no eager reads":     {NoEagerReads: true},
 	"no canonical order": {NoCanonicalOrder: true},
@@ -74,4 +76,17 @@ func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fall
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
+}
+
+// Settles fails the test if more goroutines run than before. It gives those that have
+// nothing left to do time to end.
+func Settles(t *testing.T, before int) {
+	t.Helper()
+	for range 1000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fallback"
+	"clew/internal/engines/configs"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -32,7 +33,7 @@ var Wrong = map[string]fallback.Engine{
 
 // wrong is Frontier with changed answers.
 type wrong struct {
-	fallback.Frontier
+	configs.Frontier
 	change func(*models.Operations, fallback.Answer) fallback.Answer
 }
 

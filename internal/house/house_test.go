@@ -32,7 +32,7 @@ var floors = [][]string{
 	{"jepsen/forms"},
 	{"internal/store"},
 	{"fallback", "fastpath", "internal/gen"},
-	{"report"},
+	{"internal/engines", "report"},
 	{"internal/certificate", "internal/outputs", "internal/page", "internal/terminal"},
 	{"internal/shards"},
 	{""},
@@ -49,7 +49,7 @@ var forTests = []string{
 // importable are the packages that a program of others can import. There should be at most
 // ten: each is a promise.
 var importable = []string{
-	"", "edn", "fallback", "fallback/auto", "fallback/hitting", "fastpath", "fastpath/families", "jepsen", "jepsen/forms",
+	"", "edn", "fallback", "fastpath", "fastpath/families", "jepsen", "jepsen/forms",
 	"models", "models/modelfile", "report",
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"clew"
-	"clew/fallback/auto"
 	"clew/internal/enginetest"
 	"clew/internal/outputs"
 	"clew/jepsen"
@@ -28,12 +27,11 @@ func TestABundleHoldsAllThatIsNeeded(t *testing.T) {
 		"takes the last operation first": "witness.edn", "always says no": "core.edn",
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer auto.Substitute("frontier", enginetest.Wrong[name])()
 			h, err := clew.Read(strings.NewReader(history), "h.edn", jepsen.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Algorithm: "frontier"})
+			r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Engine: enginetest.Wrong[name]})
 			if err != nil {
 				t.Fatal(err)
 			}

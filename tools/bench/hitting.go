@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"clew"
-	"clew/fallback/hitting"
+	"clew/internal/engines/hitting"
 	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/jepsen"

@@ -16,9 +16,9 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/fallback/auto"
 	"clew/fastpath"
 	nearlinear "clew/fastpath/families"
+	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/internal/opmap"
 	"clew/jepsen"
@@ -172,7 +172,7 @@ func decideAs(h *jepsen.History, spec models.Spec, want fastpath.Want) error {
 	}
 	for _, part := range ops.Parts() {
 		if !fast(part) {
-			auto.Engine("auto", 0).Decide(context.Background(), part, limits.Limits{})
+			engines.New("auto", 0).Decide(context.Background(), part, limits.Limits{})
 		}
 	}
 	return nil

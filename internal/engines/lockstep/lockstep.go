@@ -1,0 +1,249 @@
+package lockstep
+
+import (
+	"context"
+
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Engine decides first-in-first-out queues whose values may repeat: enqueues, dequeues,
+// peeks, empty answers, drains, and initial elements.
+//
+// Precondition: the model has a models.FIFOShape. Complexity: the configurations that can
+// be reached, times what is open in them. This is exponential in the operations that are
+// open at once, and linear in all others. Memory: a record for each configuration.
+//
+// Rests on the idea of Lee & Mathur (Fixed Parameter Tractable Linearizability Monitoring,
+// PLDI 2026) that the contents of a queue need not be part of a configuration. They go by
+// words of dequeues that are still to come. This engine goes through two orders side by
+// side, which also allows for crashed operations, peeks, empty answers and drains.
+//
+// # Two orders in lockstep
+//
+// Take the enqueues in one order, e1 e2 .., and all else in a second one, in which the i-th
+// element that is taken has the value of ei. A dequeue takes the next element, a drain the
+// next few, a peek sees the one that is taken next, and an empty answer sees none. An
+// operation of the second order needs one enqueue for each element that it, or an operation
+// before it in that order, takes or sees.
+//
+// Lemma 1. The two orders can be merged into a linearization if and only if
+//
+//	(1) each of them on its own respects time;
+//	(2) no operation that needs k enqueues had returned before one of e1 .. ek was
+//	    invoked;
+//	(3) if an empty answer needs i enqueues, then all enqueues that had returned before
+//	    it was invoked, or before something that stands before it was, are among e1 .. ei.
+//
+// Proof. The merged orders are a linearization if both orders and time are respected, if
+// what needs k enqueues stands behind ek, and if an empty answer that needs i stands before
+// e(i+1). Then whatever is taken is there, and is the first. That is possible unless these
+// relations have a cycle. Since the orders are total, there is then a cycle that goes from
+// the second order to the first and back, once. It goes from s to ek, from ek along its
+// order to el (k <= l), from el to r, and from r along its order to s (or r is s).
+//
+//   - s had returned before ek was invoked, and r needs el. Then s needs el, too, and (2)
+//     does not hold. If (2) does not hold, there is such a cycle.
+//   - s had returned before ek was invoked, and el before r was. But el had not returned
+//     before ek was invoked, and s had not before r was. So res(el) > inv(ek) > res(s) >
+//     inv(r) > res(el), which is impossible.
+//   - s is an empty answer that needs k-1 enqueues, and r needs el. It needs no more than
+//     s, so l < k, which is impossible.
+//   - s is such an empty answer, and el had returned before r was invoked. (3) forbids that.
+//
+// So the search goes through both orders side by side, element by element. A configuration
+// consists of the operations of either order that are linearized, and the value of the
+// first element, or none if it has not been enqueued yet. The search does not guess in
+// which order elements came in before it sees in which order they went out.
+//
+// If no element is first, the next step is an empty answer or an enqueue. For an empty
+// answer, every enqueue that is left must return later than the latest invocation in the
+// second order (3). An enqueue must have been invoked before anything that is left in either
+// order returned (1, 2). If an element is first, the next step is a drain that begins with
+// it, or a peek or a dequeue of its value. A peek or dequeue must have been invoked before
+// anything that is left in the second order returned (1). A drain is left until it has taken
+// all its elements. The search ends where all operations of the second order that returned
+// are linearized. The elements of the remaining enqueues stay in the queue.
+//
+// # Crashed operations
+//
+// A crashed operation never returns, and may be left out. The operations of one class have
+// the same meaning and are used in the order of their invocations, so a configuration only
+// has to count them. A crashed dequeue of an unknown value takes the first element. A
+// crashed drain of unknown values takes elements right when they are enqueued, for as long
+// as nothing else is taken. Crashed peeks and empty answers say nothing.
+//
+// # The first failing completion
+//
+// Lemma 2. It is the return of the operation for which the furthest configurations wait.
+// These have the longest prefix of the second order's returns behind them.
+//
+// Proof. A prefix of the history has the same steps as the whole: no step looks at what
+// happens later than the next return in the second order. An operation that is still open
+// at the prefix's end is left, or linearized with the value that it will return, as the
+// prefix allows. So a prefix is linearizable if and only if some configuration has all of
+// its returns of the second order behind it. An enqueue's return is never the first that
+// fails: put it last.
+//
+// So there is no need to decide prefixes. The way to a furthest configuration is the
+// linearization of what comes before.
+//
+// # What need not be tried
+//
+// A way consists of the steps from a configuration to one that has the returns of some
+// prefix behind it. Each rule keeps a way for every prefix that has one.
+//
+// An operation of the second order is harmless if putting it right here, instead of
+// somewhere later, cannot violate (3). It is if no empty answer is left, or if it was
+// invoked before something that is already linearized. It also is if it was invoked before
+// the next return of the enqueues that are left. Then, for any i from here on, every enqueue
+// that returned before it is among e1 .. ei.
+//
+//   - A harmless peek of the value that is first may as well come at once. It does not
+//     violate (1), as it may come now, and not (2), as it needs less here (eager peeks).
+//   - An empty answer that may come is harmless, and itself needs less here (eager
+//     empties). But it may wait if there is a drain that takes what comes, which it would
+//     end.
+//   - Suppose that two operations a and b do the same and may come now, and a returns
+//     first. If b comes now, and a later or not at all in this prefix, exchange them. a may
+//     come now, and b, which returns later, does no harm there (1, 2). For enqueues, this
+//     leaves no more that return early, so (3) holds, too. In the second order (3) holds if
+//     a is harmless, or was invoked before b (twins). Crashed operations return last, and a
+//     crashed dequeue of an unknown value does what any other does.
+//   - An enqueue comes only if something can see or take its value then (uses).
+//   - Suppose that, when an operation returns, some value has been taken more often than it
+//     can have been enqueued by then. Then the history fails there or before. So the first
+//     configuration that waits for this return is one of the furthest (counting).
+//   - Suppose that a visited configuration differs only in that it used no more of any
+//     class. Then it could do what this one can (domination): a shortest way from among all
+//     that were visited cannot begin with a step to one that was not. Steps that peek and
+//     empty answers do not count there.
+type Engine struct {
+	Rules
+	// MaxSteps, if not 0, is about the number of steps after which the engine gives up.
+	MaxSteps int64
+}
+
+// Rules switch techniques off, for tests.
+type Rules struct {
+	NoEagerPeeks   bool // a peek may wait even if it fits
+	NoEagerEmpties bool // an empty answer may wait, too
+	NoTwins        bool // among operations that do the same, any may come first
+	NoUses         bool // enqueue values that nothing can take next
+	NoCounting     bool // look for elements that were never enqueued
+	NoDomination   bool // a configuration makes only equal ones redundant
+	NoMemo         bool // the search does not know where it has been
+}
+
+// Name implements fallback.Engine.
+func (Engine) Name() string { return "lockstep" }
+
+// Decide implements fallback.Engine.
+func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	shape, ok := models.ShapeOf[models.FIFOShape](ops.Model)
+	if !ok {
+		return fallback.Answer{Cause: fallback.GaveUp}
+	}
+	r := &run{Engine: e, ctx: ctx, limits: lim}
+	if lim.Turn != nil {
+		r.turn = lim.Turn()
+	}
+	defer r.release()
+	if !r.poll() {
+		return fallback.Answer{Cause: r.cause}
+	}
+	r.problem = newProblem(ops, shape)
+	if !r.poll() {
+		return fallback.Answer{Cause: r.cause, Work: r.work()}
+	}
+	r.search = newSearch(r.problem, e.Rules)
+	a := r.answer(r.search.run(r.poll))
+	a.Work = r.work()
+	return a
+}
+
+// run is one decision.
+type run struct {
+	Engine
+	ctx     context.Context
+	limits  limits.Limits
+	problem *problem
+	search  *search
+	turn    int64 // the work after which to wait for the next turn
+	taken   int64
+	cause   jepsen.Cause
+}
+
+func (r *run) answer(o outcome) fallback.Answer {
+	p, s := r.problem, r.search
+	switch o {
+	case stopped:
+		return fallback.Answer{Cause: r.cause, Passed: r.passed(), Held: int64(s.visited.n)}
+	case reached:
+		return fallback.Answer{Verdict: jepsen.Valid, Order: p.before(s.order[1:], models.Open)}
+	}
+	fail := p.out.res[s.best]
+	return fallback.Answer{Verdict: jepsen.Invalid, Order: p.before(s.order[1:], fail), FailEvent: fail - 2*p.first}
+}
+
+// passed returns how many completions have a linearization up to them.
+func (r *run) passed() int64 { return int64(r.problem.out.passed[max(0, r.search.best)]) }
+
+// perStep is the cost of a step, of a row, or of something that a step looks at, in
+// units of work.
+const perStep = 8
+
+// work returns how much work the run has done, in units of some nanoseconds.
+func (r *run) work() int64 {
+	work := int64(0)
+	if r.problem != nil {
+		work = int64(len(r.problem.inv))
+	}
+	if r.search != nil {
+		work += r.search.steps + r.search.work
+	}
+	return perStep * work
+}
+
+// poll says whether the run may go on, and accounts for the memory that it holds.
+func (r *run) poll() bool {
+	held := int64(0)
+	if r.problem != nil {
+		held += r.problem.bytes()
+	}
+	if s := r.search; s != nil {
+		held += s.bytes()
+		if r.limits.Passed != nil {
+			r.limits.Passed.Store(r.passed())
+		}
+		if r.limits.Held != nil {
+			r.limits.Held.Store(int64(s.visited.n))
+		}
+	}
+	more := held - r.taken
+	r.taken = held
+	if work := r.work(); r.limits.Turn != nil && work >= r.turn {
+		r.turn = work + r.limits.Turn()
+	}
+	there := true
+	if more > 0 {
+		there = r.limits.Memory.Take(more)
+	} else {
+		r.limits.Memory.Give(-more)
+	}
+	switch {
+	case r.cause != "":
+	case !there:
+		r.cause = jepsen.OutOfMemory
+	case r.ctx.Err() != nil:
+		r.cause = limits.Stopped(r.ctx)
+	case r.MaxSteps > 0 && r.search != nil && r.search.steps >= r.MaxSteps:
+		r.cause = fallback.GaveUp
+	}
+	return r.cause == ""
+}
+
+// release gives back all that was taken.
+func (r *run) release() { r.limits.Memory.Give(r.taken) }

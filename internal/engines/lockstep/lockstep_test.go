@@ -1,0 +1,224 @@
+package lockstep_test
+
+import (
+	"clew/internal/effort"
+	"clew/internal/engines"
+	"context"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"clew/fallback"
+	"clew/internal/engines/configs"
+	"clew/internal/engines/lockstep"
+	"clew/internal/engines/porcupine"
+	"clew/internal/enginetest"
+	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/oracle"
+	"clew/internal/rows"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// variants are the engine as it is, with each technique switched off, and with none.
+var variants = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { return lockstep.Engine{Rules: r} }, map[string]lockstep.Rules{
+	"as it is":         {},
+	"no eager peeks":   {NoEagerPeeks: true},
+	"no eager empties": {NoEagerEmpties: true},
+	"no twins":         {NoTwins: true},
+	"no uses":          {NoUses: true},
+	"no counting":      {NoCounting: true},
+	"no domination":    {NoDomination: true},
+	"no memo":          {NoMemo: true},
+	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoCounting: true, NoDomination: true},
+})
+
+var queue = models.Spec{Name: "fifo-queue"}
+
+func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
+	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		return read(t, r, rows.DrawQueues(r, 2, 10, 5))
+	})
+}
+
+// read returns a history of a queue.
+func read(t *testing.T, r *rand.Rand, s rows.Queues) *models.Operations {
+	t.Helper()
+	text, init := s.Run(r)
+	return rows.Read(t, models.Spec{Name: "fifo-queue", Init: init}, text)
+}
+
+// TestPlainJavaQueuesAreQueues: a java-queue is a queue as long as it has only offer,
+// poll, peek, and isEmpty that answers true.
+func TestPlainJavaQueuesAreQueues(t *testing.T) {
+	variants.Small(t, effort.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
+		s := rows.DrawQueues(r, 2, 10, 5)
+		s.Drains = 0
+		text, init := s.Run(r)
+		return rows.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+	})
+	for _, other := range []string{":size :value 0", ":isEmpty :value false", ":offer :value false"} {
+		text := "{:process 0 :type :invoke :f " + strings.Replace(other, "false", "1", 1) + "}\n{:process 0 :type :ok :f " + other + "}"
+		if ops := rows.Read(t, models.Spec{Name: "java-queue"}, text); isQueue(ops.Model) {
+			t.Errorf("%s is an operation of a FIFO queue", other)
+		}
+	}
+}
+
+// asJava turns a fifo-queue's history into a java-queue's. Every operation has a
+// process of its own. Peeks that found nothing become questions whether the queue is
+// empty.
+func asJava(text string) string {
+	text = regexp.MustCompile(`:type :ok :f :enqueue :value \d+`).ReplaceAllString(text, ":type :ok :f :offer :value true")
+	text = strings.NewReplacer(":enqueue", ":offer", ":dequeue", ":poll").Replace(text)
+	for _, nothing := range regexp.MustCompile(`(:process \d+ ):type :ok :f :peek :value nil`).FindAllStringSubmatch(text, -1) {
+		text = strings.NewReplacer(nothing[0], nothing[1]+":type :ok :f :isEmpty :value true", nothing[1]+":type :invoke :f :peek", nothing[1]+":type :invoke :f :isEmpty").Replace(text)
+	}
+	return text
+}
+
+// kinds returns operations over two values, of one model that knows their drains.
+func kinds(t *testing.T) (m models.Model, ops []models.Op) {
+	t.Helper()
+	const text = `
+		{:process 0 :type :invoke :f :enqueue :value 1} {:process 0 :type :ok :f :enqueue :value 1}
+		{:process 0 :type :invoke :f :enqueue :value 2} {:process 0 :type :ok :f :enqueue :value 2}
+		{:process 0 :type :invoke :f :dequeue} {:process 0 :type :ok :f :dequeue :value 1}
+		{:process 0 :type :invoke :f :dequeue} {:process 0 :type :ok :f :dequeue :value 2}
+		{:process 0 :type :invoke :f :peek} {:process 0 :type :ok :f :peek :value 1}
+		{:process 0 :type :invoke :f :dequeue} {:process 0 :type :ok :f :dequeue :value nil}
+		{:process 0 :type :invoke :f :drain} {:process 0 :type :ok :f :drain :value [1 2]}
+		{:process 0 :type :invoke :f :drain} {:process 0 :type :ok :f :drain :value []}
+		{:process 0 :type :invoke :f :dequeue} {:process 0 :type :info :f :dequeue :value nil}
+		{:process 1 :type :invoke :f :drain} {:process 1 :type :info :f :drain :value nil}`
+	all := rows.Read(t, queue, text)
+	for row := range int32(all.Len()) {
+		ops = append(ops, all.Op(row))
+	}
+	return all.Model, ops
+}
+
+func TestEverySmallHistory(t *testing.T) {
+	m, kinds := kinds(t)
+	variants.Every(t, m, kinds, func(op models.Op) (returns, crashes bool) {
+		return op.Kind != models.DequeueAny && op.Kind != models.DrainAny, m.Mutates(op)
+	})
+}
+
+func TestMediumHistoriesAtTheBoundary(t *testing.T) {
+	m := enginetest.Meeting{Configs: variants, Judges: []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Frontier{}, porcupine.Engine{}},
+		Patience: 5 * time.Second, Others: 200 * time.Millisecond, Cores: true}
+	m.AtTheBoundary(t, effort.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
+		s := rows.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
+		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
+		s.Wrong = r.IntN(2)
+		return read(t, r, s)
+	})
+}
+
+// long returns a long history for which the engine takes some time without its rules.
+func long(t *testing.T, operations, crashed int) *models.Operations {
+	t.Helper()
+	var text strings.Builder
+	o := gen.LongOptions{Model: "fifo-queue", Operations: operations, Processes: 20, Values: 5, Crashed: crashed, Kind: gen.WrongAnswer}
+	if _, err := gen.Long(&text, o); err != nil {
+		t.Fatal(err)
+	}
+	return rows.Read(t, queue, text.String())
+}
+
+func TestItStopsAtItsLimits(t *testing.T) {
+	ops := long(t, 8000, 300)
+	slow := variants["nothing"] // it would take long to decide
+	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+		budget := limits.NewBudget(1 << 30)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		a := slow.Decide(ctx, ops, limits.Limits{Memory: budget})
+		t.Logf("stopped %v after the limit", time.Since(start)-limit)
+		cancel()
+		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
+		}
+		if left := budget.Left(); left != 1<<30 {
+			t.Errorf("%d bytes of the budget are left, want all", left)
+		}
+	}
+	budget := limits.NewBudget(6 << 20)
+	if a := slow.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory || a.Passed == 0 || a.Held == 0 {
+		t.Errorf("%+v, want unknown for the memory, and how far it got", a)
+	}
+	if left := budget.Left(); left != 6<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+	if a := (lockstep.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
+	}
+	if a := (lockstep.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
+	}
+}
+
+func TestItTakesTurns(t *testing.T) {
+	ops := long(t, 3000, 0)
+	relay := engines.Turns{Engines: []fallback.Engine{lockstep.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
+	alone := lockstep.Engine{}.Decide(context.Background(), ops, limits.Limits{})
+	if a := relay.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != alone.Verdict || a.By != "lockstep" || a.Work < alone.Work || alone.Work < 1000 {
+		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
+	}
+}
+
+// Histories in which a rule would be wrong without one of its conditions.
+func TestWhatEachRuleNeeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		init, text string
+		want       jepsen.Verdict
+	}{
+		// The dequeue that returns first may not come first: 2 would be in the queue by then.
+		"of two dequeues of 1, one stands before the empty answer": {"[1]", `
+			{:process 0 :type :invoke :f :dequeue}
+			{:process 1 :type :invoke :f :dequeue}
+			{:process 2 :type :invoke :f :enqueue :value 1} {:process 2 :type :ok :f :enqueue :value 1}
+			{:process 2 :type :invoke :f :enqueue :value 2} {:process 2 :type :ok :f :enqueue :value 2}
+			{:process 2 :type :invoke :f :dequeue} {:process 2 :type :ok :f :dequeue :value 1}
+			{:process 1 :type :ok :f :dequeue :value nil}
+			{:process 0 :type :ok :f :dequeue :value 1}`, jepsen.Valid},
+		"a peek of 1 stands behind the empty answer": {"[1]", `
+			{:process 0 :type :invoke :f :dequeue}
+			{:process 1 :type :invoke :f :dequeue}
+			{:process 2 :type :invoke :f :enqueue :value 1} {:process 2 :type :ok :f :enqueue :value 1}
+			{:process 2 :type :invoke :f :peek} {:process 2 :type :ok :f :peek :value 1}
+			{:process 1 :type :ok :f :dequeue :value nil}
+			{:process 0 :type :ok :f :dequeue :value 1}`, jepsen.Valid},
+		"the enqueue of 1 that returns first began too late": {"[]", `
+			{:process 0 :type :invoke :f :enqueue :value 1}
+			{:process 1 :type :invoke :f :dequeue} {:process 1 :type :ok :f :dequeue :value 1}
+			{:process 2 :type :invoke :f :enqueue :value 1} {:process 2 :type :ok :f :enqueue :value 1}
+			{:process 0 :type :ok :f :enqueue :value 1}`, jepsen.Valid},
+		"a drain that takes what comes goes on behind what could be empty": {"[1]", `
+			{:process 0 :type :invoke :f :drain} {:process 0 :type :info :f :drain}
+			{:process 1 :type :invoke :f :dequeue}
+			{:process 2 :type :invoke :f :enqueue :value 2}
+			{:process 2 :type :ok :f :enqueue :value 2}
+			{:process 1 :type :ok :f :dequeue :value nil}
+			{:process 2 :type :invoke :f :dequeue} {:process 2 :type :ok :f :dequeue :value nil}`, jepsen.Valid},
+		"a drain is one operation": {"[1]", `
+			{:process 0 :type :invoke :f :drain} {:process 0 :type :ok :f :drain :value [1 2]}
+			{:process 1 :type :invoke :f :enqueue :value 2} {:process 1 :type :ok :f :enqueue :value 2}`, jepsen.Invalid},
+	} {
+		spec := queue
+		spec.Init = c.init
+		ops := rows.Read(t, spec, c.text)
+		for config, e := range variants {
+			variants.Judged(t, config, ops, oracle.Decide(ops, oracle.Options{}))
+			if a := e.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != c.want {
+				t.Errorf("%s, %s: %d, want %d", name, config, a.Verdict, c.want)
+			}
+		}
+	}
+}
+
+func isQueue(m models.Model) bool { _, ok := models.ShapeOf[models.FIFOShape](m); return ok }

@@ -1,0 +1,24 @@
+package porcupine
+
+import (
+	"clew/internal/limits"
+	"clew/internal/rows"
+	"clew/jepsen"
+	"context"
+	"runtime"
+	"testing"
+)
+
+func TestTheSearchDoesNotAllocateFarPastItsBudget(t *testing.T) {
+	const limit = 64 << 20
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	s := newSearch(context.Background(), rows.Endless(14, rows.Counter{}), limits.Limits{Memory: limits.NewBudget(limit)})
+	s.run() // what it remembers is garbage afterwards, so look at what it allocated
+	runtime.ReadMemStats(&after)
+	allocated := int64(after.TotalAlloc - before.TotalAlloc)
+	if s.Cause != jepsen.OutOfMemory || allocated > 4*limit {
+		t.Errorf("%d bytes allocated for a budget of %d (%s)", allocated, limit, s.Cause)
+	}
+}

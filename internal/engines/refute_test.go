@@ -1,0 +1,75 @@
+package engines
+
+import (
+	"clew/internal/effort"
+	"clew/internal/engines/configs"
+	"context"
+	"testing"
+
+	"clew/internal/enginetest"
+	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/rows"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// A crashed class that never ends explains everything that the real one explains.
+func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
+	n := effort.Histories(300, 10_000)
+	for _, spec := range rows.Models() {
+		model := spec.Name
+		refuted, invalid := 0, 0
+		for seed := range n {
+			ops, text := rows.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
+			want := configs.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
+			a := refuter{}.Decide(context.Background(), ops, limits.Limits{})
+			if want.Verdict == jepsen.Invalid {
+				invalid++
+			}
+			switch {
+			case a.Verdict != jepsen.Invalid:
+				continue
+			case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
+				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
+			}
+			if err := enginetest.Shows(ops, a); err != nil {
+				t.Fatalf("%s: %v\n%s", model, err, text)
+			}
+			refuted++
+		}
+		t.Logf("%s: %d of %d refuted", model, refuted, invalid)
+		if refuted == 0 {
+			t.Errorf("%s: nothing was refuted", model)
+		}
+	}
+}
+
+// Banks without negative balances fail wherever banks with them fail, and in
+// some more cases.
+func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
+	n := effort.Histories(2000, 100_000)
+	refuted, invalid := 0, 0
+	for seed := range n {
+		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
+		want := configs.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
+		a := loosener{}.Decide(context.Background(), ops, limits.Limits{})
+		if want.Verdict == jepsen.Invalid {
+			invalid++
+		}
+		switch {
+		case a.Verdict != jepsen.Invalid:
+			continue
+		case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
+			t.Fatalf("refuted at %d, but it is %d (event %d):\n%s", a.FailEvent, want.Verdict, want.FailEvent, text)
+		}
+		if err := enginetest.Shows(ops, a); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		refuted++
+	}
+	t.Logf("%d of %d refuted", refuted, invalid)
+	if refuted == 0 || refuted == invalid {
+		t.Error("that tells too little")
+	}
+}
