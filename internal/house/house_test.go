@@ -228,9 +228,12 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
-// maxFiles is how many files a package may have besides its tests and doc.go. Models
-// have a file each.
+// maxFiles is how many files a package may have besides its tests and doc.go.
 const maxFiles = 15
+
+// aFileEach are the packages with a file for each thing of a kind. They grow with their
+// tables.
+var aFileEach = []string{"cmd/clew", "models"}
 
 func TestPackagesAreSmall(t *testing.T) {
 	files := map[string]int{}
@@ -240,7 +243,7 @@ func TestPackagesAreSmall(t *testing.T) {
 		}
 	}
 	for dir, n := range files {
-		if n > maxFiles && dir != "models" {
+		if n > maxFiles && !slices.Contains(aFileEach, dir) {
 			t.Errorf("%s has %d files; expected at most %d", dir, n, maxFiles)
 		}
 	}

@@ -1,30 +1,18 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// copied returns a copy of the repository's files, with a git repository of its own.
-func copied(t *testing.T) string {
-	t.Helper()
-	to := t.TempDir()
-	if out, err := exec.Command("sh", "-c", `cd ../.. && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2> /dev/null | tar -cf - -T - | tar -xf - -C "$1"`, "sh", to).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return to
-}
+	"clew/tools/internal/tree"
+)
 
 // The renamed copy builds, its tests compile, and nothing is left of the old name.
 func TestMakeModule(t *testing.T) {
-	dir := copied(t)
+	dir := tree.Copy(t, "../..")
 	in := func(folder, name string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.Env = filepath.Join(dir, folder), append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false") // so that Go's cache serves the next copy
+		cmd := tree.Command(t, dir, folder, name, args...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", cmd, err, out)
