@@ -17,6 +17,8 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/effort"
+	"clew/internal/outputs"
+	"clew/internal/text"
 	"clew/models"
 )
 
@@ -31,7 +33,8 @@ const interval = `{"process":0,"f":"write","value":1,"call":10,"return":20}
 
 // A badInput is something that a user may get wrong. The input is in h.edn, beside an empty directory. The arguments
 // are separated by blanks (or by | if one of them has blanks); without any they are "check h.edn". The message leaves
-// out "clew: " and the newline; $MODELS, $ALGORITHMS and $COMMANDS are the lists of them.
+// out "clew: " and the newline; $MODELS, $ALGORITHMS, $COMMANDS, $OUTPUTS and $MERGED (those of clew merge) are
+// the lists of them.
 type badInput struct{ name, args, input, message string }
 
 var malformed = []badInput{
@@ -933,7 +936,7 @@ process: 0
 	{"a shard without its value", "check h.edn --shard", write,
 		"--shard needs a value; clew check --help lists the flags"},
 	{"a shard in another form", "check --shard 1/2 --output edn h.edn", write,
-		"--shard prints lines of JSON for clew merge, which makes text, json, junit, sarif or github of them; found --output edn"},
+		"--shard prints lines of JSON for clew merge, which makes $MERGED of them; found --output edn"},
 	{"a shard that stops at a failure", "check --shard 1/2 --fail-fast h.edn", write,
 		"--shard cannot be combined with --fail-fast: clew merge needs all of a shard"},
 	{"a shard that is followed", "check --shard 1/2 --follow --model register h.edn", write,
@@ -952,7 +955,7 @@ process: 0
 	{"standard input merged twice", "merge - -", write,
 		"standard input (-) can be read only once"},
 	{"a merge in another form", "merge --output edn h.edn", write,
-		`--output must be text, json, junit, sarif or github, not "edn"`},
+		`--output must be $MERGED, not "edn"`},
 	{"a folder to merge", "merge empty", write,
 		"empty: is a directory"},
 	{"an unknown command", "frob h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
@@ -1018,7 +1021,7 @@ process: 0
 	{"a bad output", "check --output xml h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--output must be text, edn, json, junit, sarif or github, not "xml"`},
+		`--output must be $OUTPUTS, not "xml"`},
 	{"bad nil reads", "check --nil-reads none h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
@@ -1167,7 +1170,8 @@ func TestMalformedInputsHaveClearMessages(t *testing.T) {
 		names = append(names, m.Name)
 	}
 	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms(), ", "),
-		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "))
+		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "),
+		"$OUTPUTS", text.OneOf(outputs.Names(outputs.Check())), "$MERGED", text.OneOf(outputs.Names(outputs.Merge())))
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("empty", 0o777); err != nil {
 		t.Fatal(err)

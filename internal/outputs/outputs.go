@@ -10,7 +10,14 @@ import (
 )
 
 // all lists the forms. The first one is the default.
-var all = []Output{asText, asEDN, JSON, junit, sarif, github}
+var all = []Output{
+	asText,
+	asEDN,
+	JSON,
+	junit,
+	sarif,
+	github,
+}
 
 // Output is a form of results.
 type Output struct {
