@@ -9,7 +9,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/opmap"
-	"clew/internal/text"
+	"clew/jepsen/internal/feed"
 )
 
 // Options says how a history is paired.
@@ -41,8 +41,7 @@ type Options struct {
 // makes no sense, History returns an error about the first such event, and later events are
 // ignored.
 //
-// Code that reads the text of a history calls Add instead. It may pass on more with Warn,
-// SetObject and Expect.
+// Readers of text add events in another way, by package jepsen/internal/feed.
 type Builder struct {
 	h    *History
 	opts Options
@@ -179,7 +178,7 @@ func (b *Builder) event(t Type, process int, f string, value any, with []Extra) 
 	if len(with) > 0 {
 		e.Text = b.text(e, with)
 	}
-	b.Add(e)
+	feeder{b}.Add(e, feed.ByProcess)
 }
 
 // plain returns an event without its type.
@@ -244,71 +243,38 @@ func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
 	return v.AppendMap(nil, kvs)
 }
 
-// Add takes the next event of a text. If something is wrong with the event, Add returns an
-// error at once, and so does History later.
-func (b *Builder) Add(e *opmap.Event) error { return b.take(e, byProcess) }
+func init() { feed.Of = func(b any) feed.Feed { return feeder{b.(*Builder)} } }
 
-// byProcess stands for the number of an operation if events are paired by process.
-const byProcess = -1
+// feeder implements feed.Feed for a Builder.
+type feeder struct{ *Builder }
 
-func (b *Builder) take(e *opmap.Event, op int32) error {
-	switch {
-	case b == nil || b.h == nil:
-		return ErrNoBuilder
-	case e == nil:
-		return errors.New("expected an event, found nil")
-	case b.done:
-		b.err = errDone
+func (f feeder) Add(e *opmap.Event, op int32) error {
+	if op != feed.ByProcess {
+		f.opts.AllClients = true
 	}
-	if b.err == nil {
-		b.err = b.add(e, op)
+	if f.done {
+		f.err = errDone
 	}
-	return b.err
+	if f.err == nil {
+		f.err = f.add(e, op)
+	}
+	return f.err
 }
 
-// Expect says how long the text of the events is, so that the Builder can make room for all
-// of them.
-func (b *Builder) Expect(bytes int64) {
-	if b != nil {
-		b.bytes = bytes
-	}
-}
-
-// NoLines says that the events have no lines, since the file is not text. Messages cite
-// them by their index alone.
-func (b *Builder) NoLines() {
-	if b != nil && b.h != nil {
-		b.h.built = true
-	}
-}
-
-// SetObject sets History.Object, the kind of object that the text names.
-func (b *Builder) SetObject(word string) {
-	if b != nil && b.h != nil {
-		b.h.Object = word
-	}
-}
+func (f feeder) Expect(bytes int64)              { f.bytes = bytes }
+func (f feeder) NoLines()                        { f.h.built = true }
+func (f feeder) SetObject(word string)           { f.h.Object = word }
+func (f feeder) Warn(format string, args ...any) { f.warn(format, args...) }
+func (f feeder) Warnings() []string              { return f.h.Warnings }
 
 // maxWarnings bounds the warnings of one history; further ones are only counted.
 const maxWarnings = 10
 
-// Warn adds to the history's warnings, up to a bound.
-func (b *Builder) Warn(format string, args ...any) {
-	if b == nil || b.h == nil {
-		return
-	}
+func (b *Builder) warn(format string, args ...any) {
 	b.warned++
 	if b.warned <= maxWarnings {
 		b.h.Warnings = append(b.h.Warnings, fmt.Sprintf(format, args...))
 	}
-}
-
-// Warnings returns the warnings so far.
-func (b *Builder) Warnings() []string {
-	if b == nil || b.h == nil {
-		return nil
-	}
-	return b.h.Warnings
 }
 
 // at returns the place where an event begins in the text. Events that a program makes have
@@ -336,7 +302,7 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if h.Events == math.MaxInt32 {
 		return b.at(e).Errorf("more events than clew can number (2^31)")
 	}
-	if err := CheckOp(h.File, e); err != nil {
+	if err := opmap.Check(h.File, e); err != nil {
 		return err
 	}
 	if h.Values.Kind(e.Process) != edn.KindInt {
@@ -356,80 +322,12 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if e.Misnamed != nil {
 		b.misnamed(t, e, position)
 	}
-	ev := b.push(t, e, position, op != byProcess)
-	if op != byProcess {
+	ev := b.push(t, e, position, op != feed.ByProcess)
+	if op != feed.ByProcess {
 		b.pairTimed(ev, op, e)
 		return nil
 	}
 	return b.pair(ev)
-}
-
-// CheckOp returns an error for a map that is not an op.
-func CheckOp(file string, e *opmap.Event) error {
-	if e.Has&(opmap.HasProcess|opmap.HasType|opmap.HasF) == 0 {
-		found := ""
-		switch keys := keysOf(e); {
-		case slices.Contains(keys, ":valid?"):
-			found = "; it looks like a result: check the history beside it"
-		case foreign(keys) != "":
-			found = "; its keys are those of " + foreign(keys)
-		case len(keys) > 0:
-			found = "; its keys are " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
-		}
-		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("this map is not an operation: it lacks :process, :type and :f%s", found)
-	}
-	return nil
-}
-
-// foreign says which other form the keys of a map belong to, and where to go with it. It
-// returns "" if the form is not known.
-func foreign(keys []string) string {
-	has := func(all ...string) bool {
-		return !slices.ContainsFunc(all, func(key string) bool {
-			return !slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, key) }) // Go ignores case, too
-		})
-	}
-	switch {
-	case has(":src", ":dest", ":body"):
-		return "a message that Maelstrom's nodes exchange; the history of the test is the history.edn in its folder in store/"
-	case has(":Request", ":Responses"):
-		return "a watch of etcd's robustness tests, which clew does not check; " + etcdReports
-	case has(":ClientId", ":Input", ":Call", ":Return"):
-		return "a Porcupine operation. If it is of etcd's robustness tests, " + etcdReports +
-			"; otherwise write interval records, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md), or give the operations to contrib/porcupine, which takes Porcupine's models"
-	case has(":ClientId", ":Kind", ":Value", ":Id"):
-		return "a Porcupine event; write op maps, {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}, or give the events to contrib/porcupine, which takes Porcupine's models"
-	case has(":Partitions", ":Annotations"):
-		return "a picture drawn by Porcupine, which holds its operations only as sentences; write the operations as interval records (docs/own-system.md)"
-	}
-	return ""
-}
-
-const etcdReports = "its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate"
-
-// maxKeysShown bounds the keys of a map in an error about it.
-const maxKeysShown = 5
-
-// maxKeyShown bounds the characters of each of them.
-const maxKeyShown = 40
-
-// keysOf returns the keys of a map that is not an op, as text. It returns none if the map's
-// text is missing, or too long to read again for a message.
-func keysOf(e *opmap.Event) (keys []string) {
-	v := edn.NewValues()
-	if len(e.Text) > 1<<20 {
-		return nil
-	}
-	id, err := v.Parse(e.Text, edn.Pos{Line: 1, Col: 1})
-	if err != nil || v.Kind(id) != edn.KindMap {
-		return nil
-	}
-	for i, item := range v.Items(id) {
-		if i%2 == 0 {
-			keys = append(keys, text.Line(text.Shorten(v.Text(item), maxKeyShown)))
-		}
-	}
-	return keys
 }
 
 func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
@@ -444,7 +342,7 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 		if strings.HasPrefix(found, "has :type ::") {
 			instead = "; in JSON they are written without the colon"
 		}
-	} else if keys := keysOf(e); slices.Contains(keys, ":start") && slices.Contains(keys, ":end") {
+	} else if keys := e.Keys(); slices.Contains(keys, ":start") && slices.Contains(keys, ":end") {
 		instead = `, or an interval record with "call" and "return" instead of :start and :end`
 	}
 	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info%s", found, instead)
@@ -454,13 +352,13 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 func (b *Builder) finish() {
 	h := b.h
 	if b.noIndex > 0 && b.lastIndex != math.MinInt64 {
-		b.Warn("events without an integer :index: %d, the first at position %d; their position counts", b.noIndex, b.firstNo)
+		b.warn("events without an integer :index: %d, the first at position %d; their position counts", b.noIndex, b.firstNo)
 	}
 	if b.duplicates > 1 {
-		b.Warn("events that repeat an :index: %d", b.duplicates)
+		b.warn("events that repeat an :index: %d", b.duplicates)
 	}
 	if b.descents > 1 {
-		b.Warn("events with a smaller :index than the one before: %d", b.descents)
+		b.warn("events with a smaller :index than the one before: %d", b.descents)
 	}
 	if more := b.warned - maxWarnings; more > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))

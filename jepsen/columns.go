@@ -85,12 +85,12 @@ func (b *Builder) index(e *opmap.Event, position int64) int64 {
 		if _, dup := b.indices[n]; dup {
 			b.duplicates++
 			if b.duplicates == 1 {
-				b.Warn("%san earlier event also has :index %d; the order in the file counts", b.line(e.Line), n)
+				b.warn("%san earlier event also has :index %d; the order in the file counts", b.line(e.Line), n)
 			}
 		} else if n < b.lastIndex {
 			b.descents++
 			if b.descents == 1 {
-				b.Warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(e.Line), n, b.lastIndex)
+				b.warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(e.Line), n, b.lastIndex)
 			}
 		}
 		b.indices[n] = position

@@ -101,16 +101,6 @@ func (b *Builder) ends(ops []Interval) ([]end, error) {
 	return ends, nil
 }
 
-// AddTimed is Add for operations that are distinguished by number, from 0 on, because a
-// process may have several at once. Their events are an :invoke, and an :ok or :info after
-// it. Every process but :nemesis is a client.
-func (b *Builder) AddTimed(e *opmap.Event, op int32) error {
-	if b != nil {
-		b.opts.AllClients = true
-	}
-	return b.take(e, op)
-}
-
 // pairTimed finds the operation that event ev begins or ends, by its number.
 func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
 	h := b.h

@@ -65,7 +65,7 @@ func (b *Builder) misnamed(t Type, e *opmap.Event, position int64) {
 		h.Misread = append(h.Misread, m)
 		return
 	}
-	b.Warn("%s%s has %s, but its %s is nil, and that counts", b.line(e.Line), m.name, keys.Found, keys.Expected)
+	b.warn("%s%s has %s, but its %s is nil, and that counts", b.line(e.Line), m.name, keys.Found, keys.Expected)
 }
 
 // otherName says which key of an op map may stand for one that it lacks: " :proc and", ""
@@ -73,7 +73,7 @@ func (b *Builder) misnamed(t Type, e *opmap.Event, position int64) {
 func (b *Builder) otherName(e *opmap.Event, missing string) string {
 	op := *e
 	op.Text = e.AppendText(nil, b.h.Values)
-	for _, key := range keysOf(&op) {
+	for _, key := range op.Keys() {
 		if opmap.IsOtherName(key, missing) {
 			return " " + key + " and"
 		}

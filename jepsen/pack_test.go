@@ -7,6 +7,7 @@ import (
 
 	"clew/internal/opmap"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // columnsOf returns everything that a packed history has.
@@ -86,7 +87,7 @@ func TestAPackedHistoryIsTheSame(t *testing.T) {
 			e.Type = v.InternKeyword([]string{"ok", "invoke"}[i%2])
 		}
 		e.Value, _ = v.ParseLenient([]byte("[1 #<Foo>]"))
-		if err := c.Add(&e); err != nil {
+		if err := feed.Of(c).Add(&e, feed.ByProcess); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -61,7 +61,7 @@ func (b *Builder) unpaired(ev Event) error {
 		if b.lost == (edn.Pos{}) {
 			b.lost = h.pos(ev)
 		}
-		b.Warn("%s%s (index %d) %s; ignored", b.line(h.Line(ev)), b.name(ev), h.Index(ev), why)
+		b.warn("%s%s (index %d) %s; ignored", b.line(h.Line(ev)), b.name(ev), h.Index(ev), why)
 		b.dropLast()
 		return nil
 	}

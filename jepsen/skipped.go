@@ -118,10 +118,10 @@ func (b *Builder) clients() error {
 	case none && h.Events > h.Skipped:
 		return b.lost.Errorf("no operation of a client: only completions without an invocation")
 	case none:
-		b.Warn("no operations of clients (processes that are integers): nothing to check")
+		b.warn("no operations of clients (processes that are integers): nothing to check")
 	case b.notClients > 0:
 		first := &h.SkippedClientOps[0]
-		b.Warn("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.notClients, first.name)
+		b.warn("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.notClients, first.name)
 	}
 	return nil
 }

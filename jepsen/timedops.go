@@ -6,40 +6,15 @@ import (
 
 	"clew/edn"
 	"clew/internal/huge"
+	"clew/jepsen/internal/feed"
 )
-
-// TimedOps are operations that have all succeeded, and that a text gives by the times of
-// their calls and returns. They are columns: an operation is a row, in the order of the
-// text.
-type TimedOps struct {
-	// Order holds all events in order of time: 2*i is the call of row i, and 2*i+1, later,
-	// its return.
-	Order   []int32
-	Process []edn.ID // integers; nil: each row has a process of its own, numbered from 0 on
-	Method  []int32  // rows of Methods
-	Methods []TimedMethod
-	Value   []edn.ID // of the return
-	Called  []edn.ID // the value of the call; nil: as the methods say
-	Line    []int32  // where the operation stands, from 1
-	Col     []int32  // by row: its column; nil: all stand at the beginning of their lines
-}
-
-// TimedMethod is the method that an operation calls.
-type TimedMethod struct {
-	F     edn.ID
-	Takes bool // its return's value is also its call's value; otherwise the call has none
-}
 
 var errNotAlone = errors.New("timed operations came after other events; expected them to be the whole history")
 
-// AddTimedOps adds operations that are the whole history. It takes only a few moves for
-// each operation, since it does not look at events one by one. It adds nothing, and returns
-// false, if a process begins an operation while it has another one open. The error is that
-// of History, or the cause with which the context was done.
-func (b *Builder) AddTimedOps(ctx context.Context, t *TimedOps) (added bool, err error) {
+// AddTimedOps implements feed.Feed.
+func (f feeder) AddTimedOps(ctx context.Context, t *feed.TimedOps) (added bool, err error) {
+	b := f.Builder
 	switch {
-	case b == nil || b.h == nil:
-		return false, ErrNoBuilder
 	case b.done:
 		return false, errDone
 	case b.h.Events > 0:
@@ -71,7 +46,7 @@ func (b *Builder) AddTimedOps(ctx context.Context, t *TimedOps) (added bool, err
 
 // number numbers the processes of operations as the events come. It says whether each
 // process has at most one operation open at a time.
-func (b *Builder) number(t *TimedOps) bool {
+func (b *Builder) number(t *feed.TimedOps) bool {
 	h, wrong := b.h, int32(0)
 	h.Process = huge.Make[int32](len(t.Order))
 	var open []int32 // by process: how many operations it has open
@@ -90,7 +65,7 @@ func (b *Builder) number(t *TimedOps) bool {
 // addTimed makes the columns of operations, except for their processes. It writes more than
 // it has to, so that it need not ask which events are calls: the processor could not
 // predict those branches.
-func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
+func (h *History) addTimed(ctx context.Context, t *feed.TimedOps) error {
 	n := len(t.Value)
 	h.Type, h.F, h.Value, h.OpOf = huge.Make[Type](2*n), huge.Make[edn.ID](2*n), huge.Make[edn.ID](2*n), huge.Make[Operation](2*n)
 	h.Invocation, h.Completion, h.Status = huge.Make[Event](n+1), huge.Make[Event](n), huge.Make[Status](n)

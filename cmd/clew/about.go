@@ -177,7 +177,6 @@ func modelNames() []string {
 // valuesOf returns the values that a flag of a command takes, as far as that is a list. If the flag is "", it returns
 // those of the command's arguments.
 func valuesOf(command, flag string) []string {
-	written := strings.Split(forms.Names(), ", ")
 	switch flag {
 	case "":
 		return map[string][]string{"completion": usage.Shells, "models": modelNames()}[command]
@@ -195,13 +194,13 @@ func valuesOf(command, flag string) []string {
 		}
 		return kinds
 	case "from":
-		return append(written, string(forms.Test))
+		return strings.Split(forms.Names(forms.Readable), ", ")
 	}
 	if choices := models.Param(flag).Choices(); choices != nil {
 		return choices
 	}
 	return map[string][]string{
-		"algorithm": clew.Algorithms(), "html-style": htmlStyles, "to": written, "scale": {"order", "time"},
+		"algorithm": clew.Algorithms(), "html-style": htmlStyles, "to": strings.Split(forms.Names(forms.All), ", "), "scale": {"order", "time"},
 		"keyless": {"error", "every"}, "clients": {"integers", "all"}, "unknown": {"fail", "pass"},
 	}[flag]
 }

@@ -51,7 +51,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "FILE",
 		Description: convertHelp,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
+			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names(forms.All)},
 			&cli.StringFlag{Name: "from", DefaultText: "detected from the content", Usage: "the `FORM` to read: one of these, or test.jepsen"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 		}, limitFlags()...),
@@ -119,13 +119,13 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 		return "", "", errors.New("convert takes one history; clew convert --help shows how")
 	}
 	if !c.IsSet("to") {
-		return "", "", fmt.Errorf("convert needs --to with one of %s", forms.Names())
+		return "", "", fmt.Errorf("convert needs --to with one of %s", forms.Names(forms.All))
 	}
-	if to, err = forms.Named(c.String("to")); err != nil {
+	if to, err = forms.Named(c.String("to"), forms.All); err != nil {
 		return "", "", fmt.Errorf("--to: %w", err)
 	}
 	if c.IsSet("from") {
-		if from, err = forms.NamedToRead(c.String("from")); err != nil {
+		if from, err = forms.Named(c.String("from"), forms.Readable); err != nil {
 			return "", "", fmt.Errorf("--from: %w", err)
 		}
 	}

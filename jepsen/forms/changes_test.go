@@ -12,6 +12,7 @@ import (
 
 	"clew/internal/opmap"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // inPlace writes a text over the beginning of a file.
@@ -70,19 +71,20 @@ func TestAFileThatChangesWhileItIsReadIsToldOf(t *testing.T) {
 		}
 		defer f.Close()
 		b := jepsen.NewBuilder(jepsen.Options{File: "h.edn"})
-		in := input{ctx: context.Background(), b: b, file: "h.edn", values: b.Values(), take: func(e *opmap.Event) error {
+		to := feed.Of(b)
+		in := newInput(context.Background(), taker{eventwise{to}, func(e *opmap.Event) error {
 			if change != nil {
 				if err := change(path); err != nil {
 					t.Skip(err)
 				}
 				change = nil
 			}
-			return b.Add(e)
-		}}
+			return to.Add(e, feed.ByProcess)
+		}}, "h.edn", jepsen.Options{})
 		got := ""
-		if err := in.read(f, ""); err != nil {
+		if err := in.read(f, nil); err != nil {
 			got = err.Error()
-		} else if said := b.Warnings(); len(said) > 0 {
+		} else if said := to.Warnings(); len(said) > 0 {
 			got = "warning: " + strings.Join(said, "; ")
 		}
 		if !strings.HasPrefix(got, want[name]) || (got == "") != (want[name] == "") {

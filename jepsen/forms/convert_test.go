@@ -16,6 +16,7 @@ import (
 	"clew/internal/gen"
 	"clew/internal/opmap"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // converted returns a text in another form.
@@ -35,7 +36,7 @@ func events(t testing.TB, text string, withKeys bool) []string {
 	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
 	v := b.Values()
 	var all []string
-	in := input{ctx: t.Context(), b: b, file: "h", values: v, take: func(e *opmap.Event) error {
+	in := newInput(t.Context(), taker{eventwise{feed.Of(b)}, func(e *opmap.Event) error {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)
@@ -47,8 +48,8 @@ func events(t testing.TB, text string, withKeys bool) []string {
 		}
 		all = append(all, s)
 		return nil
-	}}
-	if err := in.read(strings.NewReader(text), ""); err != nil {
+	}}, "h", jepsen.Options{})
+	if err := in.read(strings.NewReader(text), nil); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -141,7 +142,7 @@ func TestRecordsComeBack(t *testing.T) {
 func TestFormsThatAreNotWrittenAreRefused(t *testing.T) {
 	for _, to := range []Form{"", "csv", Test} {
 		_, err := Convert(io.Discard, strings.NewReader(""), "h", "", to)
-		if want := fmt.Sprintf("expected one of %s, not %q", Names(), to); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("expected one of %s, not %q", Names(All), to); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -225,7 +226,7 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 			return nil
 		}
 		same(t, path, columns(got), columns(want))
-		isEDN := detect(text) == EDN
+		isEDN := detect(text) == &ednForm
 		original := events(t, string(text), isEDN)
 		same(t, path, events(t, lines, isEDN), original)
 		same(t, path, events(t, converted(t, lines, EDN), isEDN), original)
@@ -276,7 +277,7 @@ func FuzzConvert(f *testing.F) {
 		if _, err := Convert(&want, strings.NewReader(text), "h", "", EDN); err != nil {
 			t.Fatalf("JSON holds it, but EDN does not: %v\n%s", err, text)
 		}
-		if out.Len() > 0 && detect(out.Bytes()) != JSON {
+		if out.Len() > 0 && detect(out.Bytes()) != &jsonForm {
 			t.Fatalf("not seen to be JSON:\n%s", out.String())
 		}
 		var got bytes.Buffer

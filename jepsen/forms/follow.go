@@ -16,6 +16,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // Following says how to read a history that is still being written.
@@ -42,8 +43,8 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
 	}
 	opts.File = name
-	if file, ok := r.(*os.File); ok && isTest(file) {
-		return followTest(ctx, file, opts, f)
+	if file, ok := r.(*os.File); ok && isRewritten(file) {
+		return followRewritten(ctx, file, opts, f)
 	}
 	b := jepsen.NewBuilder(opts)
 	last, end := Later(ctx, lastMoment)
@@ -61,22 +62,23 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 		defer close(pumped)
 		t.pump(r, stop)
 	}()
-	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError, eager: true}
-	err := in.read(t, "")
+	in := newInput(context.WithoutCancel(ctx), feed.Of(b), name, opts)
+	in.eager = true
+	err := in.read(t, nil)
 	if errors.Is(err, ErrUnread) {
 		return nil, err
 	}
 	halt()
 	if wrong := t.growing.compare(compare, pumped); wrong == errUncompared {
-		b.Warn("%v", wrong)
+		in.to.Warn("%v", wrong)
 	} else if wrong != nil {
 		return nil, fmt.Errorf("%s: %w", name, wrong)
 	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
-	if in.whole && ctx.Err() != nil {
-		b.Warn("operations that had not returned yet are missing, and others may have seen their effects")
+	if in.form != nil && in.form.wholeOps && ctx.Err() != nil {
+		in.to.Warn("operations that had not returned yet are missing, and others may have seen their effects")
 	}
 	return b.History()
 }
@@ -407,4 +409,112 @@ func (g *growth) compare(ctx context.Context, pumped <-chan struct{}) error {
 	case <-ctx.Done():
 		return errUncompared
 	}
+}
+
+// isRewritten reports whether a file has a form whose writer changes what is there.
+func isRewritten(f *os.File) bool {
+	head := make([]byte, binaryHead)
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return false
+	}
+	form := detectBinary(head, "")
+	return form != nil && form.rewritten
+}
+
+// followRewritten follows a file such as a test.jepsen. Jepsen changes its beginning, so the whole file is read again
+// whenever it has grown. That takes a tenth of one processor at most. A file that cannot be read may be half written;
+// it is read again later.
+func followRewritten(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
+	last, end := Later(ctx, lastMoment)
+	defer end()
+	t := rewrittenFile{ctx: last, file: f, stamp: files.StampOf(f), opts: opts}
+	tick := time.NewTicker(lookPause)
+	defer tick.Stop()
+	var next time.Time // when it may be read again
+	for changed := time.Now(); ; {
+		now := time.Now()
+		grown, err := t.grown()
+		ends := ctx.Err() != nil || how.Idle > 0 && now.Sub(changed) >= how.Idle
+		switch {
+		case err != nil:
+			return nil, err
+		case grown && (ends || !now.Before(next)):
+			if t.read(); last.Err() != nil {
+				return nil, ErrUnread
+			}
+			changed = time.Now()
+			next = changed.Add(readShare * changed.Sub(now))
+		}
+		if t.history != nil && (!how.Look(t.history) || len(t.history.Warnings) == 0) || ends {
+			return t.whole()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// readShare is how much longer the pause after a reading is than the reading.
+const readShare = 10
+
+// rewrittenFile is a file that is read now and then.
+type rewrittenFile struct {
+	ctx     context.Context
+	file    *os.File
+	stamp   files.Stamp
+	opts    jepsen.Options
+	info    os.FileInfo // when it was read last, nil before
+	history *jepsen.History
+	err     error // why the file could not be read the last time
+}
+
+// grown reports whether the file has changed since it was read.
+func (t *rewrittenFile) grown() (bool, error) {
+	switch t.stamp.Moved() {
+	case "deleted", files.Gone:
+		return false, fmt.Errorf("%s: %w", t.opts.File, errDeleted)
+	case "replaced":
+		return false, fmt.Errorf("%s: %w", t.opts.File, errReplaced)
+	}
+	info, err := t.file.Stat()
+	if err != nil || t.info == nil {
+		return err == nil, err
+	}
+	if info.Size() < t.info.Size() {
+		return false, fmt.Errorf("%s: %w", t.opts.File, errShorter)
+	}
+	return info.Size() != t.info.Size() || files.Touched(t.info, info), nil
+}
+
+// read reads the file. If that fails, the history that was read before stands.
+func (t *rewrittenFile) read() {
+	info, err := t.file.Stat()
+	if err == nil {
+		t.info = info
+		_, err = t.file.Seek(0, io.SeekStart)
+	}
+	var h *jepsen.History
+	if err == nil {
+		h, err = ReadWithin(t.ctx, t.file, t.opts.File, t.opts)
+	}
+	if t.err = err; err != nil {
+		return
+	}
+	if t.history != nil && h.Events < t.history.Events {
+		t.err = fmt.Errorf("%s: %w", t.opts.File, errRewritten)
+		return
+	}
+	t.history = h
+}
+
+// whole returns the history once no more of it is wanted.
+func (t *rewrittenFile) whole() (*jepsen.History, error) {
+	if t.history == nil {
+		return nil, t.err
+	}
+	if t.err != nil {
+		t.history.Warnings = append(t.history.Warnings, fmt.Sprintf("later events could not be read: %v", t.err))
+	}
+	return t.history, nil
 }

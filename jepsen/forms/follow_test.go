@@ -243,7 +243,7 @@ func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	g := growingTest{ctx: t.Context(), file: f}
+	g := rewrittenFile{ctx: t.Context(), file: f}
 	for _, c := range []struct {
 		text string // "": nothing is written
 		at   time.Time

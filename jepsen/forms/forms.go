@@ -3,38 +3,64 @@ package forms
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"clew/jepsen/forms/internal/jsonops"
+	"clew/internal/opmap"
 )
 
-// Form is a form of histories.
+// Form names a form of histories.
 type Form string
 
-// The forms. JSON is one array of ops, and JSONL has one op per line. The same reader reads both.
-const (
-	EDN     Form = "edn"
-	JSONL   Form = "jsonl"
-	JSON    Form = "json"
-	Log     Form = "log"
-	Fastlin Form = "fastlin"
-	Fptlin  Form = "fptlin"
-	LiMo    Form = "limo"
+// table lists the forms, in the order in which messages list them. A text may look like several
+// forms; then it is in the last of them. So forms that claim much stand before those that
+// claim little.
+var table = []*form{&ednForm, &jsonlForm, &jsonForm, &logForm, &fastlinForm, &fptlinForm, &limoForm, &intervalsForm, &testForm}
 
-	Intervals Form = "intervals"
+// form is what the package knows about a form.
+type form struct {
+	name Form
+	// detect says whether a history is in the form, by its beginning. Nil: it is never detected.
+	detect func(beginning) bool
+	// read passes the events of a history on to in.to.
+	read func(in *input, text source) error
+	// write is empty for a form that is only read.
+	write writing
 
-	Test Form = "test.jepsen" // it is only read
-)
+	binary    bool // not text: detect gets the first bytes of the file
+	rewritten bool // a file that grows is changed at its beginning, too, so following reads it again
+	wholeOps  bool // it has whole operations, which have no events before the end of the text
+	times     bool // operations have times, which may be wrong, and a process may have several at once
+}
 
-// All lists the forms that are read and written.
-var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo, Intervals}
+// beginning is what the form of a history is detected by.
+type beginning struct {
+	text []byte // without the white space in front
+	name string // of the file, without .gz or .zst
+}
 
-// Names lists the forms that are written, for messages.
-func Names() string { return names(All) }
+// writing says how a form is written.
+type writing struct {
+	// event writes an event, or passes it on to c.Feed.
+	event func(c *converter, e *opmap.Event, op int32) error
+	// end, unless nil, writes the rest once all events have come.
+	end func(c *converter) error
+}
 
-func names(forms []Form) string {
+// All lists the forms that are read and written, Readable those that are read.
+var All, Readable = names(func(f *form) bool { return f.write.event != nil }), names(func(f *form) bool { return true })
+
+func names(has func(*form) bool) (names []Form) {
+	for _, f := range table {
+		if has(f) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// Names lists forms for a message.
+func Names(forms []Form) string {
 	var names []string
 	for _, f := range forms {
 		names = append(names, string(f))
@@ -42,90 +68,43 @@ func names(forms []Form) string {
 	return strings.Join(names, ", ")
 }
 
-// Named returns the form of that name, if it is one that is written.
-func Named(name string) (Form, error) { return named(name, All) }
-
-// NamedToRead returns the form of that name, if it is one that is read.
-func NamedToRead(name string) (Form, error) { return named(name, append(slices.Clip(All), Test)) }
-
-func named(name string, among []Form) (Form, error) {
+// Named returns the form of that name, if it is among the given ones.
+func Named(name string, among []Form) (Form, error) {
 	if !slices.Contains(among, Form(name)) {
-		return "", fmt.Errorf("expected one of %s, not %q", names(among), name)
+		return "", fmt.Errorf("expected one of %s, not %q", Names(among), name)
 	}
 	return Form(name), nil
 }
 
-var (
-	limoEvent   = regexp.MustCompile(`^\[[0-9]+\][ \t]*(call|return)\b`)
-	fptlinLine  = regexp.MustCompile(`^[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Za-z]`)
-	fastlinLine = regexp.MustCompile(`^[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
-)
+// row returns the row of a form in the table, nil if there is none.
+func (f Form) row() *form {
+	i := slices.IndexFunc(table, func(row *form) bool { return row.name == f })
+	if i < 0 {
+		return nil
+	}
+	return table[i]
+}
 
-// detect recognizes a history's form by its beginning. A text in none of the other
+// detectBinary recognizes a binary form by the first bytes of a file. It returns nil for text.
+func detectBinary(head []byte, name string) *form {
+	return detectAmong(beginning{head, name}, true)
+}
+
+// detect recognizes the form of a text by its beginning. A text in none of the other
 // forms counts as EDN. The reader of EDN then says what is wrong with it.
-func detect(head []byte) Form {
+func detect(head []byte) *form {
 	text := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n\v\f,\x1c\x1d\x1e\x1f")
 	if len(text) == 0 {
-		return EDN
+		return &ednForm
 	}
-	switch c := text[0]; {
-	case c == '{' && isJSONObject(text), c == '[' && isJSONObject(bytes.TrimLeft(text[1:], " \t\r\n")):
-		if isInterval(text) {
-			return Intervals
-		}
-		return JSON
-	case c == '[' && limoEvent.Match(text):
-		return LiMo
-	case c == '#' && len(text) > 1 && strings.IndexByte(" \t\r\n@", text[1]) >= 0:
-		return detectText(text)
-	case fptlinLine.Match(text):
-		return Fptlin
-	case fastlinLine.Match(text):
-		return Fastlin
-	case c == ':' || c == '-' || c == '\x1b' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
-		return Log
-	}
-	return EDN
+	return detectAmong(beginning{text: text}, false)
 }
 
-// isJSONObject says whether a text begins with a brace, a string and a colon.
-// In EDN the colon would begin a keyword, but ops do not have strings as keys.
-func isJSONObject(text []byte) bool {
-	if len(text) == 0 || text[0] != '{' {
-		return false
-	}
-	text = bytes.TrimLeft(text[1:], " \t\r\n")
-	if len(text) == 0 || text[0] != '"' {
-		return false
-	}
-	end := jsonops.Literal(text, 0)
-	rest := bytes.TrimLeft(text[min(end, len(text)):], " \t\r\n")
-	return len(rest) == 0 || rest[0] == ':'
-}
-
-// detectText distinguishes the forms whose comments begin with #, by the heading
-// and the first line that is not a comment.
-func detectText(text []byte) Form {
-	headed := false
-	for line := range bytes.Lines(text) {
-		rest := bytes.TrimSpace(line)
-		switch {
-		case len(rest) == 0:
-		case rest[0] == '#':
-			h := headingIn(string(rest))
-			headed = headed || h.known || h.object
-		case limoEvent.Match(rest) || headed && rest[0] == '[':
-			return LiMo
-		case fptlinLine.Match(rest) || headed && rest[0] >= '0' && rest[0] <= '9':
-			return Fptlin
-		case fastlinLine.Match(rest) || headed:
-			return Fastlin
-		default:
-			return EDN
+func detectAmong(b beginning, binary bool) *form {
+	for _, f := range slices.Backward(table) {
+		if f.binary == binary && f.detect != nil && f.detect(b) {
+			return f
 		}
 	}
-	if headed {
-		return Fastlin
-	}
-	return EDN
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"clew/internal/fuzzing"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // formTexts are histories in each form other than EDN, including corner cases of
@@ -49,11 +50,12 @@ func FuzzReaders(f *testing.F) {
 		defer fuzzing.Guard(t)()
 		read := func(r io.Reader, quick bool) string {
 			b := jepsen.NewBuilder(jepsen.Options{File: "h", AllClients: true, AnyFailedF: true})
-			in := input{ctx: t.Context(), memory: 64 << 20, b: b, file: "h", values: b.Values(), take: b.Add, timed: b.AddTimed}
-			if quick {
-				in.timedOps = b.AddTimedOps
+			to := feed.Of(b)
+			if !quick {
+				to = eventwise{to}
 			}
-			if err := in.read(r, All[int(form)%len(All)]); err != nil {
+			in := newInput(t.Context(), to, "h", jepsen.Options{Memory: 64 << 20})
+			if err := in.read(r, All[int(form)%len(All)].row()); err != nil {
 				return err.Error()
 			}
 			h, err := b.History()

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/internal/huge"
 	"clew/internal/opmap"
 	"clew/jepsen"
@@ -18,7 +19,7 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// Interval records are JSON, an object for each operation. The times of its call
+// Intervals are records in JSON, an object for each operation. The times of its call
 // and of its return come from one clock, as integers in any unit:
 //
 //	{"process":1,"f":"put","key":"x","value":3,"output":null,"call":1200,"return":1900}
@@ -27,6 +28,13 @@ import (
 // is null or missing, it is the value, which is right for a write. An operation
 // without a "return" has crashed. Other keys are only shown. Records may come in any
 // order. Operations whose times touch are concurrent, even those of one process.
+const Intervals Form = "intervals"
+
+var intervalsForm = form{name: Intervals, wholeOps: true, times: true, read: readIntervals, write: writing{(*converter).interval, (*converter).records},
+	detect: func(b beginning) bool {
+		first := firstObject(b.text)
+		return first != nil && isInterval(first)
+	}}
 
 // intervals reads interval records.
 type intervals struct {
@@ -53,12 +61,11 @@ type intervalOp struct {
 	crashed                        bool
 }
 
-// intervals makes events of the records, in order of time. slack says how much earlier a call
-// may have been, and how much later a return. length is the length of the text, or 0 if unknown.
-func (in *input) intervals(r io.Reader, length, slack int64) error {
-	v := in.values
+// readIntervals makes events of the records, in order of time.
+func readIntervals(in *input, text source) error {
+	v, length := in.values, files.Size(text.file)
 	t := &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
-	j := in.json(r)
+	j := in.json(settled{text})
 	var rec jsonops.Record
 	for {
 		if err := j.NextRecord(&rec); err == io.EOF {
@@ -75,7 +82,7 @@ func (in *input) intervals(r io.Reader, length, slack int64) error {
 		}
 		t.add(&rec)
 	}
-	return t.events(in, t.inTime(slack))
+	return t.events(in, t.inTime(in.clockError))
 }
 
 // add keeps a record.
@@ -124,7 +131,7 @@ func (t *intervals) layout(l *opmap.Layout) int32 {
 
 // events passes on the events in order.
 func (t *intervals) events(in *input, order []int32) error {
-	in.b.Expect(int64(2 * len(t.ops))) // in events
+	in.to.Expect(int64(2 * len(t.ops))) // in events
 	var scratch []byte
 	for n, event := range order {
 		if n%4096 == 0 && in.ctx.Err() != nil {
@@ -163,7 +170,7 @@ func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []b
 		*e = t.odd[op.at+1]
 	}
 	e.Line, e.Col, e.End = int(op.line), int(op.col), int64(n)
-	return scratch, in.timed(e, number)
+	return scratch, in.to.Add(e, number)
 }
 
 // less returns a time earlier by slack, or the earliest possible one.
@@ -174,10 +181,10 @@ func less(time, slack int64) int64 {
 	return time - slack
 }
 
-// isInterval says whether the first object of a text in JSON is an interval
+// isInterval says whether the object that begins a text in JSON is an interval
 // record, as far as the text shows it.
 func isInterval(text []byte) bool {
-	text = text[bytes.IndexByte(text, '{')+1:]
+	text = text[1:]
 	depth, found := 1, false
 	for i := 0; i < len(text) && depth > 0; i++ {
 		switch text[i] {
@@ -200,24 +207,9 @@ func isInterval(text []byte) bool {
 	return found
 }
 
-// onlyOne passes on the events of operations with times to a form in which a
-// process has only one operation at a time.
-func (c *converter) onlyOne(take func(*opmap.Event) error) func(*opmap.Event, int32) error {
-	open := map[edn.ID]bool{}
-	return func(e *opmap.Event, _ int32) error {
-		process := edn.ID(c.table.Same(e.Process))
-		begins := jsonops.IsKeyword(c.table, e.Type, "invoke")
-		if begins && open[process] {
-			return c.refuse(e, "its process has another operation open")
-		}
-		open[process] = begins
-		return take(e)
-	}
-}
-
 // interval takes an event that will be part of a record.
-func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error {
-	if err := jepsen.CheckOp(c.file, e); err != nil {
+func (c *converter) interval(e *opmap.Event, op int32) error {
+	if err := opmap.Check(c.file, e); err != nil {
 		return err
 	}
 	if jsonops.IsKeyword(c.table, e.Process, "nemesis") {
@@ -234,13 +226,13 @@ func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error
 			c.dropped[key] = true
 		}
 	}
-	return add(e)
+	return c.Feed.Add(e, op)
 }
 
 // WriteRecords writes operations of a history as interval records, in which operations
 // of one process may be open at the same time. Errors name the event that has no place.
 func WriteRecords(w io.Writer, h *jepsen.History, ops []jepsen.Operation) error {
-	c := &converter{table: h.Values, to: Intervals, w: bufio.NewWriter(w)}
+	c := &converter{table: h.Values, to: &intervalsForm, w: bufio.NewWriter(w)}
 	for _, op := range ops {
 		if err := c.record(h, op); err != nil {
 			return err
@@ -249,8 +241,12 @@ func WriteRecords(w io.Writer, h *jepsen.History, ops []jepsen.Operation) error 
 	return c.w.Flush()
 }
 
-// records writes a history as interval records.
-func (c *converter) records(h *jepsen.History) error {
+// records writes the history as interval records.
+func (c *converter) records() error {
+	h, err := c.b.History()
+	if err != nil {
+		return err
+	}
 	for op := range jepsen.Operation(h.Operations()) {
 		if err := c.record(h, op); err != nil {
 			return err

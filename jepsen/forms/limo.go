@@ -2,12 +2,34 @@ package forms
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"clew/edn"
+	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
+	"clew/jepsen/internal/feed"
 )
+
+// LiMo has calls and returns in order. objects.go describes it.
+const LiMo Form = "limo"
+
+var limoForm = form{name: LiMo, read: readLiMo, write: writing{(*converter).objectEvent, writeObject(&limo)}, detect: func(b beginning) bool {
+	line, headed := firstLine(b.text)
+	return limoLine.Match(line) || headed && len(line) > 0 && line[0] == '['
+}}
+
+var limo = dialect{function: limoFunction, others: []string{"# @object register"}, objects: "queues and stacks", noPeek: true, empty: "empty", isWord: isWord, write: (*converter).calls,
+	heading: func(o object) string {
+		if o.limo == "" {
+			return ""
+		}
+		return "# @object " + o.limo
+	}}
 
 // limoCall is a call that has not returned.
 type limoCall struct {
@@ -44,8 +66,10 @@ func (c *limoCalls) of(thread int64, lines int) *limoCall {
 	return c.sparse[thread]
 }
 
-// limo reads LiMo, event by event.
-func (r *textReader) limo() error {
+// readLiMo reads event by event.
+func readLiMo(in *input, text source) error {
+	r := newTextReader(in, &limo, text)
+	in.to.Expect(r.length)
 	var calls limoCalls
 	for {
 		if err := r.quickCalls(&calls); err != nil {
@@ -64,8 +88,10 @@ func (r *textReader) limo() error {
 
 const anEvent = `\[[0-9]+\][ \t]*(call|return)\b`
 
-// laterEvent matches an event within a line.
-var laterEvent = regexp.MustCompile(anEvent)
+var (
+	limoLine   = regexp.MustCompile("^" + anEvent)
+	laterEvent = regexp.MustCompile(anEvent) // within a line
+)
 
 func (r *textReader) limoEvent(calls *limoCalls) error {
 	number, rest, _ := bytes.Cut(bytes.TrimPrefix(r.line, []byte("[")), []byte("]"))
@@ -97,7 +123,7 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 		if e.Value = call.value; len(rest) > 0 {
 			e.Value = r.limoValue(rest)
 		}
-		return r.in.take(e)
+		return r.in.to.Add(e, feed.ByProcess)
 	case string(verb) == "return":
 		return r.fail("thread %d returns, but has not called", thread)
 	}
@@ -120,7 +146,7 @@ func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
 	if r.methods[m].adds {
 		e.Value = call.value
 	}
-	return r.in.take(e)
+	return r.in.to.Add(e, feed.ByProcess)
 }
 
 // limoValue returns a value: an integer, nil, or else a string.
@@ -132,4 +158,75 @@ func (r *textReader) limoValue(s []byte) edn.ID {
 		return r.in.values.InternInt(n)
 	}
 	return r.in.values.InternStringBytes(s)
+}
+
+// containers are the :f's of a container's methods by their names in LiMo's
+// generated histories, and in those of violin, where the form comes from.
+var containers = map[string][2]string{"queue": {":enqueue", ":dequeue"}, "stack": {":push", ":pop"}}
+
+// limoFunction returns the :f of a method. A container's methods may have other names than in the other forms.
+func limoFunction(object, method string) string {
+	if fs, known := containers[object]; known {
+		switch method {
+		case "add", "put":
+			return fs[0]
+		case "remove", "rem", "rmv", "get":
+			return fs[1]
+		}
+	}
+	return function(object, method)
+}
+
+// isWord says whether LiMo's form has a text for a value that is not an integer.
+func isWord(s string) bool {
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil || s == "" || s == "empty" || s == "Empty" {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("()#\ufeff", c) })
+}
+
+// calls writes the events of a history as LiMo's calls and returns.
+func (c *converter) calls(h *jepsen.History) error {
+	ended := map[int32]jepsen.Event{} // the crashed operations, by process
+	for e, op := range h.OpOf {
+		ev := jepsen.Event(e)
+		process, err := c.process(h, ev)
+		if err != nil {
+			return err
+		}
+		method, err := c.method(h, h.Invocation[op])
+		if err != nil {
+			return err
+		}
+		if h.Status[op] == jepsen.Failed {
+			return c.refuseOp(h, h.Completion[op], "it has no operations that failed")
+		}
+		value, _, err := c.value(h, op, method)
+		isCall := ev == h.Invocation[op]
+		crashed := h.Status[op] == jepsen.Crashed
+		if before, dead := ended[h.Process[ev]]; isCall && dead {
+			return c.refuseOp(h, ev, "a process whose operation has crashed (%s) cannot begin another there", h.Where(before))
+		}
+		switch {
+		case crashed && !isCall:
+			continue
+		case err != nil:
+			return err
+		case crashed && !adds(function("", method)) && value != c.dialect.empty:
+			return c.refuseOp(h, ev, "a crashed call has no value there, and this one has %s", value)
+		case crashed:
+			ended[h.Process[ev]] = ev
+		}
+		switch {
+		case isCall && adds(function("", method)):
+			c.put(fmt.Appendf(nil, "[%d] call %s(%s)", process, method, value))
+		case isCall:
+			c.put(fmt.Appendf(nil, "[%d] call %s()", process, method))
+		case adds(function("", method)):
+			c.put(fmt.Appendf(nil, "[%d] return", process))
+		default:
+			c.put(fmt.Appendf(nil, "[%d] return %s", process, value))
+		}
+	}
+	return nil
 }

@@ -9,11 +9,14 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/internal/opmap"
+	"clew/jepsen/forms/internal/jsonops"
 	"clew/jepsen/forms/internal/scan"
+	"clew/jepsen/internal/feed"
 )
 
-// The .log form is what Jepsen prints while a test runs: one event per line, in fields separated
+// Log is what Jepsen prints while a test runs: one event per line, in fields separated
 // by tabs or spaces. The value is last, and anything after it, such as an error, is free text:
 //
 //	INFO  jepsen.util - 0	:invoke	:read	nil
@@ -26,6 +29,12 @@ import (
 // stack traces have continuation lines without one. A value that is incomplete on its line
 // continues on the lines up to the next event. Other lines are skipped, and a warning counts
 // those that look like an event. A line that seems to be a damaged event is an error.
+const Log Form = "log"
+
+var logForm = form{name: Log, read: readLog, write: writing{event: (*converter).log}, detect: func(b beginning) bool {
+	c := b.text[0]
+	return c == ':' || c == '-' || c == '\x1b' || c >= '0' && c <= '9' || isLetter(c)
+}}
 
 // logReader reads a history of that form, line by line.
 type logReader struct {
@@ -56,9 +65,9 @@ type logReader struct {
 	col    int    // where the event began
 }
 
-// log reads a history of that form.
-func (in *input) log(r io.Reader) error {
-	l := logReader{in: in, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
+func readLog(in *input, text source) error {
+	in.to.Expect(files.Size(text.file))
+	l := logReader{in: in, lines: scan.Lines{Blocks: scan.Blocks{In: text, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
 	pos := edn.Pos{File: in.file, Col: 1}
 	for {
 		if err := l.quickLines(); err != nil {
@@ -94,9 +103,9 @@ func (l *logReader) end() error {
 		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(l.skipped), hint)
 	}
 	if l.alike == 1 {
-		l.in.b.Warn("line %d looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message", l.alikeAt)
+		l.in.to.Warn("line %d looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message", l.alikeAt)
 	} else if l.alike > 1 {
-		l.in.b.Warn("%d lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
+		l.in.to.Warn("%d lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
 	}
 	l.in.lastLine(&l.lines)
 	return nil
@@ -106,7 +115,7 @@ func (l *logReader) end() error {
 // a line may still be an event, but with another value.
 func (in *input) lastLine(lines *scan.Lines) {
 	if lines.Cut {
-		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", lines.N)
+		in.to.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", lines.N)
 	}
 }
 
@@ -160,7 +169,7 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 		}
 		e.Line, e.Col, e.End = pos.Line, pos.Col, l.lines.Offset+int64(l.lines.At)
 		l.events++
-		return l.in.take(e)
+		return l.in.to.Add(e, feed.ByProcess)
 	}
 	err := l.event(m.text, pos)
 	if errors.Is(err, edn.ErrUnfinished) {
@@ -282,7 +291,7 @@ func (l *logReader) quickLines() error {
 		l.goesOn = l.logged || text[next-2] == '\t'
 		l.events++
 		e.Line, e.Col, e.End = l.lines.N, l.col, l.lines.Offset+int64(next)
-		if err := l.in.take(e); err != nil {
+		if err := l.in.to.Add(e, feed.ByProcess); err != nil {
 			return err
 		}
 	}
@@ -384,7 +393,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
 	case v.Kind(e.Process) == edn.KindInt && v.Text(e.Type) == ":ok":
 		if l.valueless++; l.valueless == 1 {
-			l.in.b.Warn("line %d: %s has no value, not even nil; nil is assumed, so a value that was cut off is lost", pos.Line, scan.Clip(bytes.TrimSpace(text)))
+			l.in.to.Warn("line %d: %s has no value, not even nil; nil is assumed, so a value that was cut off is lost", pos.Line, scan.Clip(bytes.TrimSpace(text)))
 		}
 	}
 	if rest := bytes.TrimLeft(text[read:], blanks+"\n"); len(rest) > 0 {
@@ -406,7 +415,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		e.Text = v.AppendMap(nil, kvs)
 	}
 	l.events++
-	return l.in.take(&e)
+	return l.in.to.Add(&e, feed.ByProcess)
 }
 
 // isCommon says whether a history prints a process with its present spelling, even
@@ -416,4 +425,52 @@ func isCommon(v *edn.Values, process edn.ID) bool {
 		return v.InternInt(n) == process
 	}
 	return v.Same(process) == process
+}
+
+// log writes an event as a line of a log. It reads the line again first, since
+// only the values of its fields separate them.
+func (c *converter) log(e *opmap.Event, _ int32) error {
+	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
+		return err
+	}
+	v := c.table
+	switch k := v.Kind(e.Process); {
+	case k != edn.KindInt && k != edn.KindKeyword:
+		return c.refuse(e, "a process is an integer or a keyword there")
+	case !isType([]byte(v.Text(e.Type))):
+		return c.refuse(e, "a type is :invoke, :ok, :fail or :info there")
+	}
+	fields := []string{v.Text(e.Process), v.Text(e.Type), v.Text(e.F)}
+	failure, hasFailure, err := c.failure(e)
+	if err != nil {
+		return err
+	}
+	if hasFailure || e.Has&opmap.HasValue != 0 {
+		fields = append(fields, v.Text(e.Value))
+	}
+	if hasFailure {
+		fields = append(fields, failure)
+	}
+	m := messageIn([]byte("INFO  jepsen.util - " + strings.Join(fields, "\t")))
+	scratch := c.scratch.Values()
+	ids, err := scratch.ParseAll(m.text, edn.Pos{})
+	same := err == nil && len(ids) == len(fields) && m.isEvent()
+	for i := 0; same && i < len(ids); i++ {
+		same = scratch.Text(ids[i]) == fields[i]
+	}
+	if !same {
+		return c.refuse(e, "it has a value that is not EDN")
+	}
+	return c.put(m.line)
+}
+
+// failure returns the :error of an op.
+func (c *converter) failure(e *opmap.Event) (text string, ok bool, err error) {
+	v, kvs, err := c.op(e)
+	for i := 0; err == nil && i < len(kvs); i += 2 {
+		if jsonops.IsKeyword(v, kvs[i], "error") {
+			return v.Text(kvs[i+1]), true, nil
+		}
+	}
+	return "", false, err
 }

@@ -8,6 +8,7 @@ import (
 	"clew/internal/digits"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
+	"clew/jepsen/internal/feed"
 )
 
 // Nearly all lines of fastlin, fptlin and LiMo consist only of a known method,
@@ -199,9 +200,10 @@ func lineEnd(text []byte, i int) int {
 func (r *textReader) quick(all *timedOps) {
 	var l plainLine
 	v := r.in.values
+	processes := r.dialect.processes
 	for text := r.lines.Data; len(all.value) < maxTimed; {
 		next, value, answer := -1, edn.Nil, edn.Nil
-		if r.form == Fastlin {
+		if !processes {
 			next = l.fastlin(&r.known, text, r.lines.At)
 		} else if next = l.fptlin(&r.known, text, r.lines.At); next >= 0 {
 			next, value, answer = r.rest(&l, text, next)
@@ -214,7 +216,7 @@ func (r *textReader) quick(all *timedOps) {
 		}
 		r.lines.At, r.lines.N = next, r.lines.N+1
 		all.reserve(r)
-		if r.form == Fptlin {
+		if processes {
 			all.process = append(all.process, v.InternInt(l.process))
 			all.answered(answer)
 		}
@@ -279,7 +281,7 @@ func (r *textReader) quickCalls(calls *limoCalls) error {
 		if e == nil {
 			return nil
 		}
-		if err := r.in.take(e); err != nil {
+		if err := r.in.to.Add(e, feed.ByProcess); err != nil {
 			return err
 		}
 	}

@@ -10,17 +10,15 @@ import (
 	"hash"
 	"io"
 	"os"
-	"path"
 	"runtime"
 
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/internal/opmap"
 	"clew/internal/option"
 	"clew/internal/testfile"
 	"clew/jepsen"
-	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/internal/feed"
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
@@ -37,11 +35,11 @@ func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Optio
 	}
 	opts.File = name
 	b := jepsen.NewBuilder(opts)
-	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError}
+	in := newInput(ctx, feed.Of(b), name, opts)
 	if opts.Fingerprint {
 		in.hash = sha256.New()
 	}
-	if err := in.read(r, ""); err != nil {
+	if err := in.read(r, nil); err != nil {
 		return nil, err
 	}
 	h, err := b.History()
@@ -71,21 +69,28 @@ func ReadFileWithin(ctx context.Context, path string, opts jepsen.Options) (*jep
 
 // input is the text of a history that is being read.
 type input struct {
-	ctx    context.Context
-	memory int64
-	b      *jepsen.Builder
-	file   string
-	values *edn.Values
-	take   func(*opmap.Event) error // gets each event, which is valid until it returns
-
-	timed      func(e *opmap.Event, op int32) error                            // the same, for operations with times
-	timedOps   func(context.Context, *jepsen.TimedOps) (added bool, err error) // unless nil, gets the whole history of a form with times, instead of take
-	clockError int64                                                           // see jepsen.Options
+	ctx        context.Context
+	memory     int64
+	file       string
+	values     *edn.Values
+	to         feed.Feed // gets the events
+	clockError int64     // see jepsen.Options
 
 	eager bool      // events are needed as soon as their text is there
-	whole bool      // the form holds whole operations, so there are no events before the end of the text
+	form  *form     // the form in which the text is read
 	hash  hash.Hash // of everything that is read, nil if it is not needed
 	exact bool      // op maps need the keys of all maps in the order of the text
+}
+
+func newInput(ctx context.Context, to feed.Feed, file string, opts jepsen.Options) *input {
+	return &input{ctx: ctx, memory: opts.Memory, to: to, file: file, values: to.Values(), clockError: opts.ClockError}
+}
+
+// source is the text of a history at its beginning.
+type source struct {
+	*bufio.Reader
+	file   io.Reader // that the text comes from, compressed or not
+	packed bool
 }
 
 // at returns a place in the text.
@@ -94,30 +99,30 @@ func (in *input) at(line, col int) edn.Pos {
 }
 
 // read reads the events of a history, compressed or not, in the given form. If form is
-// "", it uses the one that the content shows. A file must not change while it is read.
-func (in *input) read(r io.Reader, form Form) error {
+// nil, it uses the one that the content shows. A file must not change while it is read.
+func (in *input) read(r io.Reader, form *form) error {
 	before := files.StampOf(r)
 	err := in.events(r, form)
 	if changed := before.Changed(r); changed != nil {
 		return fmt.Errorf("%s: %w", in.file, changed)
 	}
 	if moved := before.Moved(); moved != "" {
-		in.b.Warn("the file was %s while it was read; this is what it held before", moved)
+		in.to.Warn("the file was %s while it was read; this is what it held before", moved)
 	}
 	return err
 }
 
 // events reads the events of a history.
-func (in *input) events(r io.Reader, form Form) error {
+func (in *input) events(r io.Reader, form *form) error {
 	size := 1 << 16
 	if short, is := r.(interface{ Len() int }); is { // such as the text of a key
 		size = min(size, short.Len()+1)
 	}
-	text := limits.Counted(in.ctx, r)
+	counted := limits.Counted(in.ctx, r)
 	if in.hash != nil {
-		text = io.TeeReader(text, in.hash)
+		counted = io.TeeReader(counted, in.hash)
 	}
-	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, text, in.memory), size)
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, counted, in.memory), size)
 	unpacked, packed, err := files.Decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)
@@ -135,43 +140,34 @@ func (in *input) events(r io.Reader, form Form) error {
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
 	}
-	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && (testfile.Is(head) || path.Ext(plain) == ".jepsen" && len(bytes.TrimSpace(head)) == 0) {
-		if packed {
-			r = nil
-		}
-		return in.test(r, buffered)
+	text := source{buffered, r, packed}
+	if form == nil {
+		head, _ := buffered.Peek(binaryHead)
+		form = detectBinary(head, plain)
+	}
+	if form != nil && form.binary {
+		in.form = form
+		return form.read(in, text)
 	}
 	if what := foreign(buffered); what != "" {
 		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
 	}
-	if form == "" {
+	if form == nil {
 		head, err := in.head(buffered)
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", in.file, err)
 		}
 		form = detect(head)
 	}
-	if in.clockError != 0 && form != Intervals {
-		return in.at(1, 1).Errorf("%s requires interval records, and this is %s", option.ClockError, form)
+	if in.clockError != 0 && !form.times {
+		return in.at(1, 1).Errorf("%s requires interval records, and this is %s", option.ClockError, form.name)
 	}
-	switch form {
-	case Intervals:
-		in.whole = true
-		return in.intervals(settled{buffered}, files.Size(r), in.clockError)
-	case JSON, JSONL:
-		in.b.Expect(files.Size(r))
-		return in.each(in.json(buffered).Next)
-	case Fastlin, Fptlin, LiMo:
-		in.whole = form != LiMo
-		return in.textForm(settled{buffered}, form, files.Size(r))
-	case Log:
-		in.b.Expect(files.Size(r))
-		return in.log(buffered)
-	}
-	length := files.Size(r)
-	in.b.Expect(length)
-	return in.edn(buffered, !packed && length > 0)
+	in.form = form
+	return form.read(in, text)
 }
+
+// binaryHead is how many bytes of a file show whether it is in a binary form.
+const binaryHead = testfile.Head
 
 // head returns the beginning of a text, by which its form is recognized. If events
 // are needed at once, it may be as short as one line that is not a comment.
@@ -189,49 +185,6 @@ func (in *input) head(r *bufio.Reader) ([]byte, error) {
 		}
 		if head, err := r.Peek(len(head) + 1); err != nil {
 			return head, err
-		}
-	}
-}
-
-// json returns the reader of a history in JSON.
-func (in *input) json(r io.Reader) *jsonops.Reader {
-	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact, Warn: in.b.Warn})
-}
-
-// each takes the events that next reads.
-func (in *input) each(next func(*opmap.Event) error) error {
-	var e opmap.Event
-	for {
-		if err := next(&e); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := in.take(&e); err != nil {
-			return err
-		}
-	}
-}
-
-// edn reads a history in EDN. ready says that reading never waits, as in a file.
-func (in *input) edn(r *bufio.Reader, ready bool) error {
-	reader := opmap.NewReader(r, in.file, in.values)
-	reader.First(r.Size()) // less for a short text
-	if in.eager {
-		reader.Eager()
-	} else {
-		reader.ReadAhead(runtime.GOMAXPROCS(0)-1, ready)
-	}
-	defer reader.Close()
-	var e opmap.Event
-	for {
-		if err := reader.Next(&e); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := in.take(&e); err != nil {
-			return err
 		}
 	}
 }

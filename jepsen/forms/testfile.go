@@ -4,26 +4,39 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path"
 
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/opmap"
 	"clew/internal/option"
 	"clew/internal/testfile"
+	"clew/jepsen/internal/feed"
 )
 
-// test reads the events of a test.jepsen. If it is a file, it reads only the parts
-// that it needs; otherwise it reads the whole text first.
-func (in *input) test(file io.Reader, text io.Reader) error {
+// Test is the file in which Jepsen keeps a test while it runs. It is only read.
+const Test Form = "test.jepsen"
+
+var testForm = form{name: Test, binary: true, rewritten: true, read: readTest, detect: func(b beginning) bool {
+	return testfile.Is(b.text) || path.Ext(b.name) == ".jepsen" && len(bytes.TrimSpace(b.text)) == 0
+}}
+
+// readTest reads only the parts of a file that it needs. It reads any other text as a whole first.
+func readTest(in *input, text source) error {
 	if in.clockError != 0 {
 		return edn.Pos{File: in.file}.Errorf("%s requires interval records, and this is a %s", option.ClockError, Test)
 	}
 	if in.eager {
 		return edn.Pos{File: in.file}.Errorf("a %s can be followed only as a file, since Jepsen changes what has been read; found a stream", Test)
 	}
-	in.b.NoLines()
-	n := files.Size(file)
-	at, isFile := file.(io.ReaderAt)
+	in.to.NoLines()
+	var at io.ReaderAt
+	n, isFile := int64(0), false
+	if !text.packed {
+		n = files.Size(text.file)
+		at, isFile = text.file.(io.ReaderAt)
+	}
 	if isFile = isFile && n > 0; !isFile {
 		all, err := io.ReadAll(text)
 		if err != nil {
@@ -41,12 +54,12 @@ func (in *input) test(file io.Reader, text io.Reader) error {
 	if err != nil {
 		return err
 	}
-	in.b.Expect(n)
-	if err := f.Events(in.values, in.take); err != nil {
+	in.to.Expect(n)
+	if err := f.Events(in.values, func(e *opmap.Event) error { return in.to.Add(e, feed.ByProcess) }); err != nil {
 		return err
 	}
 	for _, warning := range f.Warnings() {
-		in.b.Warn("%s", warning)
+		in.to.Warn("%s", warning)
 	}
 	return nil
 }

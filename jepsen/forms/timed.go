@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,42 @@ import (
 	"clew/internal/huge"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
+	"clew/jepsen/internal/feed"
 )
+
+// Fastlin and Fptlin have a line for each operation, with its times. objects.go describes them.
+const (
+	Fastlin Form = "fastlin"
+	Fptlin  Form = "fptlin"
+)
+
+var (
+	fastlinForm = form{name: Fastlin, wholeOps: true, read: timedReader(&fastlin), write: writing{(*converter).objectEvent, writeObject(&fastlin)}, detect: func(b beginning) bool {
+		line, headed := firstLine(b.text)
+		return fastlinLine.Match(line) || headed
+	}}
+	fptlinForm = form{name: Fptlin, wholeOps: true, read: timedReader(&fptlin), write: writing{(*converter).objectEvent, writeObject(&fptlin)}, detect: func(b beginning) bool {
+		line, headed := firstLine(b.text)
+		return fptlinLine.Match(line) || headed && len(line) > 0 && line[0] >= '0' && line[0] <= '9'
+	}}
+
+	fptlinLine  = regexp.MustCompile(`^[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Za-z]`)
+	fastlinLine = regexp.MustCompile(`^[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
+)
+
+var (
+	fastlin = dialect{function: function, heading: headingWithTimes, objects: withTimes, empty: strconv.Itoa(empty), write: (*converter).operations, lacks: []string{"rmw", countingSemaphore}}
+	fptlin  = dialect{function: function, heading: headingWithTimes, objects: withTimes, empty: strconv.Itoa(empty), write: (*converter).operations, processes: true}
+)
+
+const withTimes = "queues, stacks, priority queues and sets"
+
+func headingWithTimes(o object) string {
+	if o.word == "" {
+		return ""
+	}
+	return "# " + o.heads()
+}
 
 // timedOps are the operations of a text form with times, in the order of the text.
 type timedOps struct {
@@ -30,13 +66,17 @@ type timedOps struct {
 // empty is the result of a removal from an empty container in fastlin and fptlin.
 const empty = -1
 
-// timed reads fastlin and fptlin. It reads all operations, and then puts their ends in
+// timedReader returns what reads a form. It reads all operations, and then puts their ends in
 // order of time. O(n) time unless the times of very many operations are in disorder.
+func timedReader(d *dialect) func(*input, source) error {
+	return func(in *input, text source) error { return newTextReader(in, d, text).timed() }
+}
+
 func (r *textReader) timed() error {
 	var all timedOps
-	read := r.fptlin
-	if r.form == Fastlin {
-		read = r.fastlin
+	read := r.fastlin
+	if r.dialect.processes {
+		read = r.fptlin
 	}
 	for {
 		r.quick(&all)
@@ -56,14 +96,12 @@ func (r *textReader) timed() error {
 	if err != nil {
 		return err
 	}
-	if r.in.timedOps != nil {
-		added, err := r.in.timedOps(r.in.ctx, ops)
-		if err != nil && r.in.ctx.Err() != nil {
-			err = r.stopped()
-		}
-		if added || err != nil {
-			return err
-		}
+	added, err := r.in.to.AddTimedOps(r.in.ctx, ops)
+	if err != nil && r.in.ctx.Err() != nil {
+		err = r.stopped()
+	}
+	if added || err != nil {
+		return err
 	}
 	return r.events(ops)
 }
@@ -76,16 +114,16 @@ func (r *textReader) stopped() error { return fmt.Errorf("%s: %w", r.in.file, co
 
 // columns returns the operations in the form from which a history is made. It returns an error if a container other
 // than a set was given the value that stands for an empty one.
-func (r *textReader) columns(all *timedOps) (*jepsen.TimedOps, error) {
-	ops := &jepsen.TimedOps{Order: scan.InTime(all.start, all.end, nil, false), Process: all.process, Method: all.method,
+func (r *textReader) columns(all *timedOps) (*feed.TimedOps, error) {
+	ops := &feed.TimedOps{Order: scan.InTime(all.start, all.end, nil, false), Process: all.process, Method: all.method,
 		Value: all.value, Line: all.line}
 	known := make([]edn.ID, len(r.methods)) // answers
-	if r.form == Fastlin {
+	if !r.dialect.processes {
 		r.answers(known)
 	}
 	answered := len(all.answer) > 0
 	for m, method := range r.methods {
-		ops.Methods = append(ops.Methods, jepsen.TimedMethod{F: r.in.values.InternKeyword(method.f[1:]), Takes: method.adds || method.f == ":cas"})
+		ops.Methods = append(ops.Methods, feed.TimedMethod{F: r.in.values.InternKeyword(method.f[1:]), Takes: method.adds || method.f == ":cas"})
 		answered = answered || known[m] != edn.Nil
 	}
 	if len(all.col) > 0 {
@@ -117,7 +155,7 @@ func (r *textReader) columns(all *timedOps) (*jepsen.TimedOps, error) {
 
 // called adds the answers to the operations of a set. Their elements become the
 // values of the calls.
-func (all *timedOps) called(v *edn.Values, ops *jepsen.TimedOps, known []edn.ID) {
+func (all *timedOps) called(v *edn.Values, ops *feed.TimedOps, known []edn.ID) {
 	ops.Called = huge.Make[edn.ID](len(ops.Value))
 	none := v.InternInt(empty)
 	for i, value := range ops.Value {
@@ -138,8 +176,8 @@ func (all *timedOps) called(v *edn.Values, ops *jepsen.TimedOps, known []edn.ID)
 }
 
 // events makes an event of every call and return.
-func (r *textReader) events(ops *jepsen.TimedOps) error {
-	r.in.b.Expect(int64(len(ops.Order))) // in events
+func (r *textReader) events(ops *feed.TimedOps) error {
+	r.in.to.Expect(int64(len(ops.Order))) // in events
 	for n, event := range ops.Order {
 		if n%4096 == 0 && r.in.ctx.Err() != nil {
 			return r.stopped()
@@ -164,7 +202,7 @@ func (r *textReader) events(ops *jepsen.TimedOps) error {
 			e.Value = ops.Value[row]
 		}
 		e.End = int64(n)
-		if err := r.in.take(e); err != nil {
+		if err := r.in.to.Add(e, feed.ByProcess); err != nil {
 			return err
 		}
 	}
@@ -214,7 +252,7 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 	if !ok {
 		return r.fail("expected an integer for the value, found %s", scan.Clip(values[0]))
 	}
-	if r.form == Fastlin && strings.EqualFold(string(method), "contains") {
+	if !r.dialect.processes && strings.EqualFold(string(method), "contains") {
 		return r.fail("expected contains_true or contains_false, found %s, which does not say what it found", scan.Clip(method))
 	}
 	m := r.method(method)
@@ -242,7 +280,7 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 		value = v.InternInt(n)
 	}
 	all.reserve(r)
-	if r.form == Fptlin {
+	if r.dialect.processes {
 		all.process = append(all.process, v.InternInt(process))
 	}
 	if r.col > 1 {
@@ -277,7 +315,7 @@ func (all *timedOps) reserve(r *textReader) {
 	more := huge.More(len(all.value), r.lines.Offset+int64(r.lines.At), r.length)
 	all.start, all.end, all.method = huge.Grow(all.start, more), huge.Grow(all.end, more), huge.Grow(all.method, more)
 	all.value, all.line = huge.Grow(all.value, more), huge.Grow(all.line, more)
-	if r.form == Fptlin {
+	if r.dialect.processes {
 		all.process = huge.Grow(all.process, more)
 	} else if r.length > 0 {
 		r.in.values.ReserveInts(len(all.value) + more) // the processes
@@ -316,4 +354,53 @@ func (r *textReader) answers(known []edn.ID) {
 			known[m] = edn.True
 		}
 	}
+}
+
+// operations writes a line for each operation.
+func (c *converter) operations(h *jepsen.History) error {
+	for op, inv := range h.Invocation {
+		line, err := c.operation(h, jepsen.Operation(op), inv)
+		if err != nil {
+			return err
+		}
+		c.put(line)
+	}
+	return nil
+}
+
+// operation returns the line of an operation.
+func (c *converter) operation(h *jepsen.History, op jepsen.Operation, inv jepsen.Event) ([]byte, error) {
+	method, err := c.method(h, inv)
+	if err != nil {
+		return nil, err
+	}
+	ev := h.Completion[op]
+	switch {
+	case h.Status[op] == jepsen.Failed:
+		return nil, c.refuseOp(h, ev, "it has no operations that failed")
+	case h.Status[op] == jepsen.Crashed && ev == jepsen.None:
+		return nil, c.refuseOp(h, inv, "it has no crashed operations, and this one never ends")
+	case h.Status[op] == jepsen.Crashed:
+		return nil, c.refuseOp(h, ev, "it has no crashed operations")
+	}
+	value, answer, err := c.value(h, op, method)
+	if err != nil {
+		return nil, err
+	}
+	if !c.dialect.processes && c.object.word == "set" {
+		switch changed := answer == " 1"; {
+		case method == "contains":
+			method += fmt.Sprintf("_%t", changed)
+		case !changed:
+			return nil, c.refuseOp(h, ev, "it has no %s that did nothing", method)
+		}
+	}
+	if !c.dialect.processes {
+		return fmt.Appendf(nil, "%s %s %d %d", method, value, inv, ev), nil
+	}
+	process, err := c.process(h, inv)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "%d %d %d %s %s%s", process, inv, ev, strings.ToUpper(method), value, answer), nil
 }

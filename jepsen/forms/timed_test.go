@@ -14,6 +14,7 @@ import (
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // everything returns all that a history holds, or its error.
@@ -39,11 +40,11 @@ func everything(h *jepsen.History, err error) (all []string) {
 // readTimed does the same as Read for a text, by columns or by events.
 func readTimed(text string, form Form, byColumns bool) (*jepsen.History, error) {
 	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
-	in := input{ctx: context.Background(), b: b, file: "h", values: b.Values(), take: b.Add, timed: b.AddTimed}
-	if byColumns {
-		in.timedOps = b.AddTimedOps
+	to := feed.Of(b)
+	if !byColumns {
+		to = eventwise{to}
 	}
-	if err := in.read(strings.NewReader(text), form); err != nil {
+	if err := newInput(context.Background(), to, "h", jepsen.Options{}).read(strings.NewReader(text), form.row()); err != nil {
 		return nil, err
 	}
 	return b.History()
@@ -187,7 +188,7 @@ func TestOrderingOperationsWithTimesIsStopped(t *testing.T) {
 	if _, err := ReadWithin(ctx, text, "h", jepsen.Options{}); !errors.Is(err, why) || err.Error() != "h: nobody waits" {
 		t.Error(err)
 	}
-	if added, err := in.AddTimedOps(ctx, &jepsen.TimedOps{Order: []int32{0, 1}, Method: []int32{0}, Methods: make([]jepsen.TimedMethod, 1), Value: make([]edn.ID, 1), Line: []int32{1}}); added || err != why {
+	if added, err := feed.Of(in).AddTimedOps(ctx, &feed.TimedOps{Order: []int32{0, 1}, Method: []int32{0}, Methods: make([]feed.TimedMethod, 1), Value: make([]edn.ID, 1), Line: []int32{1}}); added || err != why {
 		t.Error(added, err)
 	}
 }
@@ -302,16 +303,16 @@ func TestALogIsTheSameInBothWays(t *testing.T) {
 	for seed := range effort.Histories(2000, 2000) {
 		text := logText(gen.Rand(seed))
 		b := jepsen.NewBuilder(jepsen.Options{File: "h"})
-		in := input{ctx: t.Context(), b: b, file: "h", values: b.Values(), take: b.Add, eager: true}
-		err := in.read(iotest.OneByteReader(strings.NewReader(text)), Log)
+		in := newInput(t.Context(), feed.Of(b), "h", jepsen.Options{})
+		in.eager = true
+		err := in.read(iotest.OneByteReader(strings.NewReader(text)), &logForm)
 		if err == nil {
 			_, err = b.History()
 		}
 		h, _ := b.SoFar()
 		want := everything(h, err)
 		b = jepsen.NewBuilder(jepsen.Options{File: "h"})
-		in = input{ctx: t.Context(), b: b, file: "h", values: b.Values(), take: b.Add}
-		if err = in.read(strings.NewReader(text), Log); err == nil {
+		if err = newInput(t.Context(), feed.Of(b), "h", jepsen.Options{}).read(strings.NewReader(text), &logForm); err == nil {
 			_, err = b.History()
 		}
 		h, _ = b.SoFar()

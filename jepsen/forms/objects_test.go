@@ -105,7 +105,7 @@ func TestFormsAreToldByContent(t *testing.T) {
 		"# by X\n  [1] return 1":            LiMo,
 		"#@object atomic-queue\n[1] throws": LiMo,
 	} {
-		if got := detect([]byte(text)); got != want {
+		if got := detect([]byte(text)).name; got != want {
 			t.Errorf("%.40q is %s, want %s", text, got, want)
 		}
 	}

@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
 	"clew/jepsen/forms/internal/scan"
 )
 
@@ -74,6 +79,33 @@ func init() {
 	}
 }
 
+// dialect says how one of these forms differs from the others.
+type dialect struct {
+	heading  func(object) string                // how it names an object, "" if it does not
+	others   []string                           // further headings
+	function func(object, method string) string // the :f of a method
+	objects  string                             // what it holds, for messages
+	lacks    []string                           // objects that it does not hold although it reads their headings
+	empty    string                             // the answer of an empty container
+	noPeek   bool
+	isWord   func(string) bool // unless nil: whether it has a text for a value that is not an integer
+	// processes says that lines have a process, and an answer for sets. Otherwise the names of a set's
+	// methods imply the answers.
+	processes bool
+	write     func(*converter, *jepsen.History) error
+}
+
+// headings lists the headings of a form.
+func (d *dialect) headings() string {
+	var known []string
+	for _, o := range objects {
+		if heading := d.heading(o); heading != "" {
+			known = append(known, heading)
+		}
+	}
+	return text.OneOf(append(known, d.others...))
+}
+
 // plainly returns a name in lower case, without the characters that may join its parts.
 func plainly(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
@@ -106,8 +138,8 @@ func headingIn(comment string) (h heading) {
 
 var oneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// function returns the :f of a method. In LiMo, a container's methods may also have other names.
-func function(method string) string {
+// function returns the :f of a method.
+func function(_, method string) string {
 	switch method = strings.ToLower(method); method {
 	case "enq":
 		return ":enqueue"
@@ -121,23 +153,6 @@ func function(method string) string {
 	return ":" + method
 }
 
-// containers are the :f's of a container's methods by their names in LiMo's
-// generated histories, and in those of violin, where the form comes from.
-var containers = map[string][2]string{"queue": {":enqueue", ":dequeue"}, "stack": {":push", ":pop"}}
-
-// functionOf does the same as function for LiMo.
-func functionOf(object, method string) string {
-	if fs, known := containers[object]; known {
-		switch method {
-		case "add", "put":
-			return fs[0]
-		case "remove", "rem", "rmv", "get":
-			return fs[1]
-		}
-	}
-	return function(method)
-}
-
 // adds says whether the value of a call is added or written.
 func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" || f == ":write" }
 
@@ -145,7 +160,7 @@ func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":inse
 type textReader struct {
 	scan.Scratch
 	in      *input
-	form    Form
+	dialect *dialect
 	length  int64  // of the text, 0 if unknown
 	object  string // of the last heading
 	named   bool   // there was a heading
@@ -171,15 +186,10 @@ type method struct {
 	id   edn.ID // of f, Nil if it has not been used yet
 }
 
-// textForm reads the events of a text form.
-func (in *input) textForm(r io.Reader, form Form, length int64) error {
-	t := &textReader{in: in, form: form, length: length, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
-	t.invoke, t.ok = in.values.InternKeyword(jepsen.Invoke.Name()), in.values.InternKeyword(jepsen.OK.Name())
-	if form == LiMo {
-		in.b.Expect(length)
-		return t.limo()
-	}
-	return t.timed()
+func newTextReader(in *input, d *dialect, text source) *textReader {
+	return &textReader{in: in, dialect: d, length: files.Size(text.file), numbers: map[string]int32{},
+		lines:  scan.Lines{Blocks: scan.Blocks{In: settled{text}, Eager: in.eager}},
+		invoke: in.values.InternKeyword(jepsen.Invoke.Name()), ok: in.values.InternKeyword(jepsen.OK.Name())}
 }
 
 func (r *textReader) fail(format string, args ...any) error {
@@ -224,34 +234,36 @@ func (r *textReader) heading(h heading) error {
 	case h.known && r.named && h.word != r.object:
 		return r.fail("expected one object, found %s after %s", scan.Clip([]byte(h.name)), r.object)
 	case h.known:
-		r.in.b.SetObject(h.word)
+		r.in.to.SetObject(h.word)
 		r.object, r.headed, r.numbers, r.known = h.word, len(r.methods), map[string]int32{}, known{}
 		r.named, r.unknown = true, nil
 	case h.object:
-		return r.fail("expected %s, found @object %s", knownHeadings(LiMo), scan.Clip([]byte(h.name)))
+		return r.fail("expected %s, found @object %s", limo.headings(), scan.Clip([]byte(h.name)))
 	case h.name != "" && len(r.methods) == 0 && !r.named && r.unknown == nil:
-		r.unknown = r.fail("%s is not an object that clew knows in this form: expected %s, or a comment of several words", scan.Clip([]byte(h.name)), knownHeadings(r.form))
+		r.unknown = r.fail("%s is not an object that clew knows in this form: expected %s, or a comment of several words", scan.Clip([]byte(h.name)), r.dialect.headings())
 	default:
 		r.comment(r.line)
 	}
 	return nil
 }
 
-// knownHeadings lists the headings of a form.
-func knownHeadings(form Form) string {
-	var known []string
-	for _, o := range objects {
-		switch {
-		case form != LiMo:
-			known = append(known, "# "+o.heads())
-		case o.limo != "":
-			known = append(known, "# @object "+o.limo)
+// firstLine returns the first line of a text that is not a comment of these forms, and whether a
+// heading came before it. A text that does not begin with a comment is not divided into lines.
+func firstLine(text []byte) (line []byte, headed bool) {
+	if text[0] != '#' || len(text) == 1 || strings.IndexByte(" \t\r\n@", text[1]) < 0 {
+		return text, false
+	}
+	for line := range bytes.Lines(text) {
+		rest := bytes.TrimSpace(line)
+		if len(rest) > 0 && rest[0] != '#' {
+			return rest, headed
+		}
+		if len(rest) > 0 {
+			h := headingIn(string(rest))
+			headed = headed || h.known || h.object
 		}
 	}
-	if form == LiMo {
-		known = append(known, "# @object register")
-	}
-	return text.OneOf(known)
+	return nil, headed
 }
 
 // inComment matches an operation in any of the text forms.
@@ -262,7 +274,7 @@ var inComment = regexp.MustCompile(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z
 // whose end was lost.
 func (r *textReader) comment(text []byte) {
 	if op := inComment.Find(text); op != nil {
-		r.in.b.Warn("line %d: %s is in a comment and is ignored", r.lines.N, scan.Clip(op))
+		r.in.to.Warn("line %d: %s is in a comment and is ignored", r.lines.N, scan.Clip(op))
 	}
 }
 
@@ -303,10 +315,7 @@ func (r *textReader) method(word []byte) int32 {
 	if !r.IsName(word) {
 		return -1
 	}
-	f := function(string(word))
-	if r.form == LiMo {
-		f = functionOf(r.object, string(word))
-	}
+	f := r.dialect.function(r.object, string(word))
 	m := int32(len(r.methods))
 	r.methods = append(r.methods, method{word: string(word), f: f, adds: adds(f)})
 	r.numbers[string(word)] = m
@@ -328,4 +337,167 @@ func (r *textReader) event(process edn.ID, m int32, complete bool, line, col int
 	}
 	e.F = method.id
 	return e
+}
+
+// objectEvent takes an event for a form that holds only operations on objects.
+func (c *converter) objectEvent(e *opmap.Event, op int32) error {
+	if err := opmap.Check(c.file, e); err != nil {
+		return err
+	}
+	if c.table.Kind(e.Process) != edn.KindInt {
+		return c.refuse(e, "it has no place for processes that are not clients")
+	}
+	if err := c.drop(e, ":process", ":type", ":f", ":value"); err != nil {
+		return err
+	}
+	return c.Feed.Add(e, op)
+}
+
+// refuseOp returns an error that names an event of the history.
+func (c *converter) refuseOp(h *jepsen.History, event jepsen.Event, format string, args ...any) error {
+	return c.refuse(&opmap.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].Name()),
+		F: h.F[event], Line: h.Line(event), Col: h.Col(event)}, format, args...)
+}
+
+// writeObject returns what writes the history in a form. The times of events are their positions.
+func writeObject(d *dialect) func(*converter) error {
+	return func(c *converter) error {
+		h, err := c.b.History()
+		if err != nil {
+			return err
+		}
+		o := objectOf(h)
+		if d.noPeek {
+			o.method = maps.Clone(o.method)
+			delete(o.method, ":peek")
+		}
+		c.object, c.dialect = o, d
+		switch heading := d.heading(o); {
+		case o.word == "":
+		case heading == "" || slices.Contains(d.lacks, o.word):
+			if len(h.Invocation) == 0 {
+				return edn.Pos{File: c.file}.Errorf("%s has no %s", c.to.name, o.word)
+			}
+			return c.refuseOp(h, h.Invocation[0], "it has no %s", o.word)
+		default:
+			c.put([]byte(heading))
+		}
+		return d.write(c, h)
+	}
+}
+
+// objectOf returns the container of a history: the one that its text names, or else
+// the one that its :f's show. An :insert may belong to a set or to a priority queue.
+// If there is an :insert or a :poll, an :enqueue also belongs to a priority queue.
+func objectOf(h *jepsen.History) object {
+	seen := map[string]bool{}
+	for _, inv := range h.Invocation {
+		seen[h.Values.Text(h.F[inv])] = true
+	}
+	isSet := seen[":contains"] || seen[":lookup"] || seen[":remove"] || seen[":delete"] || seen[":add"]
+	for op, inv := range h.Invocation {
+		if !isSet && h.Status[op] == jepsen.Succeeded && h.Values.Text(h.F[inv]) == ":insert" {
+			answer := h.OpValue(jepsen.Operation(op))
+			kind := h.Values.Kind(answer)
+			isSet = kind == edn.KindVector || kind == edn.KindList || kind == edn.KindBool && answer != h.Value[inv]
+		}
+	}
+	for _, o := range objects {
+		switch {
+		case h.Object != "":
+			if o.word == h.Object {
+				return o
+			}
+		case isSet != (o.word == "set"):
+		default:
+			for f, method := range o.method {
+				if f != ":peek" && seen[f] && (f == function("", method) || isSet) {
+					return o
+				}
+			}
+		}
+	}
+	return object{method: map[string]string{":peek": "peek"}}
+}
+
+func (c *converter) method(h *jepsen.History, inv jepsen.Event) (string, error) {
+	has := c.object.method
+	if method, known := has[h.Values.Text(h.F[inv])]; known {
+		return method, nil
+	}
+	if len(has) < 2 {
+		return "", c.refuseOp(h, inv, "it has %s", c.dialect.objects)
+	}
+	return "", c.refuseOp(h, inv, "a %s has %s there", c.object.word, strings.Join(slices.Sorted(maps.Keys(has)), ", "))
+}
+
+func (c *converter) process(h *jepsen.History, ev jepsen.Event) (int64, error) {
+	process, fits := h.Values.Int(h.Processes[h.Process[ev]])
+	if !fits || process < 0 {
+		return 0, c.refuseOp(h, ev, "a process is an integer from 0 on there")
+	}
+	return process, nil
+}
+
+// value returns the value of an operation that succeeded, or of a crashed call.
+// For sets it also returns the answer.
+func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string) (value, answer string, err error) {
+	v, id, at := h.Values, h.OpValue(op), h.Invocation[op]
+	if h.Status[op] == jepsen.Succeeded {
+		at = h.Completion[op]
+	}
+	switch c.object.word {
+	case "rmw":
+		if value, ok := pair(v, id); ok {
+			return value, "", nil
+		}
+		return "", "", c.refuseOp(h, at, "expected two integers for its value, found %s", v.Text(id))
+	case countingSemaphore:
+		switch id {
+		case edn.False:
+			return "0", "", nil
+		case edn.True:
+			return "1", "", nil
+		}
+		return "", "", c.refuseOp(h, at, "expected true or false for its value, found %s", v.Text(id))
+	}
+	if c.object.word == "set" {
+		truth := id
+		id = h.Value[h.Invocation[op]]
+		if items := v.Items(truth); len(items) == 2 && (v.Kind(truth) == edn.KindVector || v.Kind(truth) == edn.KindList) {
+			id, truth = items[0], items[1]
+		}
+		switch truth {
+		case edn.False:
+			answer = " 0"
+		case edn.True:
+			answer = " 1"
+		default:
+			return "", "", c.refuseOp(h, at, "expected [VALUE true] or [VALUE false] for its value, found %s", v.Text(h.OpValue(op)))
+		}
+	} else if !adds(function("", method)) && (id == edn.Nil || jsonops.IsKeyword(v, id, "empty")) {
+		return c.dialect.empty, "", nil
+	}
+	n, isInt := v.Int(id)
+	value = strconv.FormatInt(n, 10)
+	switch {
+	case c.dialect.isWord != nil && v.Kind(id) == edn.KindString && c.dialect.isWord(v.Str(id)):
+		return v.Str(id), "", nil
+	case !isInt:
+		return "", "", c.refuseOp(h, at, "its value %s is not an integer", v.Text(id))
+	case value == c.dialect.empty && c.object.word != "set":
+		return "", "", c.refuseOp(h, at, "%s stands for an empty container there", value)
+	}
+	return value, answer, nil
+}
+
+// pair returns the text of two integers.
+func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
+	items := v.Items(id)
+	if len(items) != 2 || v.Kind(id) != edn.KindVector && v.Kind(id) != edn.KindList {
+		return "", false
+	}
+	a, isInt := v.Int(items[0])
+	b, areInts := v.Int(items[1])
+	return fmt.Sprint(a, " ", b), isInt && areInts
 }

@@ -1,0 +1,109 @@
+package forms
+
+import (
+	"bytes"
+	"io"
+
+	"clew/internal/files"
+	"clew/internal/opmap"
+	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/internal/feed"
+)
+
+// JSON is one array of ops, and JSONL has one op per line. The same reader reads both.
+const (
+	JSON  Form = "json"
+	JSONL Form = "jsonl"
+)
+
+var (
+	jsonForm  = form{name: JSON, detect: func(b beginning) bool { return firstObject(b.text) != nil }, read: readJSON, write: writing{(*converter).jsonElement, (*converter).endArray}}
+	jsonlForm = form{name: JSONL, read: readJSON, write: writing{event: (*converter).jsonLine}}
+)
+
+// firstObject returns a text from the brace of its first object in JSON, which may be in an array. It
+// returns nil if the text does not begin with one: with a brace, a string and a colon.
+// In EDN the colon would begin a keyword, but ops do not have strings as keys.
+func firstObject(text []byte) []byte {
+	if text[0] == '[' {
+		text = bytes.TrimLeft(text[1:], " \t\r\n")
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	key := bytes.TrimLeft(text[1:], " \t\r\n")
+	if len(key) == 0 || key[0] != '"' {
+		return nil
+	}
+	end := jsonops.Literal(key, 0)
+	rest := bytes.TrimLeft(key[min(end, len(key)):], " \t\r\n")
+	if len(rest) > 0 && rest[0] != ':' {
+		return nil
+	}
+	return text
+}
+
+// json returns the reader of a history in JSON.
+func (in *input) json(r io.Reader) *jsonops.Reader {
+	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact, Warn: in.to.Warn})
+}
+
+func readJSON(in *input, text source) error {
+	in.to.Expect(files.Size(text.file))
+	reader := in.json(text)
+	var e opmap.Event
+	for {
+		if err := reader.Next(&e); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := in.to.Add(&e, feed.ByProcess); err != nil {
+			return err
+		}
+	}
+}
+
+// jsonOp returns an event in JSON.
+func (c *converter) jsonOp(e *opmap.Event) ([]byte, error) {
+	v, kvs, err := c.op(e)
+	if err != nil {
+		return nil, err
+	}
+	text, bad := c.jsonOps.Op(v, kvs)
+	if bad != "" {
+		return nil, c.refuse(e, "it %s", bad)
+	}
+	return text, nil
+}
+
+func (c *converter) jsonLine(e *opmap.Event, _ int32) error {
+	text, err := c.jsonOp(e)
+	if err != nil {
+		return err
+	}
+	return c.put(text)
+}
+
+func (c *converter) jsonElement(e *opmap.Event, _ int32) error {
+	text, err := c.jsonOp(e)
+	if err != nil {
+		return err
+	}
+	before := ",\n"
+	if c.n == 0 {
+		before = "[\n"
+	}
+	c.n++
+	c.w.WriteString(before)
+	_, err = c.w.Write(text)
+	return err
+}
+
+func (c *converter) endArray() error {
+	if c.n == 0 {
+		c.w.WriteByte('[')
+	}
+	c.w.WriteString("\n]\n")
+	return nil // Flush reports errors of the writer
+}
