@@ -138,11 +138,9 @@ func (s *frontierSearch) held() int64 {
 }
 
 func (s *frontierSearch) report(passed int32) {
-	if s.Limits.Passed != nil && !s.silent {
-		s.Limits.Passed.Store(int64(passed))
-	}
-	if s.Limits.Held != nil && !s.silent {
-		s.Limits.Held.Store(s.held())
+	if !s.silent {
+		s.Passed(int64(passed))
+		s.Held(s.held())
 	}
 }
 

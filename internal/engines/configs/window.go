@@ -311,12 +311,8 @@ func (s *windowSearch) gotTo(k int) {
 	}
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
-	if s.Limits.Passed != nil {
-		s.Limits.Passed.Store(int64(max(k, s.reached)))
-	}
-	if s.Limits.Held != nil {
-		s.Limits.Held.Store(s.held())
-	}
+	s.Passed(int64(max(k, s.reached)))
+	s.Held(s.held())
 }
 
 func (s *windowSearch) truncate(n int) {

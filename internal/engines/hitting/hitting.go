@@ -39,25 +39,25 @@ func (Engine) OnlyWitnesses() {}
 
 // Decide implements fallback.Engine.
 func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	if ctx.Err() != nil {
-		return fallback.Answer{Cause: limits.Stopped(ctx), Depth: 1}
+	r := &replayer{Budget: fallback.NewBudget(ctx, limits.Limits{Memory: lim.Memory, Passed: lim.Passed}), ops: ops}
+	defer r.Release()
+	if r.Cause != "" {
+		return fallback.Answer{Cause: r.Cause, Depth: 1}
 	}
 	if len(fallback.Completions(ops)) == 0 {
 		return fallback.Answer{Verdict: jepsen.Valid, Depth: 1} // nothing has to happen
 	}
 	depth := min(h.Depth, ops.Len()) // a tuple cannot have more operations than the history
-	r := &replayer{ctx: ctx, ops: ops, limits: lim}
-	defer func() { lim.Memory.Give(r.taken) }()
-	if !r.take(familyBytes(ops.Len(), depth)) {
-		return fallback.Answer{Cause: r.cause, Depth: 1}
+	if !r.Take(familyBytes(ops.Len(), depth)) {
+		return fallback.Answer{Cause: r.Cause, Depth: 1}
 	}
 	r.forget()
 	f := newFamily(ops, depth, r.poll)
 	for d := 1; d <= depth; d++ {
 		switch {
 		case f.each(d, r.fails):
-		case r.cause != "":
-			return fallback.Answer{Cause: r.cause, Depth: d, Schedules: r.tried}
+		case r.Cause != "":
+			return fallback.Answer{Cause: r.Cause, Depth: d, Schedules: r.tried}
 		default:
 			order := slices.Clone(r.order)
 			return fallback.Answer{Verdict: jepsen.Valid, Order: order, Depth: d, Schedules: r.tried}
@@ -75,12 +75,9 @@ const workPerPoll = 1 << 18
 // replayer replays one schedule after another. Schedules that begin alike share
 // the replay of their common beginning.
 type replayer struct {
-	ctx    context.Context
-	ops    *models.Operations
-	limits limits.Limits
-	cause  jepsen.Cause
-	taken  int64 // of the memory
-	memo   int64 // how much of that is for states
+	*fallback.Budget // without turns: all schedules of a depth are alike
+	ops              *models.Operations
+	memo             int64 // how much of the memory is for states
 
 	space *fallback.Space
 	class []int32 // by row
@@ -95,18 +92,9 @@ type replayer struct {
 	work     int // since the limits were last looked at
 }
 
-func (r *replayer) take(bytes int64) bool {
-	r.taken += bytes
-	if !r.limits.Memory.Take(bytes) && r.cause == "" {
-		r.cause = jepsen.OutOfMemory
-	}
-	return r.cause == ""
-}
-
 // forget forgets all states and the last schedule.
 func (r *replayer) forget() {
-	r.limits.Memory.Give(r.memo)
-	r.taken -= r.memo
+	r.Give(r.memo)
 	r.memo = 0
 	r.space, r.class = fallback.NewSpace(r.ops)
 	r.space.Ask(r.poll)
@@ -173,18 +161,14 @@ func (r *replayer) step(row int32) bool {
 	return true
 }
 
-// poll says whether the search may go on.
+// poll says whether the search may go on, and accounts for new states.
 func (r *replayer) poll() bool {
-	if bytes := r.space.Spent(); bytes > 0 {
-		r.memo += bytes
-		r.take(bytes)
-	}
-	if n := len(r.order); n > r.furthest && r.limits.Passed != nil {
+	bytes := r.space.Spent()
+	r.memo += bytes
+	r.Take(bytes)
+	if n := len(r.order); n > r.furthest {
 		r.furthest = n
-		r.limits.Passed.Store(int64(n))
+		r.Passed(int64(n))
 	}
-	if r.cause == "" && r.ctx.Err() != nil {
-		r.cause = limits.Stopped(r.ctx)
-	}
-	return r.cause == ""
+	return r.Poll()
 }

@@ -229,7 +229,8 @@ func (s *search) run() (failed int32) {
 			return k
 		}
 		s.k, s.furthest = k+1, max(s.furthest, k+1)
-		s.report()
+		s.Passed(int64(s.furthest))
+		s.Held(int64(len(s.layer)))
 		if s.isLong() {
 			s.begin()
 		}
@@ -246,25 +247,11 @@ func (s *search) step() bool {
 	return s.Tick()
 }
 
-func (s *search) report() {
-	if s.Limits.Passed != nil {
-		s.Limits.Passed.Store(int64(s.furthest))
-	}
-	if s.Limits.Held != nil {
-		s.Limits.Held.Store(int64(len(s.layer)))
-	}
-}
-
 // settle takes or gives back memory, so that it accounts for what is held.
 func (s *search) settle() {
 	held := s.a.bytes() + s.sets.bytes() + s.covered.bytes() + 4*int64(len(s.here.slots)+len(s.past.slots)) + 4*int64(cap(s.layer)+cap(s.next))
 	for _, p := range s.points {
 		held += p.bytes()
 	}
-	if more := held - s.taken; more > 0 {
-		s.Take(more)
-	} else {
-		s.Give(-more)
-	}
-	s.taken = held
+	s.Hold(held)
 }

@@ -37,7 +37,6 @@ type search struct {
 
 	points []point // where segments begin
 	closed int64   // bytes that the automata held when this one began
-	taken  int64
 	path   []int32 // see holds
 }
 

@@ -146,41 +146,35 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
-	r := &run{Engine: e, ctx: ctx, limits: lim}
-	if lim.Turn != nil {
-		r.turn = lim.Turn()
-	}
-	defer r.release()
-	if !r.poll() {
-		return fallback.Answer{Cause: r.cause}
+	r := &run{Budget: fallback.NewBudget(ctx, lim), maxSteps: e.MaxSteps}
+	defer r.Release()
+	if r.Cause != "" {
+		return fallback.Answer{Cause: r.Cause}
 	}
 	r.problem = newProblem(ops, shape)
 	if !r.poll() {
-		return fallback.Answer{Cause: r.cause, Work: r.work()}
+		return fallback.Answer{Cause: r.Cause, Work: r.Done()}
 	}
 	r.search = newSearch(r.problem, e.Rules)
 	a := r.answer(r.search.run(r.poll))
-	a.Work = r.work()
+	r.count()
+	a.Work = r.Done()
 	return a
 }
 
 // run is one decision.
 type run struct {
-	Engine
-	ctx     context.Context
-	limits  limits.Limits
-	problem *problem
-	search  *search
-	turn    int64 // the work after which to wait for the next turn
-	taken   int64
-	cause   jepsen.Cause
+	*fallback.Budget
+	problem  *problem
+	search   *search
+	maxSteps int64
 }
 
 func (r *run) answer(o outcome) fallback.Answer {
 	p, s := r.problem, r.search
 	switch o {
 	case stopped:
-		return fallback.Answer{Cause: r.cause, Passed: r.passed(), Held: int64(s.visited.n)}
+		return fallback.Answer{Cause: r.Cause, Passed: r.reached(), Held: int64(s.visited.n)}
 	case reached:
 		return fallback.Answer{Verdict: jepsen.Valid, Order: p.before(s.order[1:], models.Open)}
 	}
@@ -188,62 +182,31 @@ func (r *run) answer(o outcome) fallback.Answer {
 	return fallback.Answer{Verdict: jepsen.Invalid, Order: p.before(s.order[1:], fail), FailEvent: fail - 2*p.first}
 }
 
-// passed returns how many completions have a linearization up to them.
-func (r *run) passed() int64 { return int64(r.problem.out.passed[max(0, r.search.best)]) }
+// reached returns how many completions have a linearization up to them.
+func (r *run) reached() int64 { return int64(r.problem.out.passed[max(0, r.search.best)]) }
 
 // perStep is the cost of a step, of a row, or of something that a step looks at, in
 // units of work.
 const perStep = 8
 
-// work returns how much work the run has done, in units of some nanoseconds.
-func (r *run) work() int64 {
-	work := int64(0)
-	if r.problem != nil {
-		work = int64(len(r.problem.inv))
-	}
+// count counts the work done so far.
+func (r *run) count() {
+	work := int64(len(r.problem.inv))
 	if r.search != nil {
 		work += r.search.steps + r.search.work
 	}
-	return perStep * work
+	r.Worked(perStep * work)
 }
 
-// poll says whether the run may go on, and accounts for the memory that it holds.
+// poll says whether the run may go on, and accounts for what it has done and holds.
 func (r *run) poll() bool {
-	held := int64(0)
-	if r.problem != nil {
-		held += r.problem.bytes()
-	}
+	held, steps := r.problem.bytes(), int64(0)
 	if s := r.search; s != nil {
-		held += s.bytes()
-		if r.limits.Passed != nil {
-			r.limits.Passed.Store(r.passed())
-		}
-		if r.limits.Held != nil {
-			r.limits.Held.Store(int64(s.visited.n))
-		}
+		held, steps = held+s.bytes(), s.steps
+		r.Passed(r.reached())
+		r.Held(int64(s.visited.n))
 	}
-	more := held - r.taken
-	r.taken = held
-	if work := r.work(); r.limits.Turn != nil && work >= r.turn {
-		r.turn = work + r.limits.Turn()
-	}
-	there := true
-	if more > 0 {
-		there = r.limits.Memory.Take(more)
-	} else {
-		r.limits.Memory.Give(-more)
-	}
-	switch {
-	case r.cause != "":
-	case !there:
-		r.cause = jepsen.OutOfMemory
-	case r.ctx.Err() != nil:
-		r.cause = limits.Stopped(r.ctx)
-	case r.MaxSteps > 0 && r.search != nil && r.search.steps >= r.MaxSteps:
-		r.cause = fallback.GaveUp
-	}
-	return r.cause == ""
+	r.count()
+	r.Hold(held)
+	return r.Look() && r.Within(steps, r.maxSteps)
 }
-
-// release gives back all that was taken.
-func (r *run) release() { r.limits.Memory.Give(r.taken) }

@@ -110,33 +110,27 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if !ops.Model.Traits().IsRegister {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
-	r := &run{ctx: ctx, limits: lim, Engine: e}
-	if lim.Turn != nil {
-		r.turn = lim.Turn()
-	}
-	defer r.release()
-	if !r.poll() {
-		return fallback.Answer{Cause: r.cause}
+	r := &run{Budget: fallback.NewBudget(ctx, lim), Engine: e}
+	defer r.Release()
+	if r.Cause != "" {
+		return fallback.Answer{Cause: r.Cause}
 	}
 	r.problem = newProblem(ops)
 	a := r.decide()
-	a.Work = r.work()
+	r.count()
+	a.Work = r.Done()
 	return a
 }
 
 // run is one decision.
 type run struct {
 	*problem
+	*fallback.Budget
 	Engine
-	ctx    context.Context
-	limits limits.Limits
 	t      *theory
 	saw    []int32 // by row: what it saw in the last solution
 	at     int     // how many readers that solution covers
 	before int64   // steps of earlier theories
-	turn   int64   // the work after which to wait for the next turn
-	taken  int64
-	cause  jepsen.Cause
 }
 
 // chunk is how many readers are opened at once.
@@ -216,9 +210,7 @@ func (r *run) solve(n int) outcome {
 	}
 	r.t.changed = r.t.changed[:0]
 	r.at += n
-	if r.limits.Passed != nil {
-		r.limits.Passed.Store(r.passed())
-	}
+	r.Passed(r.covered())
 	return solved
 }
 
@@ -243,8 +235,8 @@ func (r *run) again() bool {
 	return true
 }
 
-// passed returns how many completions the last solution covers.
-func (r *run) passed() int64 {
+// covered returns how many completions the last solution covers.
+func (r *run) covered() int64 {
 	if r.at == 0 {
 		return 0
 	}
@@ -253,7 +245,7 @@ func (r *run) passed() int64 {
 
 // unknown returns the answer if the run was stopped. The clauses count as held.
 func (r *run) unknown() fallback.Answer {
-	return fallback.Answer{Cause: r.cause, Passed: r.passed(), Held: int64(r.t.s.Learnt())}
+	return fallback.Answer{Cause: r.Cause, Passed: r.covered(), Held: int64(r.t.s.Learnt())}
 }
 
 // invalid returns the answer if the next reader makes the rest fail.
@@ -273,51 +265,22 @@ func (r *run) steps() int64 {
 // perStep is what a step, a row or a variable costs in units of work.
 const perStep = 8
 
-// work returns how much work the run has done, in units of some nanoseconds.
-func (r *run) work() int64 {
-	work := r.steps()
-	if r.problem != nil {
-		work += int64(len(r.inv))
-	}
+// count counts the work done so far.
+func (r *run) count() {
+	work := r.steps() + int64(len(r.inv))
 	if r.t != nil {
 		work += int64(r.t.s.Vars())
 	}
-	return perStep * work
+	r.Worked(perStep * work)
 }
 
-// poll says whether the run may go on, and accounts for the memory that it holds.
+// poll says whether the run may go on, and accounts for what it has done and holds.
 func (r *run) poll() bool {
-	held := int64(0)
-	if r.problem != nil {
-		held += r.problem.bytes()
-	}
+	held := r.problem.bytes()
 	if r.t != nil {
 		held += r.t.bytes()
 	}
-	more := held - r.taken
-	r.taken = held
-	if work := r.work(); r.limits.Turn != nil && work >= r.turn {
-		r.turn = work + r.limits.Turn()
-	}
-	there := true
-	if more > 0 {
-		there = r.limits.Memory.Take(more)
-	} else {
-		r.limits.Memory.Give(-more)
-	}
-	switch {
-	case r.cause != "":
-	case !there:
-		r.cause = jepsen.OutOfMemory
-	case r.ctx.Err() != nil:
-		r.cause = limits.Stopped(r.ctx)
-	case r.MaxSteps > 0 && r.steps() >= r.MaxSteps:
-		r.cause = fallback.GaveUp
-	}
-	return r.cause == ""
-}
-
-// release gives back all that was taken.
-func (r *run) release() {
-	r.limits.Memory.Give(r.taken)
+	r.count()
+	r.Hold(held)
+	return r.Look() && r.Within(r.steps(), r.MaxSteps)
 }

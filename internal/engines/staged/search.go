@@ -141,9 +141,7 @@ func (x *registerSearch) push(n int32) bool {
 		x.far = e
 		x.best = append(x.best[:x.shared], x.moves[x.shared:]...)
 		x.shared = len(x.moves)
-		if x.Limits.Passed != nil {
-			x.Limits.Passed.Store(int64(e))
-		}
+		x.Passed(int64(e))
 	}
 	if x.e[n] >= x.goal {
 		return true
