@@ -200,7 +200,7 @@ func valuesOf(command, flag string) []string {
 		return choices
 	}
 	return map[string][]string{
-		"algorithm": clew.Algorithms(), "html-style": htmlStyles, "to": strings.Split(forms.Names(forms.All), ", "), "scale": {"order", "time"},
+		"algorithm": clew.Algorithms(), "html-style": outputs.Styles, "to": strings.Split(forms.Names(forms.All), ", "), "scale": {"order", "time"},
 		"keyless": {"error", "every"}, "clients": {"integers", "all"}, "unknown": {"fail", "pass"},
 	}[flag]
 }

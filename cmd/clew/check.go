@@ -70,13 +70,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
 			outputFlag(outputs.Check(), "result"),
 			quietFlag(), unknownFlag(), strictFlag(),
-			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
-			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
-			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
-			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, an interactive drawing and the operations"},
-			&cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
-			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "the style of a page: `clew` or porcupine"},
-			&cli.StringFlag{Name: "certificate", Usage: "write to `FILE` a proof of the verdict, for checkers that share no code with clew (docs/certificate.md)"},
+		}, evidenceFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
@@ -186,7 +180,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		jobs[0].took = time.Since(start)
 	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
-		return 0, fmt.Errorf("--witness, --core, --svg, --html and --certificate are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", len(jobs))
+		return 0, fmt.Errorf("%s are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", text.AllOf(evidenceNames()), len(jobs))
 	}
 	if err := k.models.unused(jobs); err != nil {
 		return 0, err

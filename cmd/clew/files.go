@@ -21,6 +21,7 @@ import (
 	"clew/internal/certificate"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/outputs"
 	"clew/internal/page"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -71,8 +72,7 @@ type evidence struct {
 	files []*proof // one for each flag that was given
 	cores folder   // of every history that is invalid
 	pages folder   // of every history that is not valid, and an index of all
-	style string   // the style of pages
-	job   *job     // the single history of the files
+	how   outputs.EvidenceOptions
 }
 
 // noHistory returns the error of a check without a history. An output may have been given the history for its file.
@@ -96,10 +96,8 @@ type folder struct {
 
 // proof is one kind of evidence and the file for it.
 type proof struct {
+	outputs.Evidence
 	flag, path string
-	of         jepsen.Verdict
-	any        bool // whatever the verdict
-	write      func(context.Context, *report.Result, io.Writer) error
 	to         *files.Output
 	lost       error // why it cannot be written
 }
@@ -108,25 +106,12 @@ type proof struct {
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	e := &evidence{
 		cores: folder{flag: "--evidence", dir: c.String("evidence"), ext: ".edn", listed: true},
-		pages: folder{flag: "--html-dir", dir: c.String("html-dir"), ext: ".html", first: indexPage},
-		style: c.String("html-style"),
+		pages: folder{flag: "--html-dir", dir: c.String("html-dir"), ext: outputs.HTML.Extension, first: indexPage},
+		how:   outputs.EvidenceOptions{Style: c.String("html-style")},
 	}
-	for _, p := range []*proof{
-		{flag: "--witness", of: jepsen.Valid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteWitness(w) }},
-		{flag: "--core", of: jepsen.Invalid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteCore(w) }},
-		{flag: "--svg", of: jepsen.Invalid, write: func(ctx context.Context, r *report.Result, w io.Writer) error {
-			write, err := picture(ctx, r, report.WindowOptions{}, ".svg")
-			if err != nil {
-				return err
-			}
-			return write(w)
-		}},
-		{flag: "--html", any: true, write: e.page},
-		{flag: "--certificate", any: true, write: e.certificate},
-	} {
-		if p.path = c.String(p.flag[2:]); p.path != "" {
-			p.to = files.To(p.path, stdout, stderr)
-			e.files = append(e.files, p)
+	for _, kind := range outputs.AllEvidence {
+		if path := c.String(kind.Name); path != "" {
+			e.files = append(e.files, &proof{Evidence: kind, flag: "--" + kind.Name, path: path, to: files.To(path, stdout, stderr)})
 		}
 	}
 	return e
@@ -329,7 +314,9 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	if len(e.files) == 0 && !inDir {
 		return nil
 	}
-	e.job = j
+	how := e.how
+	how.Certificate = certificate.Options{AllClients: j.allClients, Keyless: j.keyless}
+	how.SHA256 = func(ctx context.Context) (string, error) { return fingerprint(ctx, j.From(r.History)) }
 	path, result := e.cores.fileOf(j), r
 	if len(e.files) == 0 {
 		result = nil
@@ -343,7 +330,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 			failed = append(failed, e.cores.put(ctx, path, core.Bytes()))
 		}
 		for _, p := range e.files {
-			failed = append(failed, p.put(ctx, result, e.style, stderr))
+			failed = append(failed, p.put(ctx, result, &how, stderr))
 		}
 		return errors.Join(failed...)
 	}
@@ -438,37 +425,16 @@ func asRuns(jobs []*job) {
 // indexPage is the file that lists the pages of a folder.
 const indexPage = "index.html"
 
-// htmlStyles lists the styles of pages.
-var htmlStyles = []string{"clew", "porcupine"}
-
 // checkStyle returns an error if the style does not exist, or if it is given and no page is written.
 func (e *evidence) checkStyle(given bool) error {
-	pages := e.pages.dir != "" || slices.ContainsFunc(e.files, func(p *proof) bool { return p.flag == "--html" })
+	pages := e.pages.dir != "" || slices.ContainsFunc(e.files, func(p *proof) bool { return p.Name == outputs.HTML.Name })
 	switch {
-	case !slices.Contains(htmlStyles, e.style):
-		return fmt.Errorf("--html-style must be clew or porcupine, not %q", e.style)
+	case !slices.Contains(outputs.Styles, e.how.Style):
+		return fmt.Errorf("--html-style must be %s, not %q", text.OneOf(outputs.Styles), e.how.Style)
 	case given && !pages:
 		return errors.New("--html-style requires --html FILE or --html-dir DIR")
 	}
 	return nil
-}
-
-// page writes a page about a result.
-func (e *evidence) page(ctx context.Context, r *report.Result, w io.Writer) error {
-	if e.style == htmlStyles[1] {
-		return page.WritePorcupine(ctx, w, r)
-	}
-	return page.Write(ctx, w, r, page.Options{})
-}
-
-// certificate writes the certificate of a result.
-func (e *evidence) certificate(ctx context.Context, r *report.Result, w io.Writer) error {
-	o := certificate.Options{AllClients: e.job.allClients, Keyless: e.job.keyless}
-	var err error
-	if o.SHA256, err = fingerprint(ctx, e.job.From(r.History)); err != nil {
-		return err
-	}
-	return certificate.Write(ctx, w, r, o)
 }
 
 // fingerprint returns the SHA-256 of a history's file, or "" if the file can be read only once.
@@ -497,9 +463,9 @@ func (e *evidence) pageOf(ctx context.Context, j *job, r *report.Result) (err er
 		return nil
 	}
 	link := ""
-	if file := e.pages.fileOf(j); r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && e.style != htmlStyles[1] {
+	if file := e.pages.fileOf(j); r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && e.how.Style != outputs.Styles[1] {
 		if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
-			err = writeWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return e.page(ctx, r, w) })
+			err = writeEvidence(ctx, files.To(file, nil, nil), &outputs.HTML, r, &e.how)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s %s: %w", e.pages.flag, file, files.Reason(err))
@@ -544,32 +510,32 @@ func (f folder) index(ctx context.Context, runs []page.Run) error {
 }
 
 // put writes the evidence in a result. If the result does not have it, put says so on stderr.
-func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr io.Writer) error {
-	nothing := ""
-	switch {
-	case p.lost != nil:
+func (p *proof) put(ctx context.Context, r *report.Result, how *outputs.EvidenceOptions, stderr io.Writer) error {
+	if p.lost != nil {
 		return nil // already reported
-	case p.flag == "--certificate":
-		nothing = certificate.Lacks(r)
-	case p.any && (r.Verdict != jepsen.Unknown || style != htmlStyles[1]):
-	case p.any, r.Verdict != p.of:
-		nothing = "the history is " + r.Verdict.String()
-	case r.Verdict == jepsen.Invalid && p.flag == "--core" && r.FirstFailing().Core == nil:
-		nothing = r.FirstFailing().Missing
-	case r.Verdict == jepsen.Valid && r.Witness == nil:
-		nothing = "operations without a key take effect once for every key"
 	}
-	if nothing != "" {
+	if nothing := p.Lacks(r, how); nothing != "" {
 		if isFile(p.path) {
 			nothing += "; " + p.path + " is unchanged"
 		}
 		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
 		return nil
 	}
-	if err := writeWithin(ctx, p.to, func(w io.Writer) error { return p.write(ctx, r, w) }); err != nil {
+	if err := writeEvidence(ctx, p.to, &p.Evidence, r, how); err != nil {
 		return fmt.Errorf("%s %s: %w", p.flag, p.path, err)
 	}
 	return nil
+}
+
+// writeEvidence writes one kind of evidence until the context is done.
+func writeEvidence(ctx context.Context, to *files.Output, kind *outputs.Evidence, r *report.Result, how *outputs.EvidenceOptions) error {
+	return writeWithin(ctx, to, func(w io.Writer) error {
+		write, err := kind.Writer(ctx, r, how)
+		if err != nil {
+			return err
+		}
+		return write(w)
+	})
 }
 
 // printWhole writes a text through whole or not at all. Until the text is whole, memory holds it, compressed: there

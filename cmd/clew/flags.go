@@ -220,6 +220,26 @@ func outputFlag(forms []outputs.Output, thing string) cli.Flag {
 	return &cli.StringFlag{Name: "output", Value: forms[0].Name, Usage: outputs.Usage(forms, thing)}
 }
 
+// evidenceFlags returns the flags for files about a single history, and for a folder of pages.
+func evidenceFlags() (flags []cli.Flag) {
+	for _, e := range outputs.AllEvidence {
+		flags = append(flags, &cli.StringFlag{Name: e.Name, Usage: e.Usage})
+		if e.Name == outputs.HTML.Name {
+			flags = append(flags, &cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
+				&cli.StringFlag{Name: "html-style", Value: outputs.Styles[0], Usage: "the style of a page: `clew` or porcupine"})
+		}
+	}
+	return flags
+}
+
+// evidenceNames returns the flags for files about a single history.
+func evidenceNames() (names []string) {
+	for _, e := range outputs.AllEvidence {
+		names = append(names, "--"+e.Name)
+	}
+	return names
+}
+
 // quietFlag makes clew print only failures.
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"}

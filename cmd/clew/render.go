@@ -13,7 +13,7 @@ import (
 	"clew"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/internal/page"
+	"clew/internal/outputs"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
@@ -40,7 +40,7 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "HISTORY [RESULT]",
 		Description: renderHelp,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "o", Usage: "write to `FILE`; its extension selects the form: " + extensions},
+			&cli.StringFlag{Name: "o", Usage: "write to `FILE`; its extension selects the form: " + text.OneOf(outputs.Drawn())},
 			&cli.Int64Flag{Name: "around", DefaultText: "the failure", Usage: "draw what is around the event with `INDEX`"},
 			&cli.IntFlag{Name: "rows", Value: report.DefaultRows, Usage: "draw at most `N` processes, and five times as many operations"},
 			&cli.StringFlag{Name: "scale", Value: "order", Usage: "`SCALE` of distances: order of events, or time"},
@@ -62,50 +62,34 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-// picture returns a function that writes a picture of a result. The extension says which kind of picture; only this
-// function distinguishes them.
-func picture(ctx context.Context, r *report.Result, o report.WindowOptions, extension string) (func(io.Writer) error, error) {
-	if extension == ".html" {
-		return func(w io.Writer) error { return page.Write(ctx, w, r, page.Options{Window: o}) }, nil
-	}
-	window, err := r.Window(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return window.WriteSVG, nil
-}
-
-// extensions lists what picture knows.
-const extensions = ".svg or .html"
-
 // renderer is one run of clew render.
 type renderer struct {
 	runner
 	history, result, name string
 	output                *files.Output
-	window                report.WindowOptions
-	extension             string
+	how                   outputs.EvidenceOptions
+	kind                  outputs.Evidence // what it draws
 }
 
 // given reads what the flags say.
 func (k *renderer) given(c *cli.Context) error {
 	out, scale := c.String("o"), c.String("scale")
-	k.extension = filepath.Ext(out)
-	switch {
+	var drawn bool
+	switch k.kind, drawn = outputs.DrawnAs(filepath.Ext(out)); {
 	case c.NArg() < 1 || c.NArg() > 2:
 		return errors.New("render takes a history, and its result if there is one; clew render --help shows how")
 	case k.history == "-" && k.result == "-":
 		return errors.New("standard input (-) can be read only once")
-	case k.extension != ".svg" && k.extension != ".html":
-		return fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
+	case !drawn:
+		return fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", text.OneOf(outputs.Drawn()), out)
 	case c.Int("rows") < 1:
 		return fmt.Errorf("--rows must be a number of at least 1, not %d", c.Int("rows"))
 	case scale != "order" && scale != "time":
 		return fmt.Errorf("--scale must be order or time, not %q", scale)
 	}
-	k.window = report.WindowOptions{Rows: c.Int("rows"), ByTime: scale == "time"}
+	k.how.Window = report.WindowOptions{Rows: c.Int("rows"), ByTime: scale == "time"}
 	if index := c.Int64("around"); c.IsSet("around") {
-		k.window.Around = &index
+		k.how.Window.Around = &index
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
@@ -133,10 +117,10 @@ func (k *renderer) render(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.Verdict == jepsen.Unknown && k.window.Around == nil {
+		if r.Verdict == jepsen.Unknown && k.how.Window.Around == nil {
 			return fmt.Errorf("%s is undecided (%s), so it has no failure to draw; --around INDEX draws another event", text.Line(k.history), r.Cause)
 		}
-		write, err := picture(ctx, r, k.window, k.extension)
+		write, err := k.kind.Writer(ctx, r, &k.how)
 		if err != nil {
 			return err
 		}

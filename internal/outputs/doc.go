@@ -8,6 +8,9 @@
 //	sarif  ├ reports for pipelines, made of the cases in cases.go
 //	github ┘
 //
+// AllEvidence lists what is written to files of its own: witnesses, cores, drawings,
+// pages and certificates.
+//
 // A form prints each result as soon as it is its turn, or all of them at the end.
 // Between the two, and in the shards of a store, a result is only a Record, which
 // does not hold on to its history.
