@@ -62,14 +62,14 @@ const (
 // Memory is an amount of memory that searches may use. Several checks at the same time may share one, and then use no
 // more than that together. A search takes from it as it grows, and gives all back when it ends. Each search estimates
 // what it holds. What the histories themselves hold is not counted.
-type Memory struct{ budget *limits.Budget }
+type Memory struct{ budget *models.Memory }
 
 // NewMemory returns a Memory of that many bytes. The zero Memory has no limit, like a nil one.
-func NewMemory(bytes int64) *Memory { return &Memory{limits.NewBudget(bytes)} }
+func NewMemory(bytes int64) *Memory { return &Memory{models.NewMemory(bytes)} }
 
 // limits returns the bounds that the options set, other than the time.
-func (o Options) limits() limits.Limits {
-	lim := limits.Limits{Passed: o.Passed, Held: o.Held}
+func (o Options) limits() fallback.Limits {
+	lim := fallback.Limits{Passed: o.Passed, Held: o.Held}
 	if o.Memory != nil {
 		lim.Memory = o.Memory.budget
 	}
@@ -220,7 +220,7 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 }
 
 // decide finds the verdict and the core.
-func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
+func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) {
 	if c.ops == nil {
 		c.verdict = conclusion{cause: limits.Stopped(ctx), failing: -1}
 		return

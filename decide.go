@@ -53,7 +53,7 @@ func newDecider(spec models.Spec, o Options) *decider {
 }
 
 // part decides one part: by the fast path if it can, else by the general search.
-func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.Limits) decision {
+func (d *decider) part(ctx context.Context, part *models.Operations, lim fallback.Limits) decision {
 	if !d.fast {
 		return d.search(ctx, part, lim)
 	}
@@ -100,7 +100,7 @@ func (d *decider) late(ctx context.Context) decision {
 
 // search decides operations by the general search. The search keeps arrays by event, so if nearly all events belong
 // to other parts, it gets the operations with their events renumbered.
-func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
+func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallback.Limits) decision {
 	if fastpath.Sparse(int64(ops.Events), int64(ops.Len())) {
 		in, dense := fastpath.PlainInput(ctx, &ops.Columns).DenseEvents(), *ops
 		dense.Columns = *in.Columns
@@ -128,8 +128,8 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 
 // core returns the operations of a part's core. A register's core has every value together with its writes. Any other
 // core is as small as possible, whichever engine found it.
-func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
-	rows, lim := x.core, limits.Limits{Memory: lim.Memory}
+func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim fallback.Limits) []jepsen.Operation {
+	rows, lim := x.core, fallback.Limits{Memory: lim.Memory}
 	switch {
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)

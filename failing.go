@@ -8,7 +8,6 @@ import (
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -42,7 +41,7 @@ func stopped(f func()) bool {
 }
 
 // within bounds the steps of a model that can be bounded. The caller calls release once no more steps are taken.
-func within(ctx context.Context, m models.Model, lim limits.Limits) (release func()) {
+func within(ctx context.Context, m models.Model, lim fallback.Limits) (release func()) {
 	if bound := m.Traits().Within; bound != nil {
 		return bound(ctx, lim.Memory)
 	}
@@ -66,13 +65,13 @@ const doubtSteps = 20_000
 
 // undeclared decides the core of an invalid history again, without what the model's author declares. If the model has
 // parts, it also decides all parts together, as long as that is easy.
-func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
+func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 	m := c.ops.Model.Traits().Declared
 	if m == nil {
 		return
 	}
 	m.Doubt()
-	fail, bare := c.decisions[c.verdict.failing].FailEvent, limits.Limits{Memory: lim.Memory}
+	fail, bare := c.decisions[c.verdict.failing].FailEvent, fallback.Limits{Memory: lim.Memory}
 	core := rowsAmong(c.ops, c.core)
 	a := engines.New("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"clew/fallback"
 	"clew/internal/engines"
-	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -315,7 +315,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 	if len(writes) > maxUnfinished {
 		return nil
 	}
-	if a := engines.New("", 0).Decide(ctx, with.Operations, limits.Limits{}); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent) {
+	if a := engines.New("", 0).Decide(ctx, with.Operations, fallback.Limits{}); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent) {
 		return nil
 	}
 	return writes

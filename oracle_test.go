@@ -18,7 +18,6 @@ import (
 	"clew/fallback"
 	"clew/internal/campaign"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
@@ -294,14 +293,14 @@ type lyingEngine struct {
 
 func (lyingEngine) Name() string { return "lying" }
 
-func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	return e.lie(porcupine.Engine{}.Decide(ctx, ops, lim), ops)
 }
 
 // resultOf returns an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
 	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
-	switch a := engine.Decide(context.Background(), ops, limits.Limits{}); a.Verdict {
+	switch a := engine.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict {
 	case jepsen.Valid:
 		r.Verdict = jepsen.Valid
 	case jepsen.Invalid:

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"clew/fallback"
 	"clew/internal/engines"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -22,7 +22,7 @@ const (
 
 // decide decides operations. It goes part by part if the model has parts and the fast path does not decide them all
 // at once.
-func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits.Limits) ([]*models.Operations, []decision) {
+func (d *decider) decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) ([]*models.Operations, []decision) {
 	if ops.Model.Traits().Partition != nil && d.fast {
 		first := *d
 		first.only = true
@@ -50,7 +50,7 @@ func ambiguousFirst(decisions []decision) {
 }
 
 // all decides the parts up to the earliest failing completion.
-func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limits.Limits) []decision {
+func (d *decider) all(ctx context.Context, parts []*models.Operations, lim fallback.Limits) []decision {
 	if len(parts) == 1 {
 		return []decision{d.part(ctx, parts[0], lim)}
 	}

@@ -140,12 +140,12 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 // judgment decides a core. If the user asked for that, it has the limits of the check. Otherwise it has a fixed
 // amount of work and memory, whatever else is running.
 func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
-	lim := limits.Limits{Memory: o.limits().Memory}
+	lim := fallback.Limits{Memory: o.limits().Memory}
 	if o.Verify != VerifyAlways {
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
 		defer stop()
-		lim = limits.Limits{Memory: limits.NewBudget(judgeMemory), Turn: once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)}
+		lim = fallback.Limits{Memory: models.NewMemory(judgeMemory), Turn: once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)}
 	}
 	return d.part(ctx, core, lim)
 }

@@ -3,16 +3,31 @@ package fallback
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"clew/internal/limits"
 	"clew/jepsen"
+	"clew/models"
 )
+
+// Limits bound a search. The context bounds its time. The zero value does not
+// bound anything.
+type Limits struct {
+	Memory *models.Memory // nil: unbounded
+	Passed *atomic.Int64  // unless nil: completions passed so far, for progress
+	Held   *atomic.Int64  // unless nil: configurations held at the moment, for progress
+
+	// Turn, unless nil, waits until it is the search's turn, and returns how much
+	// work it may do then, in units of some nanoseconds. The search calls it
+	// before it begins, and whenever that work is done.
+	Turn func() (work int64)
+}
 
 // Budget accounts for what one decision takes: its time, its memory and its turns. A search looks at it every few
 // thousand steps, by Tick or Poll. Once Cause is set, the search ends and answers Unknown for that cause.
 type Budget struct {
-	Limits limits.Limits
+	Limits Limits
 	Cause  jepsen.Cause // why the search ends early, "" as long as it may go on
 	Work   int          // done since the limits were last looked at, in units of some nanoseconds
 
@@ -24,7 +39,7 @@ type Budget struct {
 }
 
 // NewBudget begins a decision. If it takes turns, NewBudget waits for the first one.
-func NewBudget(ctx context.Context, lim limits.Limits) *Budget {
+func NewBudget(ctx context.Context, lim Limits) *Budget {
 	b := &Budget{Limits: lim, ctx: ctx}
 	if lim.Turn != nil {
 		b.left = lim.Turn()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -39,7 +38,7 @@ const (
 // fails earlier: as a history of its own, the core first fails at fail. If a
 // model allows none of this, as with locks, everything up to the failure is the
 // core.
-func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
+func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	var rows []models.Row
 	for i := models.Row(0); i < models.Row(ops.Len()) && ops.Inv[i] < fail; i++ {
@@ -77,7 +76,7 @@ type minimizer struct {
 	fail       int32
 	ctx        context.Context
 	engine     Engine
-	limits     limits.Limits
+	limits     Limits
 	visibility *visibility // if not nil, only operations within it may be left out
 	checks     int
 	rows       int // of all checks
@@ -296,7 +295,7 @@ func (m *minimizer) values(v *models.Droppable, rows []int32) (stay []int32, uni
 // are decided as registers, and registers that count their updates. It has the bounds of
 // Core, and keeps the core where minimizing would take longer than the decision did.
 // maxLinear bounds the operations, and maxLongCounted the core of a register that counts.
-func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim limits.Limits) []models.Row {
+func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	if Counts(ops.Model) {
 		if len(core) > maxLongCounted {

@@ -6,9 +6,9 @@
 // none, it names the first failing completion, and shows a linearization up to it. Core then finds
 // a small part that fails on its own.
 //
-//	a := engine.Decide(ctx, ops, limits.Limits{})
+//	a := engine.Decide(ctx, ops, fallback.Limits{})
 //	if a.Verdict == jepsen.Invalid {
-//		core := fallback.Core(ctx, engine, ops, a.FailEvent, limits.Limits{})
+//		core := fallback.Core(ctx, engine, ops, a.FailEvent, fallback.Limits{})
 //		...
 //	}
 //

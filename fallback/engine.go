@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -15,7 +14,7 @@ type Engine interface {
 	Name() string
 	// Decide runs until it knows the answer, or until a limit or the context stops
 	// it. It leaves nothing running when it returns.
-	Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer
+	Decide(ctx context.Context, ops *models.Operations, lim Limits) Answer
 }
 
 // GaveUp is the cause of an unknown verdict if the engine was told to give up

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"clew/internal/limits"
 	"clew/models"
 )
 
@@ -35,7 +34,7 @@ type CrashClass struct {
 // so, and the rest is unusable. It takes time and memory linear in the number
 // of operations plus, summed over all returns, the number of operations open
 // there.
-func NewLayout(ctx context.Context, ops *models.Operations, lim limits.Limits) *Layout {
+func NewLayout(ctx context.Context, ops *models.Operations, lim Limits) *Layout {
 	l := &Layout{Budget: *NewBudget(ctx, lim), Ops: ops}
 	if l.Cause != "" {
 		return l

@@ -1,7 +1,6 @@
 package fallback
 
 import (
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -11,7 +10,7 @@ import (
 
 func TestALayoutThatWouldNotFitIsNotMade(t *testing.T) {
 	ops := rows.Endless(1000, rows.Counter{}) // half a million open rows at all returns
-	l := NewLayout(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)})
+	l := NewLayout(context.Background(), ops, Limits{Memory: models.NewMemory(1 << 20)})
 	if l.Cause != jepsen.OutOfMemory || l.open != nil {
 		t.Errorf("%q with %d open rows, want out-of-memory before there are any", l.Cause, len(l.open))
 	}

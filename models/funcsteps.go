@@ -36,7 +36,7 @@ type functional[S comparable] struct {
 	memo        map[[2]int32]*step         // by state and operation
 	running     map[[2]int32]chan struct{} // steps under way, closed when they have ended
 	ctx         context.Context            // nil: without end
-	memory      *limits.Budget
+	memory      *Memory
 	taken       int64
 
 	doubts int // steps that Doubt has taken
@@ -64,7 +64,7 @@ type step struct {
 // stepSize is about how many bytes a step takes in the memo.
 const stepSize = 120
 
-func (m *functional[S]) within(ctx context.Context, memory *limits.Budget) (release func()) {
+func (m *functional[S]) within(ctx context.Context, memory *Memory) (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ctx, m.memory = ctx, memory

@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 
-	"clew/internal/limits"
 	"clew/jepsen"
 )
 
@@ -55,7 +54,7 @@ type Traits struct {
 	Weight func(s State) int64
 	// Within bounds the steps to come, for a model that holds memory of its own or whose steps take long. The function
 	// that it returns gives the memory back.
-	Within func(ctx context.Context, memory *limits.Budget) (release func())
+	Within func(ctx context.Context, memory *Memory) (release func())
 
 	// Deciding.
 

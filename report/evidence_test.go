@@ -10,7 +10,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -27,7 +26,7 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 	ops.Events = n + 6
 	numbered(ops)
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, engines.New("auto", 0)} {
-		a := e.Decide(context.Background(), ops, limits.Limits{})
+		a := e.Decide(context.Background(), ops, fallback.Limits{})
 		if a.Verdict != jepsen.Invalid || a.FailEvent != n+5 {
 			t.Fatalf("%s: %+v", e.Name(), a)
 		}
@@ -42,7 +41,7 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 func TestAPathEndsInTheFailingOperation(t *testing.T) {
 	ops := rows.Endless(4, rows.Counter{})
 	numbered(ops)
-	a := porcupine.Engine{}.Decide(context.Background(), ops, limits.Limits{})
+	a := porcupine.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
 	configs, paths, _ := report.Explain(t.Context(), ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
 	if len(configs[0].Pending) != 1 || configs[0].Pending[0] != 4 || len(paths) != 1 || paths[0][len(paths[0])-1].Why != "never" {
 		t.Errorf("%+v, %+v", configs, paths)
@@ -66,7 +65,7 @@ func TestAnExplanationEndsWithItsContext(t *testing.T) {
 	ops.Append(n+40, n+41, models.Op{Kind: models.Read, A: 2})
 	ops.Events = n + 42
 	numbered(ops)
-	a := configs.Window{}.Decide(t.Context(), ops, limits.Limits{})
+	a := configs.Window{}.Decide(t.Context(), ops, fallback.Limits{})
 	if a.Verdict != jepsen.Invalid {
 		t.Fatalf("%+v", a)
 	}

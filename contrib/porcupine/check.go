@@ -9,7 +9,6 @@ import (
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -157,7 +156,7 @@ func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) C
 	m := newNumbered(ctx, model, p)
 	ops := &models.Operations{Model: m, Columns: p.columns}
 	ask := func(e fallback.Engine) CheckResult {
-		a := e.Decide(ctx, ops, limits.Limits{})
+		a := e.Decide(ctx, ops, fallback.Limits{})
 		switch {
 		case ctx.Err() != nil:
 			return Unknown // the model may have given up within a step

@@ -15,7 +15,6 @@ import (
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
@@ -213,7 +212,7 @@ func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, dec
 	for _, part := range parts {
 		ctx, stop := context.WithCancel(context.Background())
 		turns := 0
-		a := e.Decide(ctx, part, limits.Limits{Memory: limits.NewBudget(longMemory), Turn: func() int64 {
+		a := e.Decide(ctx, part, fallback.Limits{Memory: models.NewMemory(longMemory), Turn: func() int64 {
 			if turns++; turns > 1 {
 				stop()
 				return math.MaxInt64 / 2

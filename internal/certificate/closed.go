@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"clew/fallback"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -189,6 +189,6 @@ func (c *closing) fails(ctx context.Context) bool {
 			rows = append(rows, models.Row(row))
 		}
 	}
-	a := configs.Window{MaxSteps: maxSteps}.Decide(ctx, c.part.Select(rows).Prefix(c.fail).Operations, limits.Limits{})
+	a := configs.Window{MaxSteps: maxSteps}.Decide(ctx, c.part.Select(rows).Prefix(c.fail).Operations, fallback.Limits{})
 	return a.Verdict != jepsen.Valid
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/models"
 )
 
@@ -122,7 +121,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 func (easyFirst) Name() string { return auto }
 
 // Decide implements fallback.Engine.
-func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	return Turns{
 		Engines: suited(ops), First: easyWork + easyPerOperation*int64(ops.Len()), Turn: turnWork, Apart: hardWork,
 	}.Decide(ctx, ops, lim)

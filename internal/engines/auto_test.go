@@ -10,7 +10,6 @@ import (
 	"clew/fallback"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/porcupine"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -28,7 +27,7 @@ func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
 	ops.Append(40, 61, models.Op{Kind: 1})
 	ops.Events = 62
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, porcupine.Engine{}, easyFirst{}, Race{configs.Frontier{}, configs.Window{}}} {
-		a := e.Decide(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)})
+		a := e.Decide(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(1 << 20)})
 		if a.Cause != jepsen.OutOfMemory || a.Passed < 10 || a.Held < 100 {
 			t.Errorf("%s: %s after %d returns with %d configurations, want out-of-memory after 10 or more with some hundreds", e.Name(), a.Cause, a.Passed, a.Held)
 		}
@@ -42,17 +41,17 @@ func TestASearchTellsHowFarItIs(t *testing.T) {
 			continue
 		}
 		passed := new(atomic.Int64)
-		if a := r.engine.Decide(context.Background(), ops, limits.Limits{Passed: passed}); a.Verdict != jepsen.Valid || passed.Load() != 50 {
+		if a := r.engine.Decide(context.Background(), ops, fallback.Limits{Passed: passed}); a.Verdict != jepsen.Valid || passed.Load() != 50 {
 			t.Errorf("%s: %s, %d completions passed, want all 50", r.name, a.Verdict, passed.Load())
 		}
 	}
 }
 
 func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
-	budget := limits.NewBudget(10 << 20)
+	budget := models.NewMemory(10 << 20)
 	ops := rows.Endless(3000, rows.Counter{}) // 4.5 million open rows at all returns
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, easyFirst{}} {
-		if a := e.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+		if a := e.Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 			t.Errorf("%s: %s, want unknown for the memory", e.Name(), a.Cause)
 		}
 	}

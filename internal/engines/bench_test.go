@@ -10,9 +10,9 @@ import (
 	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/porcupine"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // BenchmarkEngines compares the engines on ambiguous histories in one run.
@@ -28,7 +28,7 @@ func BenchmarkEngines(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-					a := e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(4 << 30)})
+					a := e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(4 << 30)})
 					cancel()
 					if a.Verdict != jepsen.Valid {
 						b.Skipf("undecided: %s", a.Cause)

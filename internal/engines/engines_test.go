@@ -15,7 +15,6 @@ import (
 	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -63,7 +62,7 @@ const (
 func (r rival) decide(ops *models.Operations) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	return r.engine.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
+	return r.engine.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
 }
 
 // maimed returns the two searches with some of their rules switched off, chosen
@@ -136,7 +135,7 @@ func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) er
 	finder := by[(c.invalid)%len(by)]
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	rows := fallback.Core(ctx, finder.engine, ops, a.FailEvent, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
+	rows := fallback.Core(ctx, finder.engine, ops, a.FailEvent, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
 	if failing := int32(slices.Index(ops.Res, a.FailEvent)); !slices.Contains(rows, failing) {
 		return fmt.Errorf("the core of %s lacks the failing operation", finder.name)
 	}
@@ -314,7 +313,7 @@ type liar struct {
 
 func (liar) Name() string { return "liar" }
 
-func (l liar) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (l liar) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	a := configs.Window{}.Decide(ctx, ops, lim)
 	l.lie(&a, ops)
 	return a

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"clew/edn"
-	"clew/internal/limits"
+	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -52,7 +52,7 @@ func TestLimitsReachIntoASingleStep(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), limit)
 				defer cancel()
 				start := time.Now()
-				a := New(engine, 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(1 << 30)})
+				a := New(engine, 0).Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(1 << 30)})
 				if took := time.Since(start); took > limit+late {
 					t.Errorf("%v, for a limit of %v", took, limit)
 				}
@@ -70,8 +70,8 @@ func TestLimitsReachIntoASingleStep(t *testing.T) {
 				var before, after runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&before)
-				budget := limits.NewBudget(memory)
-				a := New(engine, 0).Decide(ctx, ops, limits.Limits{Memory: budget})
+				budget := models.NewMemory(memory)
+				a := New(engine, 0).Decide(ctx, ops, fallback.Limits{Memory: budget})
 				runtime.ReadMemStats(&after)
 				if a.Verdict == jepsen.Valid || a.Cause == jepsen.Timeout && engine != "hitting" {
 					t.Errorf("%+v", a)

@@ -13,7 +13,6 @@ import (
 	"clew/fallback"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -60,7 +59,7 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 
 // differs says what is wrong with an engine's answer, or returns "".
 func differs(ops *models.Operations, e fallback.Engine, want oracle.Answer) string {
-	a := e.Decide(context.Background(), ops, limits.Limits{})
+	a := e.Decide(context.Background(), ops, fallback.Limits{})
 	switch {
 	case a.Verdict == jepsen.Unknown || (a.Verdict == jepsen.Valid) != want.Linearizable:
 		return "the verdict differs"

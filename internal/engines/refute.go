@@ -8,7 +8,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -34,7 +33,7 @@ func looser(m models.Model) models.Model {
 func (loosener) Name() string { return "loosener" }
 
 // Decide implements fallback.Engine.
-func (loosener) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	a := before.Decide(ctx, ops.Under(looser(ops.Model)), lim)
 	if a.Verdict != jepsen.Invalid {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
@@ -53,7 +52,7 @@ func (refuter) Name() string { return "refuter" }
 const refuterSteps = 100_000
 
 // Decide implements fallback.Engine.
-func (refuter) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (refuter) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	fail, work, ok := relaxed(ctx, ops, lim, max(refuterSteps, 4*ops.Len()))
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: work}
@@ -63,7 +62,7 @@ func (refuter) Decide(ctx context.Context, ops *models.Operations, lim limits.Li
 
 // failsBy finds where operations fail that are known to fail at a
 // return or earlier.
-func failsBy(ctx context.Context, ops *models.Operations, lim limits.Limits, fail int32, work int64) fallback.Answer {
+func failsBy(ctx context.Context, ops *models.Operations, lim fallback.Limits, fail int32, work int64) fallback.Answer {
 	cut := ops.Prefix(fail - 1)
 	a := before.Decide(ctx, cut.Operations, lim)
 	a.Renumber(cut)
@@ -94,7 +93,7 @@ const relaxedWork = 10
 // Precondition: none. Complexity: linear in the number of configurations
 // without their used counts, which does not grow with the number of crashed
 // operations.
-func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, maxSteps int) (fail int32, work int64, ok bool) {
+func relaxed(ctx context.Context, ops *models.Operations, lim fallback.Limits, maxSteps int) (fail int32, work int64, ok bool) {
 	l := fallback.NewLayout(ctx, ops, lim)
 	defer l.Release()
 	type node struct {

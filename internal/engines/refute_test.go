@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"clew/fallback"
 	"clew/internal/effort"
 	"clew/internal/engines/configs"
 	"context"
@@ -8,7 +9,6 @@ import (
 
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -22,8 +22,8 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 		refuted, invalid := 0, 0
 		for seed := range n {
 			ops, text := rows.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
-			want := configs.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
-			a := refuter{}.Decide(context.Background(), ops, limits.Limits{})
+			want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
+			a := refuter{}.Decide(context.Background(), ops, fallback.Limits{})
 			if want.Verdict == jepsen.Invalid {
 				invalid++
 			}
@@ -52,8 +52,8 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 	refuted, invalid := 0, 0
 	for seed := range n {
 		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
-		want := configs.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
-		a := loosener{}.Decide(context.Background(), ops, limits.Limits{})
+		want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
+		a := loosener{}.Decide(context.Background(), ops, fallback.Limits{})
 		if want.Verdict == jepsen.Invalid {
 			invalid++
 		}

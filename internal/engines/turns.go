@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -37,7 +36,7 @@ type Turns struct {
 func (Turns) Name() string { return "turns" }
 
 // Decide implements fallback.Engine.
-func (r Turns) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (r Turns) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	x := &race{Budget: fallback.NewBudget(ctx, lim), ctx: ctx, stop: stop, ops: ops, open: make(chan struct{}), finished: make(chan *runner)}
@@ -65,7 +64,7 @@ type Race []fallback.Engine
 func (Race) Name() string { return "competition" }
 
 // Decide implements fallback.Engine.
-func (r Race) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (r Race) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	return Turns{Engines: r}.Decide(ctx, ops, lim)
 }
 
@@ -86,7 +85,7 @@ type race struct {
 // runner is an engine and its progress.
 type runner struct {
 	engine  fallback.Engine
-	memory  *limits.Budget
+	memory  *models.Memory
 	turn    chan int64    // its next turn, as work
 	rests   chan struct{} // its turn is over
 	started bool
@@ -155,7 +154,7 @@ func (x *race) start(y *runner) {
 			y.panic = recover()
 			x.finished <- y
 		}()
-		y.answer = y.engine.Decide(x.ctx, x.ops, limits.Limits{Memory: y.memory, Passed: x.Limits.Passed, Held: x.Limits.Held, Turn: x.turns(y)})
+		y.answer = y.engine.Decide(x.ctx, x.ops, fallback.Limits{Memory: y.memory, Passed: x.Limits.Passed, Held: x.Limits.Held, Turn: x.turns(y)})
 	}()
 }
 

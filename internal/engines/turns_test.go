@@ -32,7 +32,7 @@ func (w worker) Name() string { return w.name }
 
 const pieceWork = 10
 
-func (w worker) Decide(ctx context.Context, _ *models.Operations, lim limits.Limits) fallback.Answer {
+func (w worker) Decide(ctx context.Context, _ *models.Operations, lim fallback.Limits) fallback.Answer {
 	b := fallback.NewBudget(ctx, lim)
 	for n := 0; n != w.pieces; n++ {
 		if ctx.Err() != nil {
@@ -55,7 +55,7 @@ func TestARelayGivesTurnsInOrder(t *testing.T) {
 	var log []string
 	r := Turns{First: 3 * pieceWork, Turn: pieceWork, Apart: 1000, Engines: []fallback.Engine{
 		worker{"a", -1, nil, &log}, worker{"b", 1, gaveUp, &log}, worker{"c", 2, func() fallback.Answer { return fallback.Answer{Verdict: jepsen.Valid} }, &log}}}
-	a := r.Decide(context.Background(), nil, limits.Limits{})
+	a := r.Decide(context.Background(), nil, fallback.Limits{})
 	if want := []string{"a", "a", "a", "b", "c", "a", "c", "a"}; !slices.Equal(log, want) {
 		t.Errorf("turns of %q, want %q", log, want)
 	}
@@ -75,7 +75,7 @@ func TestARelayEndsWithTheContext(t *testing.T) {
 	} {
 		r.Engines = []fallback.Engine{worker{"a", -1, nil, nil}, worker{"b", -1, nil, nil}, Race{worker{"c", -1, nil, nil}, worker{"d", 5, gaveUp, nil}}}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
-		if a := r.Decide(ctx, nil, limits.Limits{}); a.Cause != jepsen.Timeout {
+		if a := r.Decide(ctx, nil, fallback.Limits{}); a.Cause != jepsen.Timeout {
 			t.Errorf("%s: %+v", name, a)
 		}
 		cancel()
@@ -94,7 +94,7 @@ func TestAPanicOfAnEngineComesOutOfTheRelay(t *testing.T) {
 					t.Errorf("with turns of %d: %v", turns, p)
 				}
 			}()
-			r.Decide(context.Background(), nil, limits.Limits{})
+			r.Decide(context.Background(), nil, fallback.Limits{})
 			t.Error("no panic")
 		}()
 		enginetest.Settles(t, before)
@@ -109,7 +109,7 @@ type holder struct {
 
 func (holder) Name() string { return "holder" }
 
-func (h holder) Decide(_ context.Context, _ *models.Operations, lim limits.Limits) fallback.Answer {
+func (h holder) Decide(_ context.Context, _ *models.Operations, lim fallback.Limits) fallback.Answer {
 	b := fallback.NewBudget(context.Background(), lim)
 	for there := true; there; *h.held += h.piece {
 		there = b.Take(h.piece)
@@ -126,8 +126,8 @@ func TestEnginesThatTakeTurnsShareTheMemory(t *testing.T) {
 		t.Run(fmt.Sprint("first turn of ", first), func(t *testing.T) {
 			var held [3]int64
 			r := Turns{First: first, Turn: pieceWork, Apart: 1 << 40, Engines: []fallback.Engine{holder{piece, &held[0]}, holder{piece, &held[1]}, holder{piece, &held[2]}}}
-			budget := limits.NewBudget(memory)
-			if a := r.Decide(context.Background(), nil, limits.Limits{Memory: budget}); a.Cause != jepsen.OutOfMemory {
+			budget := models.NewMemory(memory)
+			if a := r.Decide(context.Background(), nil, fallback.Limits{Memory: budget}); a.Cause != jepsen.OutOfMemory {
 				t.Errorf("%+v", a)
 			}
 			if left := budget.Left(); left != memory {
@@ -148,8 +148,8 @@ func TestTurnsChangeNeitherAnswerNorWork(t *testing.T) {
 	}
 	ops := rows.Simulated(n, 10, 5, 0.01, 1)
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, porcupine.Engine{}} {
-		want := e.Decide(context.Background(), ops, limits.Limits{})
-		got := Turns{Engines: []fallback.Engine{e}, First: 1, Turn: fallback.WorkPerPoll / 3, Apart: 1 << 60}.Decide(context.Background(), ops, limits.Limits{})
+		want := e.Decide(context.Background(), ops, fallback.Limits{})
+		got := Turns{Engines: []fallback.Engine{e}, First: 1, Turn: fallback.WorkPerPoll / 3, Apart: 1 << 60}.Decide(context.Background(), ops, fallback.Limits{})
 		if got.Verdict != want.Verdict || !slices.Equal(got.Order, want.Order) || got.Work != want.Work || got.By != e.Name() {
 			t.Errorf("%s: another answer in turns: %d of work, %d without", e.Name(), got.Work, want.Work)
 		}
@@ -167,12 +167,12 @@ func stopsAtItsLimits(t *testing.T, e fallback.Engine) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if a := e.Decide(ctx, rows.Endless(20, rows.Counter{}), limits.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+	if a := e.Decide(ctx, rows.Endless(20, rows.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
 	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
-	budget := limits.NewBudget(1 << 20)
-	if a := e.Decide(context.Background(), rows.Endless(20, rows.Counter{}), limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	budget := models.NewMemory(1 << 20)
+	if a := e.Decide(context.Background(), rows.Endless(20, rows.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
 	}
 	if left := budget.Left(); left != 1<<20 {
@@ -184,14 +184,14 @@ func stopsAtItsLimits(t *testing.T, e fallback.Engine) {
 func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ops, text := rows.Generated(t, models.Spec{Name: "register"}, gen.Options{}, 7)
-	want := configs.Window{}.Decide(context.Background(), ops, limits.Limits{})
-	a := Race{forever{}, configs.Window{}}.Decide(context.Background(), ops, limits.Limits{})
+	want := configs.Window{}.Decide(context.Background(), ops, fallback.Limits{})
+	a := Race{forever{}, configs.Window{}}.Decide(context.Background(), ops, fallback.Limits{})
 	if a.Verdict != want.Verdict || a.By != "window" {
 		t.Errorf("%+v, want %+v, of\n%s", a, want, text)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if a := (Race{forever{}, forever{}}).Decide(ctx, ops, limits.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+	if a := (Race{forever{}, forever{}}).Decide(ctx, ops, fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
 	enginetest.Settles(t, before)
@@ -201,7 +201,7 @@ func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
 type forever struct{}
 
 func (forever) Name() string { return "forever" }
-func (forever) Decide(ctx context.Context, _ *models.Operations, _ limits.Limits) fallback.Answer {
+func (forever) Decide(ctx context.Context, _ *models.Operations, _ fallback.Limits) fallback.Answer {
 	<-ctx.Done()
 	return fallback.Answer{Cause: limits.Stopped(ctx)}
 }

@@ -11,7 +11,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -143,7 +142,7 @@ func within(e fallback.Engine, ops *models.Operations, work int64) fallback.Answ
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	begun := false
-	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(1 << 30), Turn: func() int64 {
+	return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(1 << 30), Turn: func() int64 {
 		if begun {
 			cancel()
 			return math.MaxInt64

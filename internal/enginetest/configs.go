@@ -11,7 +11,6 @@ import (
 	"clew/fallback"
 	"clew/internal/effort"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -44,7 +43,7 @@ func (c Configs) some(r *rand.Rand) []string {
 // Judged fails unless a configuration agrees with the oracle, and shows it.
 func (c Configs) Judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
 	t.Helper()
-	a := c[name].Decide(context.Background(), ops, limits.Limits{})
+	a := c[name].Decide(context.Background(), ops, fallback.Limits{})
 	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
 		t.Fatalf("%s: %+v, the oracle says %+v of %v,\n%s", name, a, want, ops.Model.Init(), rows.Text(ops))
 	}
@@ -195,7 +194,7 @@ func (m *Meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 // the history does. It returns how many operations the core has.
 func (m *Meeting) Core(t *testing.T, ops *models.Operations, a fallback.Answer) int {
 	t.Helper()
-	core := fallback.Core(context.Background(), m.Configs[AsItIs], ops, a.FailEvent, limits.Limits{})
+	core := fallback.Core(context.Background(), m.Configs[AsItIs], ops, a.FailEvent, fallback.Limits{})
 	if failing := int32(slices.Index(ops.Res, a.FailEvent)); !slices.Contains(core, failing) || !slices.IsSorted(core) {
 		t.Fatalf("%v lacks %d", core, failing)
 	}

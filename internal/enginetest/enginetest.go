@@ -10,7 +10,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
@@ -40,7 +39,7 @@ func Compare(t *testing.T, ops *models.Operations, text, name string, one, other
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	a, b := one.Decide(ctx, ops, limits.Limits{}), other.Decide(ctx, ops, limits.Limits{})
+	a, b := one.Decide(ctx, ops, fallback.Limits{}), other.Decide(ctx, ops, fallback.Limits{})
 	if a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown {
 		return jepsen.Unknown
 	}
@@ -75,7 +74,7 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
+	return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(256 << 20)})
 }
 
 // Settles fails the test if more goroutines run than before. It gives those that have

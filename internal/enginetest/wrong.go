@@ -6,7 +6,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines/configs"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -38,7 +37,7 @@ type wrong struct {
 }
 
 // Decide implements Engine.
-func (w wrong) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (w wrong) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	a := w.Frontier.Decide(ctx, ops, lim)
 	if ops.Len() == 0 || a.Verdict == jepsen.Unknown {
 		return a

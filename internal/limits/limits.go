@@ -1,5 +1,5 @@
-// Package limits bounds what reading and deciding a history may take, in memory
-// and time. It also lets others follow the progress.
+// Package limits bounds the memory and the time that reading and writing may take,
+// and says why a context is done. It also lets others follow the progress.
 package limits
 
 import (
@@ -11,68 +11,6 @@ import (
 
 	"clew/jepsen"
 )
-
-// Limits bound a search. The context bounds its time. The zero value does not
-// bound anything.
-type Limits struct {
-	Memory *Budget       // nil: unbounded
-	Passed *atomic.Int64 // unless nil: completions passed so far, for progress
-	Held   *atomic.Int64 // unless nil: configurations held at the moment, for progress
-
-	// Turn, unless nil, waits until it is the search's turn, and returns how much
-	// work it may do then, in units of some nanoseconds. The search calls it
-	// before it begins, and whenever that work is done.
-	Turn func() (work int64)
-}
-
-// Budget is an amount of memory that searches share. A nil budget is unlimited.
-// It is safe for concurrent use.
-type Budget struct {
-	left atomic.Int64
-	of   *Budget // unless nil, Take and Give apply to this one, too
-}
-
-// NewBudget returns a budget of that many bytes.
-func NewBudget(bytes int64) *Budget {
-	b := &Budget{}
-	b.left.Store(bytes)
-	return b
-}
-
-// Share returns a budget of one n-th of what is left. Taking from it also takes from b.
-func (b *Budget) Share(n int) *Budget {
-	if b == nil {
-		return nil
-	}
-	part := NewBudget(b.Left() / int64(n))
-	part.of = b
-	return part
-}
-
-// Grow makes a share that many bytes larger, or smaller if negative. The budget
-// of which it is a share does not change.
-func (b *Budget) Grow(bytes int64) { b.left.Add(bytes) }
-
-// Left returns how many bytes have not been taken. It is negative if a caller
-// was refused and has not yet given back what it asked for.
-func (b *Budget) Left() int64 { return b.left.Load() }
-
-// Take takes bytes from the budget and says whether they were available. The
-// caller must give them back in any case, even if they were not.
-func (b *Budget) Take(bytes int64) bool {
-	if b == nil {
-		return true
-	}
-	there := b.left.Add(-bytes) >= 0
-	return b.of.Take(bytes) && there
-}
-
-// Give gives back bytes that were taken.
-func (b *Budget) Give(bytes int64) {
-	for ; b != nil; b = b.of {
-		b.left.Add(bytes)
-	}
-}
 
 // ErrOutOfMemory is the cause of a context that is done because the process holds
 // too much. A Reader also returns it for a text that is too large.

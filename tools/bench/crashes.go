@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -164,7 +164,7 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 func (b *bench) decide(ops *models.Operations) jepsen.Verdict {
 	ctx, cancel := context.WithTimeout(b.ctx, b.limits.time)
 	defer cancel()
-	return engines.New("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(b.limits.memory)}).Verdict
+	return engines.New("auto", 0).Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(b.limits.memory)}).Verdict
 }
 
 // cpu returns the CPU time that this process has taken.

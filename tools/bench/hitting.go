@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"clew"
+	"clew/fallback"
 	"clew/internal/engines/hitting"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -115,7 +115,7 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 		}
 		chains := mostOpen(&ops.Columns)
 		f.chains += chains
-		a := hitting.Engine{Depth: hittingDepth}.Decide(b.ctx, ops, limits.Limits{})
+		a := hitting.Engine{Depth: hittingDepth}.Decide(b.ctx, ops, fallback.Limits{})
 		if a.Verdict == jepsen.Valid {
 			f.found[a.Depth]++
 			b.verify(h, spec, ops, a.Order)
@@ -128,7 +128,7 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 		never.Model = impossible{ops.Model}
 		bound := float64(chains)
 		for d := 1; d <= hittingDepth; d++ {
-			schedules[d] += hitting.Engine{Depth: d}.Decide(b.ctx, &never, limits.Limits{}).Schedules
+			schedules[d] += hitting.Engine{Depth: d}.Decide(b.ctx, &never, fallback.Limits{}).Schedules
 			bounds[d] += bound
 			bound *= float64(ops.Len())
 		}

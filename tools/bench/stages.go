@@ -16,10 +16,10 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/fallback"
 	"clew/fastpath"
 	nearlinear "clew/fastpath/families"
 	"clew/internal/engines"
-	"clew/internal/limits"
 	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -172,7 +172,7 @@ func decideAs(h *jepsen.History, spec models.Spec, want fastpath.Want) error {
 	}
 	for _, part := range ops.Parts() {
 		if !fast(part) {
-			engines.New("auto", 0).Decide(context.Background(), part, limits.Limits{})
+			engines.New("auto", 0).Decide(context.Background(), part, fallback.Limits{})
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -34,7 +33,7 @@ type Frontier struct{ Rules }
 func (Frontier) Name() string { return "frontier" }
 
 // Decide implements Engine.
-func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	l := fallback.NewLayout(ctx, ops, lim)
 	defer l.Release()
 	m := newTransitions(l, f.Rules)

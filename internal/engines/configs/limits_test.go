@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -30,7 +29,7 @@ func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
 			}
 			t.Run(engine+", "+name, func(t *testing.T) {
 				before := heap()
-				l := fallback.NewLayout(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(limit)})
+				l := fallback.NewLayout(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(limit)})
 				m := newTransitions(l, Rules{NoDomination: true, NoCovering: true, NoLocalProof: true})
 				var search any
 				if engine == "window" {
@@ -79,7 +78,7 @@ func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
 	for name, ops := range map[string]*models.Operations{"stretches": stretches, "a sequence": sequence} {
 		var held, steps [2]int
 		for i, off := range []bool{false, true} {
-			l := fallback.NewLayout(context.Background(), ops, limits.Limits{})
+			l := fallback.NewLayout(context.Background(), ops, fallback.Limits{})
 			s := &windowSearch{transitions: newTransitions(l, Rules{NoQuiescence: off, NoLocalProof: true}), furthest: -1, patience: firstPatience}
 			if s.run() || s.furthest != len(l.Ends)-1 {
 				t.Fatalf("%s: found a linearization, or failed at return %d of %d", name, s.furthest, len(l.Ends))

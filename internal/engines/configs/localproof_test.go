@@ -12,7 +12,6 @@ import (
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -53,11 +52,11 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "multi-register"} {
 		for seed := range n {
 			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
-			a := configs.Window{}.Decide(context.Background(), ops, limits.Limits{})
+			a := configs.Window{}.Decide(context.Background(), ops, fallback.Limits{})
 			if a.Verdict != jepsen.Invalid {
 				continue
 			}
-			core := fallback.Core(context.Background(), configs.Window{}, ops, a.FailEvent, limits.Limits{})
+			core := fallback.Core(context.Background(), configs.Window{}, ops, a.FailEvent, fallback.Limits{})
 			if len(core) < ops.Len() {
 				smaller++
 			}
@@ -70,7 +69,7 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 					}
 				}
 				cut := ops.Select(rows).Prefix(a.FailEvent)
-				if v := (porcupine.Engine{}).Decide(context.Background(), cut.Operations, limits.Limits{}).Verdict; v != jepsen.Invalid {
+				if v := (porcupine.Engine{}).Decide(context.Background(), cut.Operations, fallback.Limits{}).Verdict; v != jepsen.Invalid {
 					t.Fatalf("%s: core %v is linearizable with rows %v of\n%s", model, core, rows, text)
 				}
 			}

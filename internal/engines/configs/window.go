@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -87,7 +86,7 @@ type Window struct {
 func (Window) Name() string { return "window" }
 
 // Decide implements Engine.
-func (w Window) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (w Window) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	l := fallback.NewLayout(ctx, ops, lim)
 	defer l.Release()
 	m := newTransitions(l, w.Rules)

@@ -13,7 +13,6 @@ import (
 	"clew/fallback"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -101,7 +100,7 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 		for seed := range n {
 			ops, text := rows.Generated(t, spec, gen.Options{Operations: 40}, 1_000_000+seed)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			undecided := porcupine.Engine{}.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(200 << 20)}).Verdict == jepsen.Unknown
+			undecided := porcupine.Engine{}.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(200 << 20)}).Verdict == jepsen.Unknown
 			cancel()
 			if undecided {
 				unknown++

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -38,8 +37,8 @@ func (Engine) Name() string { return "hitting" }
 func (Engine) OnlyWitnesses() {}
 
 // Decide implements fallback.Engine.
-func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	r := &replayer{Budget: fallback.NewBudget(ctx, limits.Limits{Memory: lim.Memory, Passed: lim.Passed}), ops: ops}
+func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	r := &replayer{Budget: fallback.NewBudget(ctx, fallback.Limits{Memory: lim.Memory, Passed: lim.Passed}), ops: ops}
 	defer r.Release()
 	if r.Cause != "" {
 		return fallback.Answer{Cause: r.Cause, Depth: 1}

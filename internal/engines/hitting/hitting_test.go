@@ -11,7 +11,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -202,7 +201,7 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 			for seed := range uint64(n) {
 				ops, text := rows.Generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
 				want := oracle.Decide(ops, oracle.Options{})
-				a := Engine{depth}.Decide(context.Background(), ops, limits.Limits{})
+				a := Engine{depth}.Decide(context.Background(), ops, fallback.Limits{})
 				switch {
 				case a.Verdict == jepsen.Valid:
 					found++
@@ -237,7 +236,7 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 	for seed := range uint64(n) {
 		text := gen.Threads(seed, "java-queue", 7, 2, 0.9).Text
 		ops := rows.Read(t, models.Spec{Name: "java-queue"}, text)
-		if a := (Engine{5}).Decide(context.Background(), ops, limits.Limits{}); a.Verdict == jepsen.Valid {
+		if a := (Engine{5}).Decide(context.Background(), ops, fallback.Limits{}); a.Verdict == jepsen.Valid {
 			found[a.Depth]++
 			if _, err := models.Replay(ops.Model, &ops.Columns, a.Order); err != nil {
 				t.Fatalf("%v\n%s", err, text)
@@ -254,7 +253,7 @@ func TestHittingEndsWhenItIsToldTo(t *testing.T) {
 	ops := rows.Simulated(3000, 10, 3, 0.05, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan fallback.Answer)
-	go func() { done <- Engine{5}.Decide(ctx, ops, limits.Limits{}) }()
+	go func() { done <- Engine{5}.Decide(ctx, ops, fallback.Limits{}) }()
 	time.Sleep(20 * time.Millisecond)
 	cancel()
 	if a := <-done; a.Verdict == jepsen.Unknown && a.Cause != jepsen.Interrupted {
@@ -262,12 +261,12 @@ func TestHittingEndsWhenItIsToldTo(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if a := (Engine{5}).Decide(ctx, ops, limits.Limits{}); a.Verdict == jepsen.Unknown && a.Cause != jepsen.Timeout {
+	if a := (Engine{5}).Decide(ctx, ops, fallback.Limits{}); a.Verdict == jepsen.Unknown && a.Cause != jepsen.Timeout {
 		t.Errorf("%+v", a)
 	}
 	for _, bytes := range []int64{0, 1000, familyBytes(ops.Len(), 5) + 10} {
-		b := limits.NewBudget(bytes)
-		if a := (Engine{5}).Decide(context.Background(), ops, limits.Limits{Memory: b}); a.Cause != jepsen.OutOfMemory {
+		b := models.NewMemory(bytes)
+		if a := (Engine{5}).Decide(context.Background(), ops, fallback.Limits{Memory: b}); a.Cause != jepsen.OutOfMemory {
 			t.Errorf("with %d bytes: %+v", bytes, a)
 		}
 		if left := b.Left(); left != bytes {

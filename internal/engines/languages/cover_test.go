@@ -8,7 +8,6 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/models"
 )
 
@@ -25,7 +24,7 @@ func crashedOf(t *testing.T) *search {
 		ops.Append(ops.Events, models.Open, op)
 		ops.Events++
 	}
-	s := newSearch(fallback.NewLayout(context.Background(), ops, limits.Limits{}), Rules{}, nil)
+	s := newSearch(fallback.NewLayout(context.Background(), ops, fallback.Limits{}), Rules{}, nil)
 	s.a = newAutomata(s.step)
 	return s
 }

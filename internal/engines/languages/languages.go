@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -117,7 +116,7 @@ type Rules struct {
 func (Engine) Name() string { return "languages" }
 
 // Decide implements fallback.Engine.
-func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	shape, ok := models.ShapeOf[models.LIFOShape](ops.Model)
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
@@ -138,7 +137,7 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 }
 
 // search decides operations by a search.
-func (e Engine) search(ctx context.Context, initial []int32, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (e Engine) search(ctx context.Context, initial []int32, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	l := fallback.NewLayout(ctx, ops, lim)
 	defer l.Release()
 	if l.Cause != "" {

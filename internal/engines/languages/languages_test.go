@@ -16,7 +16,6 @@ import (
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -116,10 +115,10 @@ func hard() *models.Operations {
 func TestItStopsAtItsLimits(t *testing.T) {
 	ops := hard()
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		budget := limits.NewBudget(1 << 30)
+		budget := models.NewMemory(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
-		a := languages.Engine{}.Decide(ctx, ops, limits.Limits{Memory: budget})
+		a := languages.Engine{}.Decide(ctx, ops, fallback.Limits{Memory: budget})
 		t.Logf("stopped %v after the limit", time.Since(start)-limit)
 		cancel()
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
@@ -129,14 +128,14 @@ func TestItStopsAtItsLimits(t *testing.T) {
 			t.Errorf("%d bytes of the budget are left, want all", left)
 		}
 	}
-	budget := limits.NewBudget(2 << 20)
-	if a := (languages.Engine{}).Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	budget := models.NewMemory(2 << 20)
+	if a := (languages.Engine{}).Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
 	}
 	if left := budget.Left(); left != 2<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
-	if a := (languages.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (languages.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
@@ -145,8 +144,8 @@ func TestItTakesTurns(t *testing.T) {
 	r := gen.Rand(1)
 	ops := rows.Stacks{N: 3000, Processes: 8, Values: 3, Pops: 10}.Run(r)
 	relay := engines.Turns{Engines: []fallback.Engine{languages.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
-	alone := languages.Engine{}.Decide(context.Background(), ops, limits.Limits{})
-	if a := relay.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != jepsen.Valid || a.By != "languages" || a.Work < alone.Work || alone.Work < 1000 {
+	alone := languages.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
+	if a := relay.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != jepsen.Valid || a.By != "languages" || a.Work < alone.Work || alone.Work < 1000 {
 		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
 	}
 }
@@ -204,7 +203,7 @@ func TestWhatASetWasReachedWithStays(t *testing.T) {
 		{:process 8 :type :invoke :f :pop}
 		{:process 2 :type :ok :f :push :value 2}
 		{:process 8 :type :ok :f :pop :value nil}`)
-	judge := configs.Window{}.Decide(context.Background(), ops, limits.Limits{}) // the history is too long for the oracle
+	judge := configs.Window{}.Decide(context.Background(), ops, fallback.Limits{}) // the history is too long for the oracle
 	want := oracle.Answer{Linearizable: judge.Verdict == jepsen.Valid, Fail: judge.FailEvent}
 	for _, name := range []string{"as it is", "always forgetting"} {
 		variants.Judged(t, name, ops, want)

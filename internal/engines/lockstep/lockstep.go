@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -141,7 +140,7 @@ type Rules struct {
 func (Engine) Name() string { return "lockstep" }
 
 // Decide implements fallback.Engine.
-func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	shape, ok := models.ShapeOf[models.FIFOShape](ops.Model)
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}

@@ -16,7 +16,6 @@ import (
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -134,10 +133,10 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	ops := long(t, 8000, 300)
 	slow := variants["nothing"] // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		budget := limits.NewBudget(1 << 30)
+		budget := models.NewMemory(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
-		a := slow.Decide(ctx, ops, limits.Limits{Memory: budget})
+		a := slow.Decide(ctx, ops, fallback.Limits{Memory: budget})
 		t.Logf("stopped %v after the limit", time.Since(start)-limit)
 		cancel()
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
@@ -147,17 +146,17 @@ func TestItStopsAtItsLimits(t *testing.T) {
 			t.Errorf("%d bytes of the budget are left, want all", left)
 		}
 	}
-	budget := limits.NewBudget(6 << 20)
-	if a := slow.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory || a.Passed == 0 || a.Held == 0 {
+	budget := models.NewMemory(6 << 20)
+	if a := slow.Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory || a.Passed == 0 || a.Held == 0 {
 		t.Errorf("%+v, want unknown for the memory, and how far it got", a)
 	}
 	if left := budget.Left(); left != 6<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
-	if a := (lockstep.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (lockstep.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (lockstep.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (lockstep.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
@@ -165,8 +164,8 @@ func TestItStopsAtItsLimits(t *testing.T) {
 func TestItTakesTurns(t *testing.T) {
 	ops := long(t, 3000, 0)
 	relay := engines.Turns{Engines: []fallback.Engine{lockstep.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
-	alone := lockstep.Engine{}.Decide(context.Background(), ops, limits.Limits{})
-	if a := relay.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != alone.Verdict || a.By != "lockstep" || a.Work < alone.Work || alone.Work < 1000 {
+	alone := lockstep.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
+	if a := relay.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != alone.Verdict || a.By != "lockstep" || a.Work < alone.Work || alone.Work < 1000 {
 		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
 	}
 }
@@ -214,7 +213,7 @@ func TestWhatEachRuleNeeds(t *testing.T) {
 		ops := rows.Read(t, spec, c.text)
 		for config, e := range variants {
 			variants.Judged(t, config, ops, oracle.Decide(ops, oracle.Options{}))
-			if a := e.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != c.want {
+			if a := e.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != c.want {
 				t.Errorf("%s, %s: %d, want %d", name, config, a.Verdict, c.want)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines/cdcl"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -106,7 +105,7 @@ type Rules struct {
 func (Engine) Name() string { return "matching" }
 
 // Decide implements fallback.Engine.
-func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	if !ops.Model.Traits().IsRegister {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}

@@ -17,7 +17,6 @@ import (
 	"clew/internal/engines/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -174,10 +173,10 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	ops := s.Run(r)
 	slow := variants["nothing"] // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		budget := limits.NewBudget(1 << 30)
+		budget := models.NewMemory(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
-		a := slow.Decide(ctx, ops, limits.Limits{Memory: budget})
+		a := slow.Decide(ctx, ops, fallback.Limits{Memory: budget})
 		t.Logf("stopped %v after the limit", time.Since(start)-limit)
 		cancel()
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
@@ -187,17 +186,17 @@ func TestItStopsAtItsLimits(t *testing.T) {
 			t.Errorf("%d bytes of the budget are left, want all", left)
 		}
 	}
-	budget := limits.NewBudget(2 << 20)
-	if a := slow.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	budget := models.NewMemory(2 << 20)
+	if a := slow.Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
 	}
 	if left := budget.Left(); left != 2<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
-	if a := (matching.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (matching.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (matching.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (matching.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
@@ -206,8 +205,8 @@ func TestItTakesTurns(t *testing.T) {
 	r := gen.Rand(1)
 	ops := rows.Registers{N: 3000, Processes: 20, Values: 3, Reads: 3, Writes: 2}.Run(r)
 	relay := engines.Turns{Engines: []fallback.Engine{matching.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
-	alone := matching.Engine{}.Decide(context.Background(), ops, limits.Limits{})
-	if a := relay.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != jepsen.Valid || a.By != "matching" || a.Work < alone.Work || alone.Work < 1000 {
+	alone := matching.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
+	if a := relay.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != jepsen.Valid || a.By != "matching" || a.Work < alone.Work || alone.Work < 1000 {
 		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
 	}
 }

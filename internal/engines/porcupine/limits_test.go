@@ -1,9 +1,10 @@
 package porcupine
 
 import (
-	"clew/internal/limits"
+	"clew/fallback"
 	"clew/internal/rows"
 	"clew/jepsen"
+	"clew/models"
 	"context"
 	"runtime"
 	"testing"
@@ -14,7 +15,7 @@ func TestTheSearchDoesNotAllocateFarPastItsBudget(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s := newSearch(context.Background(), rows.Endless(14, rows.Counter{}), limits.Limits{Memory: limits.NewBudget(limit)})
+	s := newSearch(context.Background(), rows.Endless(14, rows.Counter{}), fallback.Limits{Memory: models.NewMemory(limit)})
 	s.run() // what it remembers is garbage afterwards, so look at what it allocated
 	runtime.ReadMemStats(&after)
 	allocated := int64(after.TotalAlloc - before.TotalAlloc)

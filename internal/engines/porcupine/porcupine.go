@@ -8,7 +8,6 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -47,7 +46,7 @@ type Engine struct{}
 func (Engine) Name() string { return "porcupine" }
 
 // Decide implements fallback.Engine.
-func (Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	s := newSearch(ctx, ops, lim)
 	defer s.Release()
 	n := int64(ops.Len())
@@ -101,7 +100,7 @@ type search struct {
 	panicked any
 }
 
-func newSearch(ctx context.Context, ops *models.Operations, lim limits.Limits) *search {
+func newSearch(ctx context.Context, ops *models.Operations, lim fallback.Limits) *search {
 	return &search{Budget: *fallback.NewBudget(ctx, lim), ops: ops, entry: int64(ops.Len())/8 + entryBytes}
 }
 

@@ -9,7 +9,6 @@ import (
 	"clew/fallback"
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
-	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -20,7 +19,7 @@ func TestATimeLimitStopsTheSearchAndLeavesNothingRunning(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	a := porcupine.Engine{}.Decide(ctx, rows.Endless(14, rows.Counter{}), limits.Limits{})
+	a := porcupine.Engine{}.Decide(ctx, rows.Endless(14, rows.Counter{}), fallback.Limits{})
 	if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
@@ -32,18 +31,18 @@ func TestACancelledContextInterruptsTheSearch(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(14, rows.Counter{}), limits.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
+	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(14, rows.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v, want unknown for the interruption", a)
 	}
-	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(2, rows.Counter{}), limits.Limits{}); a.Cause != jepsen.Interrupted {
+	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(2, rows.Counter{}), fallback.Limits{}); a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v: it began although the context was done", a)
 	}
 	enginetest.Settles(t, before)
 }
 
 func TestAMemoryLimitStopsTheSearchAndIsGivenBack(t *testing.T) {
-	budget := limits.NewBudget(1 << 20)
-	if a := (porcupine.Engine{}).Decide(context.Background(), rows.Endless(14, rows.Counter{}), limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	budget := models.NewMemory(1 << 20)
+	if a := (porcupine.Engine{}).Decide(context.Background(), rows.Endless(14, rows.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
 	}
 	if left := budget.Left(); left != 1<<20 {
@@ -59,7 +58,7 @@ func TestAPanicInAModelReachesTheCaller(t *testing.T) {
 		}
 		enginetest.Settles(t, before)
 	}()
-	porcupine.Engine{}.Decide(context.Background(), rows.Endless(3, rows.Counter{Panics: true}), limits.Limits{})
+	porcupine.Engine{}.Decide(context.Background(), rows.Endless(3, rows.Counter{Panics: true}), fallback.Limits{})
 	t.Error("no panic")
 }
 
@@ -69,7 +68,7 @@ func TestWithoutAnyCompletionEverythingIsLinearizable(t *testing.T) {
 		ops.Append(i, models.Open, models.Op{A: i})
 	}
 	ops.Events = 30
-	if a := (porcupine.Engine{}).Decide(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
+	if a := (porcupine.Engine{}).Decide(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(1 << 20)}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -87,8 +86,8 @@ func TestStatesThatSeveralLeadToAreHeldOnce(t *testing.T) {
 	ops.Append(0, 1, models.Op{})
 	ops.Append(2, 3, models.Op{}) // 400 states lead to 400 each
 	ops.Events = 4
-	budget := limits.NewBudget(2 << 20) // half of what they would take
-	if a := (porcupine.Engine{}).Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Valid || budget.Left() != 2<<20 {
+	budget := models.NewMemory(2 << 20) // half of what they would take
+	if a := (porcupine.Engine{}).Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Valid || budget.Left() != 2<<20 {
 		t.Errorf("%+v with %d bytes left", a, budget.Left())
 	}
 }
@@ -97,11 +96,11 @@ func TestTheFirstFailingCompletionIsTheFurthestReached(t *testing.T) {
 	ops := rows.Endless(4, rows.Counter{})
 	ops.Append(ops.Events, ops.Events+1, models.Op{A: 9}) // after the failure
 	ops.Events += 2
-	a := porcupine.Engine{}.Decide(context.Background(), ops, limits.Limits{})
+	a := porcupine.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
 	if a.Verdict != jepsen.Invalid || a.FailEvent != 9 {
 		t.Errorf("%+v, want a failure at event 9", a)
 	}
-	if core := fallback.Core(context.Background(), porcupine.Engine{}, ops, a.FailEvent, limits.Limits{}); len(core) != 5 {
+	if core := fallback.Core(context.Background(), porcupine.Engine{}, ops, a.FailEvent, fallback.Limits{}); len(core) != 5 {
 		t.Errorf("core %v: the model allows nothing to be left out", core)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/enginetest"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -98,7 +97,7 @@ func TestTheExchangesOfStaged(t *testing.T) {
 	} {
 		ops := registerOf(c.rows...)
 		for _, rules := range []Rules{{}, {FirstBudget: 1}, {FirstBudget: 1, BoundsOnly: true}, c.rules} {
-			a := Engine{Rules: rules}.Decide(context.Background(), ops, limits.Limits{})
+			a := Engine{Rules: rules}.Decide(context.Background(), ops, fallback.Limits{})
 			if (a.Verdict == jepsen.Valid) != (c.fail < 0) || a.Verdict == jepsen.Invalid && a.FailEvent != c.fail {
 				t.Errorf("%s, %+v: %+v, want a failure at %d", c.name, rules, a, c.fail)
 				continue
@@ -116,7 +115,7 @@ func TestTheExchangesOfStaged(t *testing.T) {
 
 // searchOf returns a search over operations, before it begins.
 func searchOf(ops *models.Operations) *registerSearch {
-	return newRegisterSearch(newRegisterSpace(fallback.NewLayout(context.Background(), ops, limits.Limits{}), Rules{}))
+	return newRegisterSearch(newRegisterSpace(fallback.NewLayout(context.Background(), ops, fallback.Limits{}), Rules{}))
 }
 
 func TestARunVisitsAValueOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -54,7 +53,7 @@ type Rules struct {
 func (Engine) Name() string { return "staged" }
 
 // Decide implements fallback.Engine.
-func (d Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+func (d Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	if !ops.Model.Traits().IsRegister {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}

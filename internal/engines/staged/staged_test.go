@@ -15,7 +15,6 @@ import (
 	"clew/internal/engines/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
@@ -40,7 +39,7 @@ func long() bool { return effort.Long() }
 func judge(ops *models.Operations) jepsen.Verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	return engines.New("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(64 << 20)}).Verdict
+	return engines.New("auto", 0).Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(64 << 20)}).Verdict
 }
 
 // agree compares every configuration, or some of them, with what the judges
@@ -50,7 +49,7 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 	decide := func(e fallback.Engine, limit time.Duration) fallback.Answer {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(1 << 30)})
+		return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(1 << 30)})
 	}
 	var known []fallback.Answer
 	for _, judge := range judges {
@@ -140,7 +139,7 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 			if name != "as it is" && r.IntN(3) > 0 {
 				continue
 			}
-			a := staged.Engine{Rules: rules}.Decide(context.Background(), ops, limits.Limits{})
+			a := staged.Engine{Rules: rules}.Decide(context.Background(), ops, fallback.Limits{})
 			if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
 				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, rows.Text(ops))
 			}
@@ -183,10 +182,10 @@ func TestStagedStopsAtItsLimits(t *testing.T) {
 	rows.Disturb(r, ops, s.Values)
 	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		budget := limits.NewBudget(1 << 30)
+		budget := models.NewMemory(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
-		a := staged.Engine{Rules: rules}.Decide(ctx, ops, limits.Limits{Memory: budget})
+		a := staged.Engine{Rules: rules}.Decide(ctx, ops, fallback.Limits{Memory: budget})
 		t.Logf("stopped %v after the limit", time.Since(start)-limit)
 		cancel()
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
@@ -196,17 +195,17 @@ func TestStagedStopsAtItsLimits(t *testing.T) {
 			t.Errorf("%d bytes of the budget are left, want all", left)
 		}
 	}
-	budget := limits.NewBudget(2 << 20)
-	if a := (staged.Engine{Rules: rules}).Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	budget := models.NewMemory(2 << 20)
+	if a := (staged.Engine{Rules: rules}).Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
 	}
 	if left := budget.Left(); left != 2<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
-	if a := (staged.Engine{MaxNodes: 100, Rules: rules}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (staged.Engine{MaxNodes: 100, Rules: rules}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (staged.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (staged.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
