@@ -4,16 +4,21 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/cockroachdb/datadriven v1.0.3
 	github.com/klauspost/compress v1.20.3
 	github.com/mattn/go-isatty v0.0.24
-	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/urfave/cli/v2 v2.27.7
 	go.starlark.net v0.0.0-20260908191801-89a6a09411d5
 	golang.org/x/sys v0.48.0
 	golang.org/x/term v0.44.0
 	olympos.io/encoding/edn v0.0.0-20201019073823-d3554ca0b0a3
+)
+
+// Only tests need these: the conversations in testdata/cases and the sessions in
+// testdata/script. Go has no requirements for tests alone.
+require (
+	github.com/cockroachdb/datadriven v1.0.3
+	github.com/rogpeppe/go-internal v1.16.0
 )
 
 require (

@@ -1,5 +1,5 @@
 // Package fuzzing has what all fuzz targets share: Guard holds each input to
-// limits of time and memory. Package run beside it is make fuzz.
+// limits of time and memory. tools/fuzzing is make fuzz.
 package fuzzing
 
 import (

@@ -7,7 +7,7 @@
 // A toy begins with lines such as these, followed by its files:
 //
 //	title: A command
-//	line: cmd/clew/main.go | versionCommand(stdout), | countCommand(stdout),
+//	line: cmd/clew/main.go >> versionCommand(stdout), >> countCommand(stdout),
 //	run: go test -run Malformed ./cmd/clew
 //
 // A line goes below the first one that contains the text in the middle, as deeply indented.
@@ -54,8 +54,8 @@ func toys(t *testing.T) (all []toy) {
 		}
 		x := toy{files: archive.Files}
 		for text := range strings.Lines(string(archive.Comment)) {
-			what, rest, _ := strings.Cut(strings.TrimSpace(text), ": ")
-			switch parts := strings.Split(rest, " | "); {
+			what, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), ": ")
+			switch parts := strings.Split(rest, " >> "); {
 			case what == "title":
 				x.title = rest
 			case what == "run":
@@ -63,7 +63,7 @@ func toys(t *testing.T) (all []toy) {
 			case what == "line" && len(parts) == 3:
 				x.lines = append(x.lines, line{parts[0], parts[1], parts[2]})
 			case what != "":
-				t.Fatalf("%s: expected title:, run: or line: FILE | BELOW | TEXT, found %s", p, text)
+				t.Fatalf("%s: expected title:, run: or line: FILE >> BELOW >> TEXT, found %s", p, text)
 			}
 		}
 		all = append(all, x)
@@ -104,7 +104,7 @@ func section(t *testing.T) map[string]string {
 }
 
 // missing are the kinds of things that have no toy yet. The list only gets shorter.
-var missing = []string{"A model", "A near-linear decision", "An engine", "A text form"}
+var missing = []string{"A model", "A near-linear decision", "A text form"}
 
 // The page names every file or folder that a toy touches, and every kind of thing has a toy.
 func TestThePageNamesWhatToysTouch(t *testing.T) {

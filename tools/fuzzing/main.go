@@ -1,4 +1,4 @@
-// Command run is make fuzz. It gives every fuzz target of the module the same CPU time,
+// Command fuzzing is make fuzz. It gives every fuzz target of the module the same CPU time,
 // one process at a time. Each piece of work is a line of the log, so a later run goes on
 // with what is missing. The table covers all of them.
 //
@@ -7,6 +7,9 @@
 // It finds targets by their names, FuzzX in a test file. It keeps what they find where go
 // test -fuzz does, below go env GOCACHE. It writes an input that fails to the
 // testdata/fuzz of its package, and ends the work on that target.
+//
+// Go's -fuzztime does the fuzzing. What is our own is what it lacks: several targets, equal CPU time,
+// going on where a run ended, and seeds from what was found.
 package main
 
 import (

@@ -2,6 +2,9 @@
 // own code, with the texts of its licenses. A test compares docs/licenses.md with
 // them, and releases include the texts. The package reads texts. People say which
 // license they are.
+//
+// It is our own because go-licenses guesses which license a text is, knows one platform at a time,
+// leaves out Go's library, and does not notice that a text has changed.
 package licenses
 
 import (

@@ -11,6 +11,9 @@
 // mutants.jsonl.tests. Remove that file when the code has changed. harmless.txt lists
 // survivors that make no difference, or only to how long something takes, with the
 // reason.
+//
+// It is our own because well-kept tools, such as gremlins, build and run a package's tests once for
+// each mutant. Most of what judges a package here is in other packages, and takes minutes.
 package main
 
 import (

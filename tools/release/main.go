@@ -7,6 +7,9 @@
 // depends on the folder, the time, the user or the machine. The version and the time
 // are those that Go finds in git. The version of a release says so if the tree has
 // changes.
+//
+// It is our own because goreleaser brings hundreds of modules for six go builds, and needs another
+// program for bills of materials.
 package main
 
 import (
