@@ -3,9 +3,14 @@ package clew
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
+	"clew/edn"
 	"clew/fastpath"
+	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -113,4 +118,228 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told, d.why == nil) }) {
 		r.Relations = nil
 	}
+}
+
+// pairsHint says what values that are all pairs may mean.
+func pairsHint() string {
+	return fmt.Sprintf("every value is a pair: if its first element is a key, give %s to check each key as a separate register", option.Independent)
+}
+
+// hint says what a user of a register may have forgotten, if the failure looks like it: that values are [key value]
+// pairs of independent keys, or that values are written in one form and read in another.
+func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
+	h := ops.History
+	if allPairs(h) {
+		return pairsHint()
+	}
+	for row := int32(0); row < int32(ops.Len()); row++ {
+		if ops.Res[row] != int32(fail) {
+			continue
+		}
+		op := ops.Op(row)
+		if (op.Kind != models.Read && op.Kind != models.CAS) || written(ops, op.A) {
+			break
+		}
+		if like := otherForm(h, fail, "is written", "is read"); like != "" {
+			return like
+		}
+	}
+	return ""
+}
+
+// hintOfAny says what a user of any model may have forgotten, if the failure looks like it: that values go in in one
+// form and come out in another, or that events are not in order of time.
+func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
+	switch r.Pattern {
+	case "never-written":
+		text = otherForm(h, r.FailEvent, "is written", "is read")
+	case "never-added":
+		text = otherForm(h, r.FailEvent, "went in", "came out")
+	}
+	if text == "" {
+		text = unsorted(h, r.FailEvent)
+	}
+	return text
+}
+
+// completedOtherwise names an operation that was called with the value that the failing one saw and that no operation
+// left. Its completion, which counts, has another value: its client recorded what the call returned, or nothing.
+func completedOtherwise(h *jepsen.History, r *report.Result) string {
+	if r.Pattern != "never-written" && r.Pattern != "never-added" {
+		return ""
+	}
+	v, failing := h.Values, h.OpOf[r.FailEvent]
+	f, key, saw := h.F[h.Invocation[failing]], v.Same(h.Key(h.Invocation[failing])), v.Same(h.OpValue(failing))
+	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
+		if inv > r.FailEvent || h.F[inv] == f || h.Status[op] != jepsen.Succeeded || v.Same(h.Key(inv)) != key {
+			continue
+		}
+		if given := h.Value[inv]; v.Same(given) == saw && v.Same(h.OpValue(jepsen.Operation(op))) != saw {
+			return fmt.Sprintf("%s was called with %s, but the value of its completion counts: make the completion repeat %[2]s", h.Name(jepsen.Operation(op)), v.Text(given))
+		}
+	}
+	return ""
+}
+
+// maxAlike bounds the operations among which hints look for a value of another form.
+const maxAlike = 20_000
+
+// otherForm says that what the failing operation saw is there in another form, or returns "". For example, "1", 1.0
+// and :1 are other forms of 1. in and out say what happened to the two values.
+func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
+	failing := h.OpOf[fail]
+	f, saw := h.F[h.Invocation[failing]], shown(h, failing, 0)
+	looks := bare(saw)
+	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
+		if inv > fail || h.F[inv] == f && !isCAS(h, failing) || h.Status[op] == jepsen.Failed {
+			continue
+		}
+		left := shown(h, jepsen.Operation(op), 1)
+		switch isNaN := strings.Contains(saw, "##NaN"); {
+		case bare(left) != looks || left == saw && !isNaN:
+		case isNaN:
+			return fmt.Sprintf("%s %s, and %s %s: NaN equals nothing, not even itself", left, in, saw, out)
+		default:
+			return fmt.Sprintf("%s %s, and %s %s: in Clojure these are not equal", left, in, saw, out)
+		}
+	}
+	return ""
+}
+
+// shown returns the text of an operation's value, with its :key if it has one. For a cas it returns the old value or
+// the new one.
+func shown(h *jepsen.History, op jepsen.Operation, ofCAS int) string {
+	value := h.OpValue(op)
+	if items := h.Values.Items(value); len(items) == 2 && isCAS(h, op) {
+		value = items[ofCAS]
+	}
+	if key := h.Key(h.Invocation[op]); key != edn.Nil {
+		return h.Values.Text(key) + " " + h.Values.Text(value)
+	}
+	return h.Values.Text(value)
+}
+
+func isCAS(h *jepsen.History, op jepsen.Operation) bool {
+	return h.Values.Text(h.F[h.Invocation[op]]) == ":cas"
+}
+
+// marks removes what marks a string or a keyword.
+var marks = strings.NewReplacer(`"`, "", ":", "")
+
+// bare returns the text of a value without what shows its kind.
+func bare(text string) string {
+	text = marks.Replace(text)
+	number := strings.TrimRight(text, "NM")
+	if number == "" || number[len(number)-1] < '0' || number[len(number)-1] > '9' {
+		return text
+	}
+	if n, err := strconv.ParseFloat(number, 64); err == nil && strings.ContainsAny(number, ".eE") && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return number
+}
+
+// alikeAccounts says that two accounts of a bank differ only in their form, or returns "". In JSON the keys of a read
+// are keywords, and the names in a transfer are strings.
+func alikeAccounts(v *edn.Values, m models.Model) string {
+	bank, ok := m.(interface{ Accounts() []edn.ID })
+	if !ok {
+		return ""
+	}
+	looks := map[string]string{}
+	var names []string
+	for _, id := range bank.Accounts() {
+		names = append(names, v.Text(id))
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if other := looks[bare(name)]; other != "" {
+			return fmt.Sprintf(`%s and %s are two accounts: in Clojure these are not equal; JSON's object keys are keywords, which are {"edn": ":a"} as values`, other, name)
+		}
+		looks[bare(name)] = name
+	}
+	return ""
+}
+
+// maxTimed bounds the operations whose times are looked at.
+const maxTimed = 300
+
+// unsorted names two operations whose :time contradicts their order in the history, or returns "". It looks at the
+// last operations that had returned by a failure. This happens if the logs of several clients are put together
+// without sorting.
+func unsorted(h *jepsen.History, fail jepsen.Event) string {
+	type timed struct {
+		op       jepsen.Operation
+		from, to int64
+	}
+	time := func(e jepsen.Event) (int64, bool) {
+		t, ok := h.EventMap(e).Get("time")
+		n, isInt := t.Int()
+		return n, ok && isInt
+	}
+	end, _ := slices.BinarySearch(h.Invocation, fail)
+	var last []timed
+	for op := end - 1; op >= max(0, end-maxTimed); op-- {
+		if res := h.Completion[op]; res != jepsen.None && res <= fail {
+			from, begun := time(h.Invocation[op])
+			to, ended := time(res)
+			if !begun || !ended {
+				return ""
+			}
+			last = append(last, timed{jepsen.Operation(op), from, to})
+		}
+	}
+	for i, later := range last {
+		for _, earlier := range last[i+1:] {
+			if h.Completion[earlier.op] < h.Invocation[later.op] && later.to < earlier.from {
+				return fmt.Sprintf("by their :time, %s had returned before %s began, but it comes later in the history: the order of events counts, so sort the events of several files by time",
+					h.Name(later.op), h.Name(earlier.op))
+			}
+		}
+	}
+	return ""
+}
+
+// written reports whether any operation leaves a value.
+func written(ops *models.Operations, value int32) bool {
+	for i, kind := range ops.Kind {
+		if kind == models.Write && ops.A[i] == value || kind == models.CAS && ops.B[i] == value {
+			return true
+		}
+	}
+	return false
+}
+
+// allPairs reports whether every value is a vector of two elements. The value of a cas must be a key and [old new],
+// or [key old new].
+func allPairs(h *jepsen.History) bool {
+	cas := h.Values.InternKeyword("cas")
+	pairs := 0
+	for op, inv := range h.Invocation {
+		value := h.OpValue(jepsen.Operation(op))
+		if value == edn.Nil {
+			continue
+		}
+		if items := h.Values.Items(value); h.F[inv] == cas && len(items) == 3 && h.Values.Kind(value) == edn.KindVector {
+			pairs++ // [key old new]
+			continue
+		}
+		if !isPair(h.Values, value) || h.F[inv] == cas && !isPair(h.Values, h.Values.Items(value)[1]) {
+			return false
+		}
+		pairs++
+	}
+	return pairs > 1
+}
+
+func isPair(v *edn.Values, id edn.ID) bool {
+	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
+}
+
+// addHint adds a hint after those that a result has.
+func addHint(r *report.Result, hint string) {
+	if r.Hint != "" {
+		hint = r.Hint + "; " + hint
+	}
+	r.Hint = hint
 }

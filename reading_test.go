@@ -101,7 +101,7 @@ func TestAKeyThatIsWrittenAndReadBackHasTheSameAnswer(t *testing.T) {
 func TestRealHistoriesThatAreWrittenAndReadBackHaveTheSameAnswer(t *testing.T) {
 	var found []store.Source
 	for _, dir := range []string{"knossos", "redis-store"} {
-		more, err := store.FindFS(os.DirFS(archive.Path(t)), dir)
+		more, err := store.FindFS(t.Context(), os.DirFS(archive.Path(t)), dir, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,6 @@ import (
 
 	"clew"
 	"clew/internal/files"
-	"clew/internal/limits"
 	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -114,7 +113,7 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 		k.shown.Look.Color, k.screen = false, nil // standard output has another purpose
 	}
 	var err error
-	if k.reading, err = modelSpec(given(c)); err != nil {
+	if k.reading, err = store.NewReading(given(c)); err != nil {
 		return err
 	}
 	var badOutput error
@@ -128,7 +127,7 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	case k.lifeline && count(c.Args().Slice(), "-") > 0:
 		return errors.New("--stdin-is-lifeline cannot be combined with reading a history from standard input (-)")
 	}
-	if k.options, k.memory, err = searchOptions(c); err != nil {
+	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
 	switch verify, not := c.Bool("verify"), c.Bool("no-verify"); {
@@ -146,7 +145,7 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	k.modelsFile = c.String("models")
-	if k.models, err = givenModels(ctx, c, k.memory); err != nil {
+	if k.models, err = givenModels(ctx, c, k.Memory); err != nil {
 		return err
 	}
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
@@ -177,12 +176,12 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	start := time.Now()
 	jobs := k.find(ctx, paths)
 	if len(jobs) == 1 {
-		jobs[0].took = time.Since(start)
+		jobs[0].Took = time.Since(start)
 	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
 		return 0, fmt.Errorf("%s are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", text.AllOf(evidenceNames()), len(jobs))
 	}
-	if err := k.models.unused(jobs); err != nil {
+	if err := k.unusedModels(jobs); err != nil {
 		return 0, err
 	}
 	if err := k.ready(paths, jobs); err != nil {
@@ -244,7 +243,7 @@ func (k *checker) notBegun(ctx context.Context, histories int) {
 
 // index writes the index of the pages, if there are pages.
 func (k *checker) index(ctx context.Context, jobs []*job) {
-	ctx, done := k.lastly(ctx, k.options.TimeLimit)
+	ctx, done := k.Lastly(ctx, k.TimeLimit)
 	defer done()
 	if err := k.evidence.index(ctx, jobs); err != nil {
 		k.lose(err)
@@ -268,9 +267,6 @@ func (k *checker) ready(paths []string, jobs []*job) error {
 	return nil
 }
 
-// maxKept bounds the bytes of archives that are kept, so that they need not be read again.
-const maxKept = 64 << 20
-
 // find returns a job for each history that the paths stand for. If something in a directory cannot be read, the rest
 // is checked. What takes too long to look into is unknown.
 func (k *checker) find(ctx context.Context, paths []string) []*job {
@@ -278,10 +274,7 @@ func (k *checker) find(ctx context.Context, paths []string) []*job {
 		return []*job{k.job(store.Source{Path: paths[0]}, nil)}
 	}
 	var jobs []*job
-	keep := int64(maxKept)
-	if k.memory > 0 {
-		keep = min(keep, k.memory/8)
-	}
+	keep := k.Keep()
 	for _, path := range paths {
 		packed := k.shard.packed(path)
 		add := func(s store.Source, err error) *job {
@@ -300,7 +293,7 @@ func (k *checker) find(ctx context.Context, paths []string) []*job {
 			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
 		})
 		if stopped != "" {
-			add(store.Source{Path: path}, nil).stopped = stopped
+			add(store.Source{Path: path}, nil).Stopped = stopped
 			continue
 		}
 		keep = left
@@ -319,14 +312,14 @@ func (r *runner) findAt(ctx context.Context, path string, o store.Options) (foun
 	var warnings []string
 	o.Warn = func(what string) { warnings = append(warnings, what) }
 	var in []store.Source
-	stopped, err = r.first(ctx, func(ctx context.Context) (err error) {
+	stopped, err = r.First(ctx, func(ctx context.Context) (err error) {
 		in, err = store.FindWith(ctx, path, o)
 		return err
 	})
 	if stopped != "" {
 		return nil, stopped, nil
 	}
-	_, done := r.lastly(ctx, r.options.TimeLimit)
+	_, done := r.Lastly(ctx, r.TimeLimit)
 	defer done()
 	r.warn(path, warnings...)
 	return in, "", err
@@ -350,106 +343,38 @@ func (k *checker) checked(ctx context.Context, j *job) answer {
 	a := answered(func() answer { return k.check(ctx, j) })
 	if a.bug != "" {
 		what, _, _ := strings.Cut(a.bug, "\n")
-		k.tell(&a, j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
+		k.tell(&a, j, &report.Result{File: j.Path, Model: j.Spec.Name, Init: j.Spec.Init, Cause: jepsen.Panicked, Error: what})
 	}
 	return a
 }
 
 // check reads and checks one history.
 func (k *checker) check(ctx context.Context, j *job) answer {
+	if j.Ahead.Bug != "" {
+		return answer{bug: j.Ahead.Bug}
+	}
+	x := k.Check(ctx, &j.Job)
 	switch {
-	case j.missing != nil:
-		return k.unreadable(j, j.missing)
-	case j.ahead.bug != "":
-		return j.ahead
-	case j.ahead.err != nil:
-		return k.unreadable(j, j.ahead.err)
-	case !j.InOrder:
-		if err := k.read(ctx, j); err != nil {
-			return k.unreadable(j, err)
-		}
+	case x.Err != nil:
+		return k.unreadable(j, x.Err)
+	case x.Begun || j.Stopped != jepsen.Interrupted:
+		return k.answer(ctx, j, x.Result)
 	}
-	h := j.h
-	if j.h = nil; h == nil {
-		a := k.answer(ctx, j, undecided(j, j.stopped))
-		if j.stopped != jepsen.Interrupted {
-			return a
-		}
-		if a.of[notChecked]++; k.output.For == outputs.People && k.progress.Files > 1 {
-			a.out = "" // one line covers all of them
-		}
-		return a
+	a := k.answer(ctx, j, x.Result)
+	if a.of[notChecked]++; k.output.For == outputs.People && k.progress.Files > 1 {
+		a.out = "" // one line covers all of them
 	}
-	read, start := j.took, time.Now()
-	k.progress.Operations(h.Operations())
-	var checked *report.Result
-	var err error
-	how := j.reading
-	r := undecided(j, "")
-	if watchdog.Await(ctx, grace, func() { checked, err = k.decided(ctx, j, h, how) }) {
-		if err != nil {
-			return k.unreadable(j, clew.Placed(h, err))
-		}
-		r = checked
-		j.is(outcomeOf[r.Verdict])
-		j.result.Store(r)
-	} else {
-		r.Cause = limits.Stopped(ctx)
-	}
-	r.File = j.Path
-	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000
-	return k.answer(ctx, j, r)
+	return a
 }
 
-// decided returns the result of a history as it is read. If the history does not fit what the results beside it say,
-// it is read without them.
-func (k *checker) decided(ctx context.Context, j *job, h *jepsen.History, how reading) (*report.Result, error) {
-	o := k.optionsOf(how)
-	o.TimeLimit = 0 // the context has it
-	if j.parted {
-		o.Keys = k.shard.keys(j)
-	}
-	r, err := clew.Check(ctx, h, how.spec, o)
-	switch {
-	case err != nil && j.given != nil && how.toldBy != "":
-		return k.decided(ctx, j, h, *j.given)
-	case err == nil && how.toldBy != "" && r.ToldBy != "":
-		r.ToldBy = how.toldBy + " and " + r.ToldBy
-	case err == nil && how.toldBy != "":
-		r.ToldBy = how.toldBy
-	}
-	return r, err
-}
-
-// grace is how long a check that was stopped may take to say how far it got. After that it is left behind.
-const grace = 120 * time.Millisecond
-
-// late returns the answer for a job that has not ended with its context. The verdict stands if there is one, without
-// what would take longer.
+// late returns the answer for a job that has not ended with its context.
 func (k *checker) late(j *job, cause jepsen.Cause) answer {
-	known := j.result.Load()
-	if known == nil {
-		return k.answer(context.Background(), j, undecided(j, cause))
-	}
-	r := undecided(j, known.Cause)
-	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
-	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
-	if !k.output.Whole { // otherwise it shows a value of any length
-		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
-	}
-	r.Explanation = text.Brief(known.FirstFailing().Explanation)
-	r.Missing = fmt.Sprintf("evidence is missing (%s): everything except the verdict", cause)
-	return k.answer(context.Background(), j, r)
-}
-
-// undecided returns the result of a history that nothing is known about.
-func undecided(j *job, cause jepsen.Cause) *report.Result {
-	return &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: cause}
+	return k.answer(context.Background(), j, j.Late(cause, k.output.Whole))
 }
 
 // unreadable returns the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
-	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: text.Brief(err.Error())}
+	r := j.Unreadable(err)
 	k.evidence.pageOf(context.Background(), j, r) // only a line of the index is to be written
 	a := answer{err: err}
 	j.is(unreadable)

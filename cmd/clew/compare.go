@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/group"
 	"clew/internal/limits"
@@ -71,7 +72,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(outputs.Compare(), "comparison")}),
 		Action: func(c *cli.Context) error {
-			k := &comparer{runner: runner{stdout: stdout, stderr: stderr, ownResults: true}, knossos: c.String("knossos")}
+			k := &comparer{runner: runner{stdout: stdout, stderr: stderr, Checker: batch.Checker{AsGiven: true}}, knossos: c.String("knossos")}
 			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, k.run)
 		},
 	}
@@ -91,10 +92,10 @@ type comparer struct {
 // given reads what the flags say, and finds the histories.
 func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	var err error
-	if k.reading, err = modelSpec(given(c)); err != nil {
+	if k.reading, err = store.NewReading(given(c)); err != nil {
 		return err
 	}
-	if k.options, k.memory, err = searchOptions(c); err != nil {
+	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
 	k.output, err = outputs.Find(outputs.Compare(), c.String("output"))
@@ -108,7 +109,7 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	case !c.IsSet("verdicts") && !c.Args().Present():
 		return errors.New("no history given; clew compare --help shows how")
 	}
-	if k.models, err = givenModels(ctx, c, k.memory); err != nil {
+	if k.models, err = givenModels(ctx, c, k.Memory); err != nil {
 		return err
 	}
 	if c.IsSet("verdicts") {
@@ -119,7 +120,7 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 			return err
 		}
 	}
-	return k.models.unused(k.jobs)
+	return k.unusedModels(k.jobs)
 }
 
 // find adds the histories below a path.
@@ -150,7 +151,7 @@ func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 		return err
 	}
 	defer f.Close()
-	rows, err := store.ReadTable(limits.Reader(ctx, f, k.memory), path)
+	rows, err := store.ReadTable(limits.Reader(ctx, f, k.Memory), path)
 	if err != nil {
 		return err
 	}
@@ -190,23 +191,23 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 
 // compare compares one history with what is claimed about it. Knossos has limits of its own.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
-	start, before := time.Now(), j.took
+	start, before := time.Now(), j.Took
 	a := k.within(ctx, j, doing{do: k.claimed, late: k.late})
 	if a.then == nil {
 		return a
 	}
-	j.took = before + time.Since(start)
+	j.Took = before + time.Since(start)
 	return a.then(ctx)
 }
 
 // claimed reads a history and what is claimed about it. It returns the answer, or how to go on to it.
 func (k *comparer) claimed(ctx context.Context, j *job) answer {
-	if err := k.read(ctx, j); err != nil {
+	if err := k.Read(ctx, &j.Job); err != nil {
 		return answer{err: err}
 	}
-	h := j.h
-	if j.h = nil; h == nil {
-		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("the history could not be read to its end: %s", j.stopped)}})
+	h := j.History
+	if j.History = nil; h == nil {
+		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("the history could not be read to its end: %s", j.Stopped)}})
 	}
 	claims := j.claims
 	if claims == nil {
@@ -234,11 +235,11 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
 		return k.answer(j, []report.Comparison{none})
 	}
-	o := k.optionsOf(j.reading)
+	o := k.optionsOf(j.Reading)
 	o.TimeLimit = 0 // the context has it, for all claims together
 	var all []report.Comparison
 	var err error
-	if !watchdog.Await(ctx, grace, func() { all, err = clew.Compare(ctx, h, j.spec, o, claims) }) {
+	if !watchdog.Await(ctx, batch.Grace, func() { all, err = clew.Compare(ctx, h, j.Spec, o, claims) }) {
 		return k.late(j, limits.Stopped(ctx))
 	}
 	if err != nil {
@@ -281,7 +282,7 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
 	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
 	ofTest := func(f *os.File, path string) ([]jepsen.Claim, error) {
-		return store.ReadTestClaims(ctx, f, path, k.memory, h.Values)
+		return store.ReadTestClaims(ctx, f, path, k.Memory, h.Values)
 	}
 	for _, from := range []struct {
 		path string
@@ -289,7 +290,7 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]je
 	}{
 		{j.Path, ofTest},
 		{beside("results.edn"), func(f *os.File, path string) ([]jepsen.Claim, error) {
-			return store.ReadClaims(limits.Whole(ctx, f, k.memory), path, h.Values)
+			return store.ReadClaims(limits.Whole(ctx, f, k.Memory), path, h.Values)
 		}},
 		{beside("test.jepsen"), ofTest},
 	} {
@@ -324,13 +325,13 @@ const knossosTime = 10 * time.Minute
 // runKnossos lets Knossos check a history. It returns an error if the command fails, or prints something that cannot
 // be understood. If the command takes too long, the claim is unknown.
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
-	spec, _, err := j.spec.Infer(h)
+	spec, _, err := j.Spec.Infer(h)
 	if err != nil {
 		return nil, clew.Placed(h, err)
 	}
 	limit := knossosTime
-	if k.options.TimeLimit > 0 {
-		limit = 2 * k.options.TimeLimit
+	if k.TimeLimit > 0 {
+		limit = 2 * k.TimeLimit
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/store"
@@ -66,7 +67,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			}
 			ctx, end := k.begin(c)
 			defer end()
-			k.dog.Knows(func() int { return exitUsage })
+			k.Dog.Knows(func() int { return exitUsage })
 			path, out := c.Args().First(), c.String("o")
 			name := map[bool]string{true: "standard output", false: "-o " + out}[out == "-"]
 			output := files.To(out, stdout, stderr)
@@ -90,13 +91,13 @@ func (r *runner) convert(ctx context.Context, output *files.Output, path string,
 	if err := output.Probe(); err != nil {
 		return err, nil
 	}
-	ctx, done := r.limited(ctx, r.options.TimeLimit)
+	ctx, done := r.Stage(ctx, r.TimeLimit)
 	defer done()
 	var failed error // of the history
-	lost = unlessBlocked(ctx, func() error {
+	lost = batch.UnlessBlocked(ctx, func() error {
 		write := func(w io.Writer) (err error) {
 			var warnings []string
-			warnings, err = converted(ctx, r.memory, limits.Writer(ctx, w), path, from, to)
+			warnings, err = converted(ctx, r.Memory, limits.Writer(ctx, w), path, from, to)
 			for _, line := range warnings {
 				fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(line))
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/store"
 	"clew/models"
 )
 
@@ -162,7 +163,7 @@ func TestTheDocumentOfModels(t *testing.T) {
 				t.Errorf("%s does not say %s", d.Name, f)
 			}
 		}
-		for _, flag := range modelFlagNames {
+		for _, flag := range store.SettingNames {
 			if p := models.Param(flag); p != models.ParamSemantics && d.Takes(p) != strings.Contains(rows["flags"], "--"+flag) {
 				t.Errorf("%s takes --%s: %t, and it says %s", d.Name, flag, d.Takes(p), rows["flags"])
 			}

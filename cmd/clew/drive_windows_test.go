@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"clew/internal/batch"
 	"clew/internal/store"
 )
 
@@ -12,7 +13,7 @@ func TestADriveIsAFolder(t *testing.T) {
 		`C:/h/x.edn`: `ev\C\h\x.edn`, `C:h\x.edn`: `ev\C\h\x.edn`, `h/x.edn`: `ev\h\x.edn`, `\\server\share\x.edn`: `ev\server\share\x.edn`,
 	} {
 		f := folder{dir: "ev", ext: ".edn"}
-		if got := f.fileOf(&job{Source: store.Source{Path: path}}); got != want {
+		if got := f.fileOf(&job{Job: batch.Job{Source: store.Source{Path: path}}}); got != want {
 			t.Errorf("%s goes to %s, want %s", path, got, want)
 		}
 	}

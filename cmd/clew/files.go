@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/batch"
 	"clew/internal/certificate"
 	"clew/internal/files"
 	"clew/internal/limits"
@@ -138,7 +139,7 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 			read = append(read, j.File())
 		}
 		inputs.Add(j.File())
-		inputs.Add(j.modelFile)
+		inputs.Add(j.ModelFile)
 	}
 	results := files.To("-", stdout, stdout)
 	to := map[string]string{} // what goes to which file
@@ -214,7 +215,7 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 		to[out.File()] = f.first
 	}
 	for _, j := range jobs {
-		if j.missing != nil {
+		if j.Missing != nil {
 			continue
 		}
 		path := f.fileOf(j)
@@ -315,7 +316,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 		return nil
 	}
 	how := e.how
-	how.Certificate = certificate.Options{AllClients: j.allClients, Keyless: j.keyless}
+	how.Certificate = certificate.Options{AllClients: j.AllClients, Keyless: j.Keyless}
 	how.SHA256 = func(ctx context.Context) (string, error) { return fingerprint(ctx, j.From(r.History)) }
 	path, result := e.cores.fileOf(j), r
 	if len(e.files) == 0 {
@@ -338,7 +339,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 
 // writeWithin lets a function write an output until the context is done.
 func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) error) error {
-	return unlessBlocked(ctx, func() error {
+	return batch.UnlessBlocked(ctx, func() error {
 		return to.Write(func(w io.Writer) error { return write(limits.Writer(ctx, w)) })
 	})
 }
@@ -347,7 +348,7 @@ func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) er
 func (f folder) put(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = unlessBlocked(ctx, func() error { return files.List(f.dir, path, content) })
+		err = batch.UnlessBlocked(ctx, func() error { return files.List(f.dir, path, content) })
 	}
 	if err == nil {
 		err = writeWithin(ctx, files.To(path, nil, nil), func(w io.Writer) error { _, err := w.Write(content); return err })

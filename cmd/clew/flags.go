@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -18,9 +18,7 @@ import (
 	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/internal/text"
-	"clew/jepsen"
 	"clew/models"
-	"clew/models/modelfile"
 )
 
 // modelFlags returns the flags that say which model reads a history, and how. Each is also a key of a test's map in a
@@ -48,22 +46,10 @@ func modelFlags() []cli.Flag {
 	}
 }
 
-// modelFlagNames lists the model flags in the order in which they are read.
-var modelFlagNames = func() []string {
-	var names []string
-	for _, f := range modelFlags() {
-		names = append(names, f.Names()[0])
-	}
-	return names
-}()
-
-// settings are the model flags that were given, with their values as text.
-type settings map[string]string
-
 // given returns the settings of the command line.
-func given(c *cli.Context) settings {
-	s := settings{}
-	for _, name := range modelFlagNames {
+func given(c *cli.Context) store.Settings {
+	s := store.Settings{}
+	for _, name := range store.SettingNames {
 		if c.IsSet(name) {
 			s[name] = c.String(name)
 		}
@@ -71,100 +57,17 @@ func given(c *cli.Context) settings {
 	return s
 }
 
-// reading says how to read a history.
-type reading struct {
-	spec        models.Spec
-	independent bool // each key is a history of its own
-	keyless     bool // an operation without a key belongs to every key
-	allClients  bool // every process but :nemesis is a client
-	clockError  int64
-	modelFile   string // the file of a user's own model, "" for a built-in one
-	settings    settings
-	toldBy      string         // the file from which some of it is taken, "" if all is given
-	told        *store.Checked // what toldBy says
-}
-
-// pairing returns how to pair the events of a history for this reading.
-func (r *reading) pairing() jepsen.Options {
-	o := r.spec.Pairing()
-	o.AllClients, o.ClockError = r.allClients, r.clockError
-	return o
-}
-
-// modelSpec returns the reading that settings describe. It returns an error if they make no sense, as far as that
-// shows before any history is read.
-func modelSpec(s settings) (r reading, err error) {
-	r.settings = s
-	if file, set := s["model-file"]; set {
-		r.modelFile = file
-		if r.spec, err = ownModel(file, s["model"]); err != nil {
-			return r, err
-		}
+// givenModels returns what --models says, or nil if it is not given.
+func givenModels(ctx context.Context, c *cli.Context, memory int64) (store.Tests, error) {
+	file := c.String("models")
+	if file == "" {
+		return nil, nil
 	}
-	for _, name := range modelFlagNames {
-		value, set := s[name]
-		switch {
-		case !set || name == "model-file":
-		case name == "model" && strings.HasSuffix(value, ".star"):
-			err = fmt.Errorf("--model is the name of a model, not %q; give a model of your own with --model-file %s", value, value)
-		case name == "clients":
-			r.allClients, err = either(name, value, "integers", "all")
-		case name == "clock-error":
-			r.clockError, err = clockError(value)
-		case name == "keyless":
-			r.keyless, err = either(name, value, "error", "every")
-		case name != "independent":
-			err = r.spec.Set(models.Param(name), value)
-		case value != "true" && value != "false":
-			err = fmt.Errorf("--independent must be true or false, not %s", value)
-		default:
-			r.independent = value == "true"
-		}
-		if err != nil {
-			return r, err
-		}
-	}
-	if r.keyless && !r.independent {
-		return r, errors.New("--keyless every requires --independent")
-	}
-	if r.spec.Name != "" {
-		err = r.spec.Check()
-	}
-	return r, err
-}
-
-// ownModel returns the spec of a model in a file.
-func ownModel(file, model string) (models.Spec, error) {
-	if model != "" {
-		return models.Spec{}, fmt.Errorf("--model-file cannot be combined with --model; found both %s and %s", file, model)
-	}
-	f, err := modelfile.Load(file)
+	all, err := store.ReadTests(ctx, file, memory, given(c))
 	if err != nil {
-		return models.Spec{}, err
+		return nil, fmt.Errorf("--models: %w", err)
 	}
-	return models.Own(f.Definition()), nil
-}
-
-// either reports whether the value of a flag is the second of two. Any other value is an error.
-func either(flag, value, first, second string) (bool, error) {
-	if value != first && value != second {
-		return false, fmt.Errorf("--%s must be %s or %s, not %q", flag, first, second, value)
-	}
-	return value == second, nil
-}
-
-// clockError reads a number in the unit of the times, or a duration, which it turns into nanoseconds.
-func clockError(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		var d time.Duration
-		d, err = time.ParseDuration(text)
-		n = int64(d)
-	}
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("--clock-error must be a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not %q", text)
-	}
-	return n, nil
+	return all, nil
 }
 
 // searchFlags returns the flags that say how to search.

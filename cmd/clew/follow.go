@@ -10,8 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/limits"
 	"clew/internal/memory"
+	"clew/internal/store"
 	"clew/internal/watchdog"
 	"clew/report"
 )
@@ -20,7 +22,7 @@ import (
 type following struct{ idle time.Duration }
 
 // givenFollowing returns what the flags say about following, or nil if they do not ask for it.
-func givenFollowing(c *cli.Context, how *reading) (*following, error) {
+func givenFollowing(c *cli.Context, how *store.Reading) (*following, error) {
 	idle := c.Duration("idle")
 	switch {
 	case !c.Bool("follow") && c.IsSet("idle"):
@@ -31,7 +33,7 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 		return nil, fmt.Errorf("--idle must be a positive duration, not %s", idle)
 	case c.NArg() != 1:
 		return nil, fmt.Errorf("--follow is for a single history, not for %d", c.NArg())
-	case how.spec.Name == "":
+	case how.Spec.Name == "":
 		return nil, errors.New("--follow needs --model: later events might change what is inferred")
 	case c.String("models") != "":
 		return nil, errors.New("--follow cannot be combined with --models: it is for a single history")
@@ -46,21 +48,21 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 func (k *checker) followed(ctx context.Context, j *job) answer {
 	var in io.ReadCloser
 	var name string
-	stopped, err := k.bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
+	stopped, err := k.Bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
 	switch {
 	case stopped != "":
-		return k.answer(ctx, j, undecided(j, stopped))
+		return k.answer(ctx, j, j.Undecided(stopped))
 	case err != nil:
 		return k.unreadable(j, err)
 	}
 	defer in.Close()
 	memory.Sparing() // the test that is being followed needs it
-	ctx, release := k.keeper.Within(ctx)
+	ctx, release := k.Room(ctx)
 	defer release()
-	how := j.pairing()
-	how.Memory = k.memory
+	how := j.Pairing()
+	how.Memory = k.Memory
 	var r *report.Result
-	if !watchdog.Await(ctx, overdue, func() { r, err = clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j.reading), k.follow.idle) }) {
+	if !watchdog.Await(ctx, batch.Overdue, func() { r, err = clew.Follow(ctx, in, name, how, j.Spec, k.optionsOf(j.Reading), k.follow.idle) }) {
 		return k.late(j, limits.Stopped(ctx))
 	}
 	if err != nil {
@@ -68,7 +70,7 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	}
 	r.File = j.Path
 	j.is(outcomeOf[r.Verdict])
-	last, done := k.lastly(ctx, k.options.TimeLimit)
+	last, done := k.Lastly(ctx, k.TimeLimit)
 	defer done()
 	return k.answer(last, j, r)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/gen"
 	"clew/internal/limits"
@@ -176,7 +177,7 @@ func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail in
 	if err := to.Probe(); err != nil {
 		return 0, err
 	}
-	err = unlessBlocked(ctx, func() error {
+	err = batch.UnlessBlocked(ctx, func() error {
 		return to.Write(func(w io.Writer) error {
 			out := bufio.NewWriter(limits.Writer(ctx, w))
 			n, err := gen.Long(out, o)

@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/fallback"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
@@ -47,16 +48,13 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	dog := watchdog.New(exitUsage, leave)
 	ctx = watchdog.With(ctx, dog)
-	over := dog.Stage(ctx, patience)
+	over := dog.Stage(ctx, batch.Patience)
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	over()
 	stop()
 	watchdog.Await(expired, lastWords, files.Tidy) // what was left behind may still write
 	os.Exit(status)
 }
-
-// patience is how long work may take to end on its own after a signal or a limit.
-const patience = 190 * time.Millisecond
 
 // leave ends the process with a status, although something in it hangs.
 func leave(status int, why context.Context) {

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/edn"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
@@ -85,7 +86,7 @@ type merger struct {
 func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	var all shards.Merger
 	for _, path := range paths {
-		stopped, err := m.bounded(ctx, func(ctx context.Context) error { return readShards(ctx, &all, path) })
+		stopped, err := m.Bounded(ctx, func(ctx context.Context) error { return readShards(ctx, &all, path) })
 		switch {
 		case stopped != "":
 			complain(m.stderr, fmt.Errorf("%s: unknown: %s", path, stopped))
@@ -109,7 +110,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		m.heading = m.output.Heading(&m.shown)
 	}
 	for _, l := range lines {
-		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(l)); err != nil {
+		if err := m.say(ctx, &job{Job: batch.Job{Source: store.Source{Path: l.File}}}, m.answer(l)); err != nil {
 			m.loseLast(ctx, err)
 			return m.status(), nil
 		}
@@ -156,7 +157,7 @@ func (m *merger) index(ctx context.Context, lines []shards.Line) {
 	for i, l := range lines {
 		runs[i] = page.NewRun(l.Run.Run, l.Line, l.Run.Page)
 	}
-	ctx, done := m.lastly(ctx, 0)
+	ctx, done := m.Lastly(ctx, 0)
 	defer done()
 	pages := &folder{flag: "--html-dir", dir: m.pages, first: indexPage}
 	if err := pages.index(ctx, runs); err != nil {
@@ -199,7 +200,7 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 		return nil, errors.New("--shard cannot be combined with --follow, which is for a single history")
 	case len(k.evidence.files) > 0:
 		return nil, fmt.Errorf("--shard cannot be combined with %s, which is for a single history; --evidence DIR and --html-dir DIR have a file for each", k.evidence.files[0].flag)
-	case c.Bool("shard-keys") && !k.reading.independent && len(k.models) == 0:
+	case c.Bool("shard-keys") && !k.reading.Independent && len(k.models) == 0:
 		return nil, errors.New("--shard-keys requires --independent")
 	}
 	shard, err := store.ParseShard(c.String("shard"), os.Getenv)
@@ -219,7 +220,7 @@ var settingFlags = []string{"models", "algorithm", "depth", "shard-keys", "time-
 // settingsText returns what the flags say about what to check and how. Files count by their content.
 func settingsText(c *cli.Context) (string, error) {
 	var said []string
-	for _, name := range slices.Concat(modelFlagNames, settingFlags) {
+	for _, name := range slices.Concat(store.SettingNames, settingFlags) {
 		if !c.IsSet(name) {
 			continue
 		}
@@ -255,18 +256,7 @@ func (s *sharding) opens(p *store.Packed) bool {
 
 // reads reports whether a history that is found will be read.
 func (s *sharding) reads(source store.Source, p *store.Packed) bool {
-	return s == nil || s.byKeys || s.has(source, p)
-}
-
-// has reports whether a history belongs to the shard. p is the archive that holds it, or nil.
-func (s *sharding) has(source store.Source, p *store.Packed) bool {
-	switch {
-	case p == nil:
-		return s.Has(source.Name())
-	case !source.Member(): // the archive itself: it could not be read, or the shard does not open it and has none of its names
-		return s.HasMember(*p, p.Name)
-	}
-	return s.HasMember(*p, source.Name())
+	return s == nil || s.byKeys || s.HasSource(source, p)
 }
 
 // own returns the jobs of the shard among all jobs.
@@ -290,8 +280,10 @@ func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 			if j.packed != nil {
 				j.place.Member, j.place.Members = member, n
 			}
-			j.parted = s.byKeys && j.independent
-			if j.parted || s.has(j.Source, j.packed) {
+			if s.byKeys && j.Independent {
+				j.Keys = s.keys(j)
+			}
+			if j.Keys != nil || s.HasSource(j.Source, j.packed) {
 				own = append(own, j)
 			}
 		}
@@ -313,14 +305,14 @@ func filesOf(jobs []*job) (files []string) {
 	}
 	for _, j := range jobs {
 		add(j.File())
-		add(j.modelFile)
+		add(j.ModelFile)
 		if j.Member() {
 			continue
 		}
 		if test, ok := j.Beside(); ok {
 			add(test.Path)
 		}
-		if results, ok := j.Results(); ok && j.incomplete() {
+		if results, ok := j.Results(); ok && j.Incomplete() {
 			add(results.Path)
 		}
 	}
@@ -334,7 +326,7 @@ func (s *sharding) keys(j *job) func(edn.Value) bool {
 
 // line returns the line about a history, and its checksum.
 func (s *sharding) line(j *job, r *report.Result, err error) (string, shards.Sum) {
-	return shards.Sealed(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.parted, err))
+	return shards.Sealed(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.Keys != nil, err))
 }
 
 // endShard ends the output, so that clew merge knows that nothing is missing, and returns the exit status. After a

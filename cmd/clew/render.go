@@ -14,6 +14,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
@@ -49,8 +50,8 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 			k := &renderer{runner: runner{stdout: stdout, stderr: stderr}, history: c.Args().Get(0), result: c.Args().Get(1)}
 			ctx, end := k.begin(c)
 			defer end()
-			k.dog.Knows(func() int { return exitUsage })
-			stopped, err := k.first(ctx, func(context.Context) error { return k.given(c) })
+			k.Dog.Knows(func() int { return exitUsage })
+			stopped, err := k.First(ctx, func(context.Context) error { return k.given(c) })
 			switch {
 			case stopped != "":
 				return fmt.Errorf("the arguments were not read to their end: %s", stopped)
@@ -92,17 +93,17 @@ func (k *renderer) given(c *cli.Context) error {
 		k.how.Window.Around = &index
 	}
 	var err error
-	if k.reading, err = modelSpec(given(c)); err != nil {
+	if k.reading, err = store.NewReading(given(c)); err != nil {
 		return err
 	}
-	if k.options, k.memory, err = searchOptions(c); err != nil {
+	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
 	k.name, k.output = "-o "+out, files.To(out, k.stdout, k.stderr)
 	inputs := files.Set{}
 	inputs.Add(k.history)
 	inputs.Add(k.result)
-	inputs.Add(k.reading.modelFile)
+	inputs.Add(k.reading.ModelFile)
 	return apart(k.name, k.output, inputs)
 }
 
@@ -150,7 +151,7 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 	if k.result == "" {
 		options := k.optionsOf(how)
 		options.TimeLimit = 0 // the context has it
-		r, err := clew.Check(ctx, h, how.spec, options)
+		r, err := clew.Check(ctx, h, how.Spec, options)
 		if err != nil {
 			return nil, clew.Placed(h, err)
 		}
@@ -162,5 +163,5 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return clew.ReadResult(ctx, limits.Reader(ctx, in, k.memory), name, h, how.spec)
+	return clew.ReadResult(ctx, limits.Reader(ctx, in, k.Memory), name, h, how.Spec)
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,9 +14,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/internal/memory"
+	"clew/internal/option"
 	"clew/internal/outputs"
 	"clew/internal/page"
 	"clew/internal/progress"
@@ -32,24 +31,14 @@ import (
 
 // job is a history to check or to compare.
 type job struct {
-	store.Source
-	reading
-	given   *reading       // what reading was before results completed it, nil if they did not
-	missing error          // why there is no history at its path
+	batch.Job
 	claims  []jepsen.Claim // the claims of a table about it; nil: those of its results.edn
-
-	h       *jepsen.History               // once it has been read
-	stopped jepsen.Cause                  // why it has not been read to its end
-	took    time.Duration                 // to read it
-	ahead   answer                        // if it could not be read ahead
-	result  atomic.Pointer[report.Result] // once it is decided, until there is an answer
-	outcome atomic.Int32                  // 1 more than the outcome, once it is decided; it stays
-	run     *page.Run                     // in an index of pages, if there is to be one
-	link    string                        // from there to its page
-	place   shards.Place                  // among all histories that were found
-	packed  *store.Packed                 // the archive that it is in, or an archive that is not opened here, if shards split it
-	asRun   bool                          // its core is named as the history of a run
-	parted  bool                          // a shard has some of its independent keys
+	outcome atomic.Int32   // 1 more than the outcome, once it is decided; it stays
+	run     *page.Run      // in an index of pages, if there is to be one
+	link    string         // from there to its page
+	place   shards.Place   // among all histories that were found
+	packed  *store.Packed  // the archive that it is in, or an archive that is not opened here, if shards split it
+	asRun   bool           // its core is named as the history of a run
 }
 
 // streamed writes output that need not be held whole.
@@ -145,13 +134,11 @@ func (t *tally) summary(total string, each ...outcome) string {
 
 // runner runs jobs concurrently and prints their outcomes in order.
 type runner struct {
-	reading    reading     // what the command line says
-	models     storeModels // what it says about some tests of a store
-	options    clew.Options
-	memory     int64 // about how many bytes the process may hold
-	keeper     memory.Keeper
-	ownResults bool // results beside histories do not complete how to read these
-	failFast   bool // no job begins once a history was invalid
+	batch.Checker
+	reading  store.Reading // what the command line says
+	models   store.Tests   // what it says about some tests of a store
+	options  clew.Options
+	failFast bool // no job begins once a history was invalid
 	policy
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
@@ -159,7 +146,6 @@ type runner struct {
 	heading        string    // of a table, until there is a row
 	progress       *progress.Bar
 	tally          tally
-	dog            *watchdog.Dog
 	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
 	lost           atomic.Int32           // outputs that were not written
 	output         outputs.Output         // the form of results
@@ -171,14 +157,16 @@ type runner struct {
 // limits are reported when the flags are read.
 func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
 	if limit, memory, err := givenLimits(c); err == nil {
-		r.options.TimeLimit, r.memory = limit, memory
+		r.TimeLimit, r.Memory = limit, memory
 	}
-	if r.dog = watchdog.Of(c.Context); r.dog != nil {
+	r.Decide, r.Reading = r.decided, r.showReading
+	r.Began = func(h *jepsen.History) { r.progress.Operations(h.Operations()) }
+	if r.Dog = watchdog.Of(c.Context); r.Dog != nil {
 		signal.Ignore(syscall.SIGPIPE) // a closed output takes no verdict away
 	}
-	r.dog.Knows(r.statusNow)
+	r.Dog.Knows(r.statusNow)
 	ctx, end = context.WithCancel(c.Context)
-	go r.keeper.Watch(ctx, r.memory)
+	go r.Watch(ctx)
 	return ctx, end
 }
 
@@ -213,9 +201,9 @@ func (j *job) is(o outcome) { j.outcome.Store(int32(o) + 1) }
 func (r *runner) command(c *cli.Context, status *int, given func(context.Context) error, do func(context.Context) (int, error)) error {
 	ctx, end := r.begin(c)
 	defer end()
-	stopped, err := r.first(ctx, given)
+	stopped, err := r.First(ctx, given)
 	if stopped != "" {
-		_, done := r.lastly(ctx, 0)
+		_, done := r.Lastly(ctx, 0)
 		defer done()
 		complain(r.stderr, fmt.Errorf("the arguments were not read to their end: %s", stopped))
 		*status = exitUnknown
@@ -227,47 +215,44 @@ func (r *runner) command(c *cli.Context, status *int, given func(context.Context
 	return err
 }
 
-// bounded calls f within the limits and returns its error. It also returns what stopped f, or "". If f was stopped it
-// may go on, so the caller must not read what it sets.
-func (r *runner) bounded(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
-	ctx, done := r.limited(ctx, r.options.TimeLimit)
-	defer done()
-	return awaited(ctx, func() error { return f(ctx) })
-}
-
-// first does what bounded does for work before the first history: that has a moment even if the limit is shorter.
-func (r *runner) first(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
-	ctx, done := r.limited(ctx, max(r.options.TimeLimit, 2*patience))
-	defer done()
-	return awaited(ctx, func() error { return f(ctx) })
-}
-
-// awaited does what bounded does with a context that has the limits.
-func awaited(ctx context.Context, f func() error) (stopped jepsen.Cause, err error) {
-	var failed error // unlike err it may be set later
-	switch {
-	case ctx.Err() != nil || !watchdog.Await(ctx, 0, func() { failed = f() }):
-		return limits.Stopped(ctx), nil
-	case failed != nil && (ctx.Err() != nil || errors.Is(failed, limits.ErrOutOfMemory)):
-		return limits.StoppedBy(ctx, failed), nil
-	}
-	return "", failed
-}
-
 // job makes a job for a history that was found, or for none if it is missing.
 func (r *runner) job(s store.Source, missing error) *job {
-	j := &job{Source: s, reading: r.reading, missing: missing}
-	if own, ok := r.models.of(s); ok {
-		j.reading = own
+	j := &job{Job: batch.Job{Source: s, Reading: r.reading, Missing: missing}}
+	if own, ok := r.models.Of(s); ok {
+		j.Reading = own
 	}
+	j.Decided = func(v jepsen.Verdict) { j.is(outcomeOf[v]) }
 	return j
 }
 
+// unusedModels returns an error about tests in --models that no history belongs to.
+func (r *runner) unusedModels(jobs []*job) error {
+	var names []string
+	for _, j := range jobs {
+		names = append(names, j.TestName())
+	}
+	if err := r.models.Unused(names); err != nil {
+		return fmt.Errorf("--models: %w", err)
+	}
+	return nil
+}
+
 // optionsOf returns the options for checking a history that is read in a given way.
-func (r *runner) optionsOf(how reading) clew.Options {
+func (r *runner) optionsOf(how store.Reading) clew.Options {
 	o := r.options
-	o.Independent, o.Keyless = how.independent, how.keyless
+	o.Independent, o.Keyless = how.Independent, how.Keyless
 	return o
+}
+
+// decided decides the history of a job.
+func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
+	o := r.optionsOf(how)
+	o.TimeLimit, o.Keys = 0, j.Keys // the context has the limit
+	checked, err := clew.Check(ctx, h, how.Spec, o)
+	if err != nil {
+		return nil, clew.Placed(h, err)
+	}
+	return checked, nil
 }
 
 // doing says what to do with a job.
@@ -287,14 +272,8 @@ func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, fai
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r.jobs.Store(&jobs)
-	inOrder(len(jobs), func(i int) {
-		if jobs[i].InOrder {
-			ctx, done := r.limited(ctx, r.options.TimeLimit)
-			defer done()
-			jobs[i].ahead = answered(func() answer { return answer{err: r.read(ctx, jobs[i])} })
-		}
-	}, func(i int) answer {
-		start, before := time.Now(), jobs[i].took
+	batch.InOrder(len(jobs), func(i int) { r.ReadAhead(ctx, &jobs[i].Job) }, func(i int) answer {
+		start, before := time.Now(), jobs[i].Took
 		a := r.within(ctx, jobs[i], how)
 		a.took = before + time.Since(start)
 		return a
@@ -317,23 +296,14 @@ func (r *runner) within(ctx context.Context, j *job, how doing) (a answer) {
 	if how.waits {
 		return answered(func() answer { return how.do(ctx, j) })
 	}
-	ctx, done := r.limited(ctx, r.options.TimeLimit-j.took)
-	defer done()
-	var in answer
-	if watchdog.Await(ctx, overdue, func() { in = answered(func() answer { return how.do(ctx, j) }) }) {
-		a = in
-	} else {
-		a = answered(func() answer { return how.late(j, limits.Stopped(ctx)) })
-	}
-	if j.result.Store(nil); a.bug != "" {
+	do := func(ctx context.Context) answer { return answered(func() answer { return how.do(ctx, j) }) }
+	late := func(cause jepsen.Cause) answer { return answered(func() answer { return how.late(j, cause) }) }
+	a = batch.Within(ctx, &r.Bounds, r.TimeLimit-j.Took, do, late)
+	if j.End(); a.bug != "" {
 		j.is(panicked)
 	}
 	return a
 }
-
-// overdue is how long an answer may take once the time of its job is over. It is longer than for the check, which may
-// say how far it got.
-const overdue = grace + 20*time.Millisecond
 
 // answered returns the answer of f, or an answer which says that clew panicked.
 func answered(f func() answer) answer {
@@ -348,7 +318,7 @@ func answered(f func() answer) answer {
 // evidence, as long as the history's limit leaves time for it.
 func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	r.tally.add(a.tally)
-	last, done := r.lastly(ctx, r.options.TimeLimit-a.took)
+	last, done := r.Lastly(ctx, r.TimeLimit-a.took)
 	defer done()
 	r.progress.Clear()
 	switch {
@@ -373,7 +343,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	r.heading = ""
 	err := r.printTo(ctx, out, said)
 	if a.stream != nil {
-		err = r.unlessClosed(unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))
+		err = r.unlessClosed(batch.UnlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))
 	}
 	if a.evidence != nil {
 		shown := r.progress.Writing()
@@ -394,7 +364,7 @@ type policy struct {
 
 // givenPolicy reads the policy that the flags set, and how it shows results.
 func (r *runner) givenPolicy(c *cli.Context) (err error) {
-	if r.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
+	if r.passUnknown, err = option.Either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
 		return err
 	}
 	r.strict = c.Bool("strict")
@@ -482,7 +452,7 @@ func (r *runner) showAll(ctx context.Context) {
 
 // summarize prints the last lines.
 func (r *runner) summarize(ctx context.Context, said string) {
-	ctx, done := r.lastly(ctx, r.options.TimeLimit)
+	ctx, done := r.Lastly(ctx, r.TimeLimit)
 	defer done()
 	if err := r.print(ctx, said); err != nil {
 		r.lose(err)
@@ -498,7 +468,7 @@ func (r *runner) printTo(ctx context.Context, out io.Writer, text string) error 
 	if text == "" || r.closed {
 		return nil
 	}
-	return r.unlessClosed(unlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err }))
+	return r.unlessClosed(batch.UnlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err }))
 }
 
 // unlessClosed returns an error of standard output, unless its reader has closed it. The reader then wants no more,
@@ -511,55 +481,6 @@ func (r *runner) unlessClosed(err error) error {
 	return err
 }
 
-// lastly returns a context for writing what is known. It has what is left of a time limit, but always a moment, even
-// once the given context is done. After that, the process soon stops waiting for the writing to end. The caller calls
-// the returned function when it has ended.
-func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
-	limited, release := r.limited(ctx, left)
-	last, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(limited, func() {
-		time.Sleep(lastMoment)
-		end(context.Cause(limited))
-	})
-	over := r.dog.Stage(last, 2*tidying)
-	return last, func() {
-		over()
-		stop()
-		end(nil)
-		release()
-	}
-}
-
-// Writing may take lastMoment once the time is over. Removing temporary files may then take tidying.
-const (
-	lastMoment = 60 * time.Millisecond
-	tidying    = 40 * time.Millisecond
-)
-
-// unlessBlocked returns the error of f, which writes as long as the context is not done. If nothing reads what f
-// writes, f may go on, and unlessBlocked does not wait for it.
-func unlessBlocked(ctx context.Context, f func() error) error {
-	var err error
-	if !watchdog.Await(ctx, tidying, func() { err = f() }) {
-		return limits.WritingStopped(ctx)
-	}
-	return err
-}
-
-// limited returns a context for a stage of a job. If there is a time limit, the stage may take as long as left. It
-// ends if there is not enough memory.
-func (r *runner) limited(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
-	ctx, release := r.keeper.Within(ctx)
-	if r.options.TimeLimit == 0 {
-		return ctx, release
-	}
-	ctx, cancel := context.WithTimeout(ctx, left)
-	return ctx, func() {
-		cancel()
-		release()
-	}
-}
-
 // lose reports what could not be written. It changes no verdict.
 func (r *runner) lose(err error) {
 	r.tally.of[unwritten]++
@@ -569,7 +490,7 @@ func (r *runner) lose(err error) {
 
 // loseLast does what lose does when nothing else is left to do and there is no time left.
 func (r *runner) loseLast(ctx context.Context, err error) {
-	_, done := r.lastly(ctx, 0)
+	_, done := r.Lastly(ctx, 0)
 	defer done()
 	r.lose(err)
 }
@@ -585,34 +506,6 @@ func complain(stderr io.Writer, err error) {
 	fmt.Fprintln(stderr, "clew:", text.Line(text.Brief(err.Error())))
 }
 
-// read reads the job's history within its limits. If they or a signal stop it, there is none. The reading may then go
-// on, for a moment, or forever if from standard input, but read does not wait for it.
-func (r *runner) read(ctx context.Context, j *job) error {
-	if j.stopped != "" {
-		return nil
-	}
-	start := time.Now()
-	defer func() { j.took += time.Since(start) }()
-	ctx, shown := r.showReading(ctx, j.Path)
-	defer shown()
-	var h *jepsen.History
-	var how reading
-	stopped, err := awaited(ctx, func() (err error) {
-		how = r.completed(ctx, j)
-		o := how.pairing()
-		o.Memory, o.Fingerprint = r.memory, j.parted
-		if h, err = j.Read(ctx, o); err == nil && how.toldBy != "" && !how.fits(h) {
-			how = j.reading
-		}
-		return err
-	})
-	if j.stopped = stopped; stopped == "" {
-		j.h = h
-		j.complete(how)
-	}
-	return err
-}
-
 // showReading returns a context that shows how much of a history has been read, until done is called.
 func (r *runner) showReading(ctx context.Context, path string) (context.Context, func()) {
 	var size int64 // 0 if it is not known
@@ -623,44 +516,16 @@ func (r *runner) showReading(ctx context.Context, path string) (context.Context,
 	return limits.Counting(ctx, read), done
 }
 
-// alone does what bounded does if f is all there is to do.
+// readFile reads the history of a file as clew check does, and returns how to read it further.
+func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, store.Reading, error) {
+	ctx, shown := r.showReading(ctx, path)
+	defer shown()
+	return store.File(path).ReadAs(ctx, r.reading, jepsen.Options{Memory: r.Memory}, true)
+}
+
+// alone does what Bounded does if f is all there is to do.
 func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	r.newProgress(1)
 	defer r.progress.Stop()
-	return r.bounded(ctx, f)
-}
-
-// inOrder calls do for 0 to n-1, as many at once as there are processors. It calls done with each answer in order,
-// until done returns false. Before each do it calls ahead, in order, one at a time.
-func inOrder(n int, ahead func(i int), do func(i int) answer, done func(i int, a answer) bool) {
-	answers := make([]chan answer, n)
-	for i := range answers {
-		answers[i] = make(chan answer, 1)
-	}
-	stop := make(chan struct{})
-	defer close(stop)
-	next := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), n) {
-		go func() {
-			for i := range next {
-				answers[i] <- do(i)
-			}
-		}()
-	}
-	go func() {
-		defer close(next)
-		for i := range n {
-			ahead(i)
-			select {
-			case next <- i:
-			case <-stop:
-				return
-			}
-		}
-	}()
-	for i := range n {
-		if !done(i, <-answers[i]) {
-			return
-		}
-	}
+	return r.Bounded(ctx, f)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
@@ -69,13 +70,13 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 // A history that makes clew panic has a line of JSON like any other.
 func TestAPanicHasALineOfJSON(t *testing.T) {
 	k := &checker{runner: runner{output: outputs.JSON}}
-	a := k.checked(t.Context(), &job{Source: store.Source{Path: "b"}, ahead: answer{bug: "no such row\ngoroutine 1"}})
+	a := k.checked(t.Context(), &job{Job: batch.Job{Source: store.Source{Path: "b"}, Ahead: batch.Ahead{Bug: "no such row\ngoroutine 1"}}})
 	var l report.Line
 	if err := json.Unmarshal([]byte(a.out), &l); err != nil || l.File != "b" || l.Cause != "panic" || l.Error != "no such row" || a.bug == "" {
 		t.Errorf("%s, %v", a.out, err)
 	}
 	k.output, _ = outputs.Find(outputs.Check(), "edn")
-	if a := k.checked(t.Context(), &job{ahead: answer{bug: "no such row"}}); a.out != "" {
+	if a := k.checked(t.Context(), &job{Job: batch.Job{Ahead: batch.Ahead{Bug: "no such row"}}}); a.out != "" {
 		t.Error(a.out)
 	}
 }
@@ -182,12 +183,12 @@ func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
 		"there are no limits": {0, -time.Second, false, ""},
 	} {
 		var r runner
-		r.options.TimeLimit = c.limit
+		r.TimeLimit = c.limit
 		ctx, interrupt := context.WithCancel(t.Context())
 		if c.interrupted {
 			interrupt()
 		}
-		last, done := r.lastly(ctx, c.left)
+		last, done := r.Lastly(ctx, c.left)
 		switch {
 		case c.want == "" && last.Err() != nil:
 			t.Errorf("%s: it ended", name)
@@ -216,7 +217,7 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 		var out, errs strings.Builder
 		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{}}
 		k.output, _ = outputs.Find(outputs.Check(), output)
-		k.options.TimeLimit = 10 * time.Millisecond
+		k.TimeLimit = 10 * time.Millisecond
 		never := make(chan struct{})
 		defer close(never)
 		_, err = k.all(t.Context(), []*job{k.job(store.Source{Path: "b"}, nil)}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
@@ -225,7 +226,7 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 				t.Error(err)
 			}
 			j.is(invalid)
-			j.result.Store(r)
+			j.Know(r)
 			<-never // a text of megabytes takes as long
 			return answer{}
 		}})

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/store"
 	"clew/internal/text"
 )
 
@@ -41,7 +42,7 @@ func verifyCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			}
 			k := runner{stdout: stdout, stderr: stderr}
 			return k.command(c, status, func(context.Context) (err error) {
-				if k.reading, err = modelSpec(given(c)); err == nil {
+				if k.reading, err = store.NewReading(given(c)); err == nil {
 					_, _, err = givenLimits(c)
 				}
 				return err
@@ -70,13 +71,13 @@ func (r *runner) verify(ctx context.Context, history, witness string) (int, erro
 
 // tell prints the outcome for a witness, and returns the exit status.
 func (r *runner) tell(ctx context.Context, start time.Time, said string, status int) int {
-	r.dog.Knows(func() int {
+	r.Dog.Knows(func() int {
 		if status == exitValid {
 			return exitUsage // the output hangs
 		}
 		return status
 	})
-	ctx, done := r.lastly(ctx, r.options.TimeLimit-time.Since(start))
+	ctx, done := r.Lastly(ctx, r.TimeLimit-time.Since(start))
 	defer done()
 	if err := r.print(ctx, said); err != nil {
 		r.lose(err)
@@ -95,9 +96,9 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 	}
 	r.warn(history, h.Warnings...)
 	replay, values := clew.Verify, h
-	if how.independent {
+	if how.Independent {
 		part := h.Independent
-		if how.keyless {
+		if how.Keyless {
 			part = h.IndependentOrShared
 		}
 		keyed, err := part()
@@ -106,11 +107,11 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 		}
 		replay, values = clew.VerifyKeys, keyed.Unwrapped
 	}
-	spec, _, err := how.spec.Infer(values)
+	spec, _, err := how.Spec.Infer(values)
 	if err != nil {
 		return "", 0, clew.Placed(h, err)
 	}
-	order, err := readWitness(ctx, r.memory, witness, h)
+	order, err := readWitness(ctx, r.Memory, witness, h)
 	if err != nil {
 		return "", 0, err
 	}

@@ -36,6 +36,7 @@ var floors = [][]string{
 	{"internal/certificate", "internal/page", "internal/terminal"},
 	{"internal/outputs"},
 	{"internal/shards"},
+	{"internal/batch"},
 	{""},
 	{"cmd"},
 }
@@ -293,7 +294,7 @@ var strangers = map[string]string{
 	"cmd/clew/":                 "check is a command",
 	"contrib/porcupine/peers/":  "Porcupine's histories have words of their own",
 	"fastpath/told.go":          "the first reads show the initial value",
-	"hint.go":                   "a failed :cas explains a first read",
+	"explain.go":                   "a failed :cas explains a first read",
 	"internal/campaign/":        "changes of a model's operations, until each is in its model's home",
 	"internal/gen/":             "generators, until each is in its model's home",
 	"internal/oracle/":          "second readings, until each is in its model's home",

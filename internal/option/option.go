@@ -2,6 +2,8 @@
 // program whose options are flags calls AsFlags, once, before anything else; then all messages name flags.
 package option
 
+import "fmt"
+
 // Option is an option as messages name it: by its field, or by its flag.
 type Option struct{ Field, Flag string }
 
@@ -24,8 +26,20 @@ var (
 	Independent = Option{"Options.Independent", "--independent"}
 	Keyless     = Option{"Options.Keyless", "--keyless every"}
 	Knossos     = Option{"Spec.Knossos", "--semantics knossos"}
+	ModelFile   = Option{"the setting model-file", "--model-file"}
 	Verify      = Option{"Options.Verify", "--verify"}
 	Follow      = Option{"clew.Follow", "--follow"}
 	Witness     = Option{"Result.Witness", "--witness"}
 	WitnessFile = Option{"Result.WriteWitness", "clew check --witness FILE"}
 )
+
+// Setting returns the option of a setting of which text gives the value.
+func Setting(name string) Option { return Option{"the setting " + name, "--" + name} }
+
+// Either reports whether the value of a setting is the second of two. Any other value is an error.
+func Either(setting, value, first, second string) (bool, error) {
+	if value != first && value != second {
+		return false, fmt.Errorf("%s must be %s or %s, not %q", Setting(setting), first, second, value)
+	}
+	return value == second, nil
+}

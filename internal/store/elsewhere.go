@@ -12,10 +12,10 @@ import (
 	"clew/internal/files"
 )
 
-// FindFS does the same as Find in a file system, such as one of an object store. The names of files are
+// FindFS does the same as FindWith in a file system, such as one of an object store. The names of files are
 // the path, a slash and the rest. The file system should have no symbolic links, or not show them as
 // regular files: FindFS skips them. It holds a zip archive in memory if its file is not an io.ReaderAt.
-func FindFS(fsys fs.FS, root string) ([]Source, error) {
+func FindFS(ctx context.Context, fsys fs.FS, root string, o Options) ([]Source, error) {
 	if fsys == nil {
 		return nil, errors.New("expected a file system, found nil")
 	}
@@ -24,7 +24,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	if !info.IsDir() {
-		return FindIn(root, func() (io.ReadCloser, error) { return fsys.Open(root) })
+		return FindInWith(ctx, root, func() (io.ReadCloser, error) { return fsys.Open(root) }, o)
 	}
 	above := root + "/"
 	if root == "." {
@@ -48,7 +48,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := among(root, below, others, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
-	return Options{}.found(root, found, skippedAmong(below, others), errors.Join(unreadable...))
+	return o.found(root, found, skippedAmong(below, others), errors.Join(unreadable...))
 }
 
 // FindIn does the same as Find for a file that may be anywhere. It returns the

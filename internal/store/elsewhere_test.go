@@ -120,17 +120,17 @@ func TestAFileSystemIsFoundAsThisMachinesFilesAre(t *testing.T) {
 		found, err := Find(filepath.Join(dir, path))
 		want := readAll(found, err, dir+"/")
 		for name, fsys := range map[string]fs.FS{"files": os.DirFS(dir), "streams": streams{os.DirFS(dir)}} {
-			found, err := FindFS(fsys, path)
+			found, err := FindFS(t.Context(), fsys, path, Options{})
 			if got := readAll(found, err, dir+"/"); got != want {
 				t.Errorf("%s of %s: got\n%swant\n%s", path, name, got, want)
 			}
 		}
 	}
-	found, err := FindFS(os.DirFS(filepath.Join(dir, "store")), ".")
+	found, err := FindFS(t.Context(), os.DirFS(filepath.Join(dir, "store")), ".", Options{})
 	if got, want := readAll(found, err, dir), "queue/.hidden/20250104T000000/history.edn below queue/.hidden/20250104T000000/history.edn of .hidden at \"20250104T000000\": 1 []\n"; !strings.Contains(got, want) {
 		t.Errorf("in the root:\n%s", got)
 	}
-	if _, err := FindFS(nil, "."); err == nil {
+	if _, err := FindFS(t.Context(), nil, ".", Options{}); err == nil {
 		t.Error("there is no file system")
 	}
 }

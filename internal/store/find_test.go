@@ -172,7 +172,7 @@ func TestAFolderThatIsCalledTestJepsenMayOnlyHaveMembers(t *testing.T) {
 func TestATestFileThatIsNotReadIsToldBesideItsHistory(t *testing.T) {
 	const text = "{:process 0, :type :invoke, :f :write, :value 1}"
 	fsys := fstest.MapFS{"a/history.edn": {Data: []byte(text)}, "a/test.jepsen": {Mode: fs.ModeSymlink}, "b/history.edn": {Data: []byte(text)}}
-	found, err := FindFS(fsys, ".")
+	found, err := FindFS(t.Context(), fsys, ".", Options{})
 	if err != nil || len(found) != 2 {
 		t.Fatal(found, err)
 	}

@@ -135,6 +135,20 @@ func (s Shard) HasMember(p Packed, name string) bool {
 	return s.after(p) == hashOf(name, p.shards(s.Of))
 }
 
+// HasSource says whether a history that was found belongs to the shard. p is the archive that holds it, or nil. A nil
+// shard has all.
+func (s *Shard) HasSource(found Source, p *Packed) bool {
+	switch {
+	case s == nil:
+		return true
+	case p == nil:
+		return s.Has(found.Name())
+	case !found.Member(): // the archive itself: it could not be read, or the shard does not open it and has none of its names
+		return s.HasMember(*p, p.Name)
+	}
+	return s.HasMember(*p, found.Name())
+}
+
 // shards returns how many shards its members are split among, at most of.
 func (p Packed) shards(of int) int { return int(min(p.Size/bytesOfAShard+1, int64(of))) }
 

@@ -119,7 +119,7 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 		found := map[string]func() ([]Source, error){
 			"folder":  func() ([]Source, error) { return Find(filepath.Join(root, "store")) },
 			"file":    func() ([]Source, error) { return Find(filepath.Join(run, "history.edn")) },
-			"streams": func() ([]Source, error) { return FindFS(streams{files}, ".") },
+			"streams": func() ([]Source, error) { return FindFS(t.Context(), streams{files}, ".", Options{}) },
 		}
 		for _, ending := range []string{".tar", ".tar.gz", ".zip"} {
 			path := filepath.Join(root, "store"+ending)

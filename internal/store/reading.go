@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"clew/internal/option"
+	"clew/jepsen"
+	"clew/models"
+	"clew/models/modelfile"
+)
+
+// Settings say how to read a history, as text by the names of clew check's flags.
+type Settings map[string]string
+
+// SettingNames lists the settings in the order in which they are read. Each is a flag of clew check, and a key of a test's map in a
+// file of models.
+var SettingNames = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
+	"negative-balances", "answers", "kv-keys", "independent", "keyless", "clients", "clock-error", "semantics", "model-file"}
+
+// Reading says how to read a history.
+type Reading struct {
+	Spec        models.Spec
+	Independent bool // each key is a history of its own
+	Keyless     bool // an operation without a key belongs to every key
+	AllClients  bool // every process but :nemesis is a client
+	ClockError  int64
+	ModelFile   string // the file of a user's own model, "" for a built-in one
+	Settings    Settings
+	By          string   // the file with results from which some of it is taken, "" if all is given
+	checked     *Checked // what By says
+}
+
+// Pairing returns how to pair the events of a history for this reading.
+func (r *Reading) Pairing() jepsen.Options {
+	o := r.Spec.Pairing()
+	o.AllClients, o.ClockError = r.AllClients, r.ClockError
+	return o
+}
+
+// Given returns the reading of a model and options that are given in Go.
+func Given(spec models.Spec, independent, keyless, allClients bool, clockError int64) Reading {
+	s := Settings{}
+	for p, value := range spec.Given() {
+		s[string(p)] = value
+	}
+	if spec.Name != "" {
+		s["model"] = spec.Name
+	}
+	if independent {
+		s["independent"] = "true"
+	}
+	if keyless {
+		s["keyless"] = "every"
+	}
+	if allClients {
+		s["clients"] = "all"
+	}
+	r := Reading{Spec: spec, Independent: independent, Keyless: keyless, AllClients: allClients, ClockError: clockError, Settings: s}
+	builtIn, err := models.Spec{Name: spec.Name}.Definition()
+	if own, _ := spec.Definition(); spec.Name != "" && (err != nil || own != builtIn) {
+		r.ModelFile = spec.Name // results say nothing about it
+	}
+	return r
+}
+
+// NewReading returns the reading that settings describe. It returns an error if they make no sense, as far as that
+// shows before any history is read.
+func NewReading(s Settings) (r Reading, err error) {
+	r.Settings = s
+	if file, set := s["model-file"]; set {
+		r.ModelFile = file
+		if r.Spec, err = ownModel(file, s["model"]); err != nil {
+			return r, err
+		}
+	}
+	for _, name := range SettingNames {
+		value, set := s[name]
+		switch {
+		case !set || name == "model-file":
+		case name == "model" && strings.HasSuffix(value, ".star"):
+			err = fmt.Errorf("%s is the name of a model, not %q; give a model of your own with %s %s", models.ParamModel, value, option.ModelFile, value)
+		case name == "clients":
+			r.AllClients, err = option.Either(name, value, "integers", "all")
+		case name == "clock-error":
+			r.ClockError, err = clockError(value)
+		case name == "keyless":
+			r.Keyless, err = option.Either(name, value, "error", "every")
+		case name != "independent":
+			err = r.Spec.Set(models.Param(name), value)
+		case value != "true" && value != "false":
+			err = fmt.Errorf("%s must be true or false, not %s", option.Independent, value)
+		default:
+			r.Independent = value == "true"
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	if r.Keyless && !r.Independent {
+		return r, fmt.Errorf("%s requires %s", option.Keyless, option.Independent)
+	}
+	if r.Spec.Name != "" {
+		err = r.Spec.Check()
+	}
+	return r, err
+}
+
+// ownModel returns the spec of a model in a file.
+func ownModel(file, model string) (models.Spec, error) {
+	if model != "" {
+		return models.Spec{}, fmt.Errorf("%s cannot be combined with %s; found both %s and %s", option.ModelFile, models.ParamModel, file, model)
+	}
+	f, err := modelfile.Load(file)
+	if err != nil {
+		return models.Spec{}, err
+	}
+	return models.Own(f.Definition()), nil
+}
+
+// clockError reads a number in the unit of the times, or a duration, which it turns into nanoseconds.
+func clockError(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		n = int64(d)
+	}
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s must be a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not %q", option.ClockError, text)
+	}
+	return n, nil
+}
+
+// ReadAs reads the history as the reading says, until the context is done. If the reading may be completed, and leaves
+// the model or the initial value open, the results beside the history say them, unless they are of another history.
+// ReadAs also returns the reading that counts.
+func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, complete bool) (*jepsen.History, Reading, error) {
+	how := given
+	if complete {
+		how = s.completed(ctx, given, o.Memory)
+	}
+	pairing := how.Pairing()
+	pairing.Memory, pairing.Fingerprint = o.Memory, o.Fingerprint
+	h, err := s.Read(ctx, pairing)
+	if err == nil && how.By != "" && !how.fits(h) {
+		how = given
+	}
+	return h, how, err
+}
+
+// completed returns a reading with what the results beside a history say where it says nothing: the model, the
+// initial value, whether there are keys.
+func (s Source) completed(ctx context.Context, given Reading, memory int64) Reading {
+	if s.Path == "-" || !given.Incomplete() {
+		return given
+	}
+	checked := s.Checked(ctx, memory)
+	both, more := checked.With(given.Settings)
+	if !more {
+		return given
+	}
+	known := Settings{} // a later version may write more
+	for _, name := range SettingNames {
+		if value, ok := both[name]; ok {
+			known[name] = value
+		}
+	}
+	how, err := NewReading(known)
+	if err != nil {
+		return given
+	}
+	how.Settings, how.By, how.checked = given.Settings, checked.By, checked
+	return how
+}
+
+// Incomplete reports whether results may say more: the model or the initial value is not given.
+func (r *Reading) Incomplete() bool {
+	if r.ModelFile != "" {
+		return false
+	}
+	if r.Spec.Name == "" {
+		return true
+	}
+	d, err := r.Spec.Definition()
+	return err == nil && r.Spec.Init == "" && d.Takes(models.ParamInit)
+}
+
+// fits reports whether what results say can be about a history.
+func (r *Reading) fits(h *jepsen.History) bool {
+	spec, _, err := r.Spec.Infer(h)
+	return err == nil && r.checked.Fits(h, spec.Name)
+}
