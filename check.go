@@ -16,6 +16,7 @@ import (
 	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/internal/text"
+	_ "clew/internal/types" // the data types
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"

@@ -16,7 +16,7 @@ var light = &models.Definition{
 	Name:  "light",
 	Fs:    ":press, :look",
 	About: "a lamp with a button",
-	New:   func(b *models.Binding) (models.Reader, error) { return lamp{b.Values()}, nil },
+	New:   func(b *models.Binding) (models.Reader, error) { return lamp{b.Values}, nil },
 }
 
 // The kinds of its operations. A holds what was seen: 1 if it was on.
@@ -36,7 +36,7 @@ func (m lamp) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	case "look":
 		on, ok := o.Value().Go().(bool)
 		switch {
-		case o.Status() == jepsen.Crashed:
+		case o.Status == jepsen.Crashed:
 			return op, false, nil // it is not known what it saw
 		case !ok:
 			return op, false, fmt.Errorf("expected true or false, found %v", o.Value())

@@ -12,7 +12,7 @@ import (
 	"clew/internal/campaign"
 	"clew/internal/fuzzing"
 	"clew/internal/gen"
-	"clew/internal/oracle"
+	"clew/internal/second"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -56,7 +56,7 @@ func FuzzWitness(f *testing.F) {
 		for i, op := range order {
 			numbers[i] = int(op)
 		}
-		want, err := oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers, nil)
+		want, err := second.Replay(g.Text, campaign.NaiveOptions(spec), numbers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func FuzzWitness(f *testing.F) {
 		if err == nil && !want {
 			// An operation that the model leaves out because it changes nothing takes no step: a crashed transfer
 			// from an account to itself.
-			want, _ = oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers, unread(h, ops))
+			want, _ = second.Replay(g.Text, campaign.NaiveOptions(spec), numbers, unread(h, ops))
 		}
 		var refused *clew.WitnessError
 		if err != nil && !errors.As(err, &refused) {

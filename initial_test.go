@@ -13,6 +13,7 @@ import (
 	"clew"
 	"clew/internal/gen"
 	"clew/internal/oracle"
+	"clew/internal/second"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -141,7 +142,7 @@ func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 					if at, called := small.written[init]; called && at < int(fail) {
 						continue
 					}
-					holds, err := oracle.Naive(small.text, oracle.NaiveOptions{Model: spec.Name, Init: init})
+					holds, err := second.Decide(small.text, second.Options{Model: spec.Name, Init: init})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -225,7 +226,7 @@ func TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			holds := func(init string) bool {
-				holds, err := oracle.Naive(text, oracle.NaiveOptions{Model: c.model, Init: init})
+				holds, err := second.Decide(text, second.Options{Model: c.model, Init: init})
 				if err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}

@@ -28,7 +28,7 @@ const (
 
 // answerOf returns the Answer of a value that may repeat the invocation's and may be an
 // answer.
-func answerOf(repeats, tells bool) Answer {
+func AnswerOf(repeats, tells bool) Answer {
 	switch {
 	case repeats && tells:
 		return Either
@@ -65,7 +65,7 @@ func (s Spec) surveyed(h *jepsen.History) (Spec, Reader, *Definition, error) {
 // repeat their invocations or are nil. Answers stays empty if no operation has an answer to
 // tell. If the history has both, the error names the first of each. what names an answer in
 // words; of says what the value of an operation that succeeded may be.
-func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, value edn.ID) Answer) error {
+func (s *Spec) SurveyAnswers(h *jepsen.History, what string, of func(f, given, value edn.ID) Answer) error {
 	if s.Answers != "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, v
 	}
 	switch {
 	case telling != jepsen.None && repeating != jepsen.None:
-		return h.Errorf(max(telling, repeating), "%w", paramErrorf("%s repeats the value of its invocation, but %s returns %s; give %s %s if completions return it where they can, or %[4]s %[6]s if none does",
+		return h.Errorf(max(telling, repeating), "%w", ParamErrorf("%s repeats the value of its invocation, but %s returns %s; give %s %s if completions return it where they can, or %[4]s %[6]s if none does",
 			h.Name(h.OpOf[repeating]), h.Name(h.OpOf[telling]), what, ParamAnswers, AnswersTold, AnswersEcho))
 	case telling != jepsen.None:
 		s.Answers = AnswersTold

@@ -66,11 +66,11 @@ func (c *Columns) grow(n int) {
 // split groups rows by the part that they touch, in the order of the parts' first rows.
 // Linear time.
 func (c *Columns) split(p *Partition, rows []int32) [][]int32 {
-	var number numbering
+	var number Numbering
 	var sizes []int
 	in := make([]int32, len(rows))
 	for i, row := range rows {
-		in[i] = number.of(p.Of(c.Op(row)))
+		in[i] = number.Of(p.Of(c.Op(row)))
 		if int(in[i]) == len(sizes) {
 			sizes = append(sizes, 0)
 		}
@@ -89,18 +89,18 @@ func (c *Columns) split(p *Partition, rows []int32) [][]int32 {
 
 // numbering numbers the parts of a model from 0 on, in order of appearance. Parts are value
 // classes or indices into a table, and hence small enough to index an array.
-type numbering struct {
-	number []int32 // by part: 1 + its number, 0 if it has none
+type Numbering struct {
+	Number []int32 // by part: 1 + its number, 0 if it has none
 	count  int32
 }
 
-func (n *numbering) of(part int32) int32 {
-	if int(part) >= len(n.number) {
-		n.number = append(n.number, make([]int32, int(part)+1-len(n.number))...)
+func (n *Numbering) Of(part int32) int32 {
+	if int(part) >= len(n.Number) {
+		n.Number = append(n.Number, make([]int32, int(part)+1-len(n.Number))...)
 	}
-	if n.number[part] == 0 {
+	if n.Number[part] == 0 {
 		n.count++
-		n.number[part] = n.count
+		n.Number[part] = n.count
 	}
-	return n.number[part] - 1
+	return n.Number[part] - 1
 }

@@ -70,20 +70,17 @@ type Definition struct {
 type Binding struct {
 	Spec Spec
 
-	record string // of the Definition
-	v      *edn.Values
-	init   *edn.ID // nil: none is given
+	Record string // of the Definition
+	Values *edn.Values
+	InitID *edn.ID // nil: none is given
 }
-
-// Values returns the table of the history's values.
-func (b *Binding) Values() *edn.Values { return b.v }
 
 // Init returns the initial value, or false if none is given.
 func (b *Binding) Init() (edn.Value, bool) {
-	if b.init == nil {
+	if b.InitID == nil {
 		return edn.Value{}, false
 	}
-	return b.v.Value(*b.init), true
+	return b.Values.Value(*b.InitID), true
 }
 
 // Takes says whether the model takes a parameter.
@@ -98,58 +95,54 @@ func (d *Definition) Takes(p Param) bool {
 
 // Operation is an operation of a history, for a model to read.
 type Operation struct {
-	v      *edn.Values
-	f      edn.ID
-	value  edn.ID // the completion's if it succeeded, else the invocation's
-	key    edn.ID
-	status jepsen.Status
+	Values  *edn.Values
+	FID     edn.ID
+	ValueID edn.ID // the completion's if it succeeded, else the invocation's
+	KeyID   edn.ID
+	Status  jepsen.Status
 	// given is the invocation's value, and process is the integer that names the process.
-	given, process edn.ID
+	GivenID, ProcessID edn.ID
 	// of is the operation itself, if h is not nil.
-	h  *jepsen.History
-	of jepsen.Operation
+	History *jepsen.History
+	Of      jepsen.Operation
 }
 
 // F returns the name of the operation's :f, without the colon.
 func (o Operation) F() string {
-	if o.v.Kind(o.f) == edn.KindKeyword {
-		return o.v.Str(o.f)
+	if o.Values.Kind(o.FID) == edn.KindKeyword {
+		return o.Values.Str(o.FID)
 	}
-	return o.v.Text(o.f)
+	return o.Values.Text(o.FID)
 }
 
 // Value returns the value that counts: the completion's if the operation succeeded, else
 // the invocation's.
-func (o Operation) Value() edn.Value { return o.v.Value(o.value) }
+func (o Operation) Value() edn.Value { return o.Values.Value(o.ValueID) }
 
 // Given returns the invocation's value.
-func (o Operation) Given() edn.Value { return o.v.Value(o.given) }
+func (o Operation) Given() edn.Value { return o.Values.Value(o.GivenID) }
 
 // Key returns the :key of the invocation, nil if it has none.
-func (o Operation) Key() edn.Value { return o.v.Value(o.key) }
+func (o Operation) Key() edn.Value { return o.Values.Value(o.KeyID) }
 
 // completedKey returns the :key of the completion, nil if it has none or the operation did
 // not succeed.
-func (o Operation) completedKey() edn.ID {
-	if o.h == nil || o.status != jepsen.Succeeded {
+func (o Operation) CompletedKey() edn.ID {
+	if o.History == nil || o.Status != jepsen.Succeeded {
 		return edn.Nil
 	}
-	return o.h.Key(o.h.Completion[o.of])
+	return o.History.Key(o.History.Completion[o.Of])
 }
 
 // Process returns the integer that names the process.
-func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
-
-// Status says how the operation ended. A model sees failed operations only with
-// ParamFailedCAS.
-func (o Operation) Status() jepsen.Status { return o.status }
+func (o Operation) Process() edn.Value { return o.Values.Value(o.ProcessID) }
 
 // String returns the operation as people speak of it: ":read 471 (index 983)".
 func (o Operation) String() string {
-	if o.h == nil {
+	if o.History == nil {
 		return ":" + o.F()
 	}
-	return fmt.Sprintf("%s (index %d)", o.h.Call(o.of), o.h.LastIndex(o.of))
+	return fmt.Sprintf("%s (index %d)", o.History.Call(o.Of), o.History.LastIndex(o.Of))
 }
 
 // ErrUnknownF is the error that Read returns for an :f that the model does not know.

@@ -139,7 +139,7 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		return nil, fmt.Errorf("%s has no operations", f.Name)
 	}
 	m := &functional[S]{
-		Func: f, v: b.v,
+		Func: f, v: b.Values,
 		calls: map[callKey]int32{}, parts: map[any]int32{},
 		stateNumber: map[S]int32{}, memo: map[[2]int32]*step{}, running: map[[2]int32]chan struct{}{},
 	}
@@ -177,13 +177,13 @@ type callKey struct {
 
 // Read implements Reader. An Op's A is the number of its call.
 func (m *functional[S]) Read(o Operation) (Op, bool, error) {
-	v, ok := m.v, o.status != jepsen.Crashed
-	key := callKey{f: o.f, value: v.Same(o.given), key: v.Same(o.key), ok: ok}
+	v, ok := m.v, o.Status != jepsen.Crashed
+	key := callKey{f: o.FID, value: v.Same(o.GivenID), key: v.Same(o.KeyID), ok: ok}
 	if ok {
-		key.out = v.Same(o.value)
+		key.out = v.Same(o.ValueID)
 	}
 	if m.UsesProcess {
-		key.process = o.process
+		key.process = o.ProcessID
 	}
 	n, known := m.calls[key]
 	if known {

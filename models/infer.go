@@ -25,7 +25,7 @@ const (
 )
 
 // fitsIf returns Fits if a condition holds, else NoFit.
-func fitsIf(holds bool) Fit {
+func FitsIf(holds bool) Fit {
 	if holds {
 		return Fits
 	}
@@ -133,9 +133,9 @@ func Infer(h *jepsen.History) (string, error) {
 		return fitting, nil
 	}
 	if h.Operations() > 0 && slices.ContainsFunc(h.Value, func(value edn.ID) bool {
-		return slices.ContainsFunc(h.Values.Items(value), func(item edn.ID) bool { return isAppend(h.Values, item) })
+		return slices.ContainsFunc(h.Values.Items(value), func(item edn.ID) bool { return IsAppend(h.Values, item) })
 	}) {
-		return "", paramErrorf("cannot infer the model: %s", appendsToLists)
+		return "", ParamErrorf("cannot infer the model: %s", AppendsToLists)
 	}
 	return "", seen.notInferred(candidates)
 }
@@ -159,17 +159,26 @@ func (s *Seen) notInferred(candidates []string) error {
 		candidates = knowing
 	}
 	if len(candidates) > 0 {
-		return paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
+		return ParamErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
 	}
 	for _, f := range s.fs {
 		if !known[f] {
-			return paramErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (docs/own-models.md)",
+			return ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (docs/own-models.md)",
 				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "))
 		}
 	}
-	return paramErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
+	return ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
 }
 
 // namedFs finds the :f's in a definition's Fs. Other words with a colon there are not names
 // of operations.
 var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)
+
+// appendsToLists says where to go with a history of transactions that append to lists.
+const AppendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
+
+// isAppend says whether a form is [:append k v].
+func IsAppend(v *edn.Values, id edn.ID) bool {
+	parts := v.Items(id)
+	return v.Kind(id) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
+}

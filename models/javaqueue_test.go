@@ -1,10 +1,13 @@
-package models
+package models_test
 
 import (
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"clew/internal/types/javaqueue"
+	"clew/models"
 )
 
 func TestMethodsOfAJavaQueue(t *testing.T) {
@@ -45,7 +48,7 @@ func TestMethodsOfAJavaQueue(t *testing.T) {
 		{"there are other methods", "", []string{"0 take nil -> 1"}, "does not know :f :take"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ops, err := readRun(t, Spec{Name: "java-queue", Init: test.init}, test.lines...)
+			ops, err := readRun(t, models.Spec{Name: "java-queue", Init: test.init}, test.lines...)
 			if err != nil {
 				if !strings.Contains(err.Error(), test.want) {
 					t.Errorf("%v, want %s", err, test.want)
@@ -56,9 +59,9 @@ func TestMethodsOfAJavaQueue(t *testing.T) {
 			for i := range order {
 				order[i] = int32(i)
 			}
-			states, err := Replay(ops.Model, &ops.Columns, order)
+			states, err := models.Replay(ops.Model, &ops.Columns, order)
 			got, want := "", "#clew.model.JavaQueue{:items "+test.want+"}"
-			var stuck *ReplayError
+			var stuck *models.ReplayError
 			if errors.As(err, &stuck) {
 				got, want = "!"+stuck.Why, test.want
 				if stuck.Position != len(order)-1 {
@@ -76,12 +79,12 @@ func TestMethodsOfAJavaQueue(t *testing.T) {
 
 // TestReadingMethodsThatCrashAreDropped: nothing saw what they answered.
 func TestReadingMethodsThatCrashAreDropped(t *testing.T) {
-	for _, f := range javaFs {
+	for _, f := range javaqueue.Fs {
 		argument := "1"
 		if strings.HasSuffix(f, "All") {
 			argument = "[1]"
 		}
-		ops, err := readRun(t, Spec{Name: "java-queue"}, "0 "+f+" "+argument+" -> crash")
+		ops, err := readRun(t, models.Spec{Name: "java-queue"}, "0 "+f+" "+argument+" -> crash")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,4 +35,4 @@ type Reader interface {
 }
 
 // only appends the one outcome of a step to dst.
-func only(dst []State, numbers ...int32) []State { return append(dst, numbers) }
+func Only(dst []State, numbers ...int32) []State { return append(dst, numbers) }

@@ -43,7 +43,7 @@ func (s Spec) FromDefault() Spec {
 }
 
 // maxOpenings bounds the initial values that a history may suggest.
-const maxOpenings = 8
+const MaxOpenings = 8
 
 // Openings returns the spec with each initial value that the first reads of a history show. By then no operation had
 // been called to write that value, whether it failed or not.
@@ -85,7 +85,7 @@ func (s Spec) starting(h *jepsen.History, starts []edn.ID) []Spec {
 	for _, start := range starts {
 		other := s
 		other.Init = h.Values.Text(start)
-		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) && len(specs) < maxOpenings {
+		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) && len(specs) < MaxOpenings {
 			specs = append(specs, other)
 		}
 	}
@@ -179,7 +179,7 @@ func readAs(h *jepsen.History, m Reader, i jepsen.Operation, status jepsen.Statu
 	inv := h.Invocation[i]
 	x := Operation{h.Values, h.F[inv], h.Value[inv], h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, i}
 	if status == jepsen.Succeeded {
-		x.value = h.OpValue(i)
+		x.ValueID = h.OpValue(i)
 	}
 	op, keep, err := m.Read(x)
 	return op, keep && err == nil
@@ -199,223 +199,7 @@ func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
 	return last
 }
 
-// callers records which operations were called to leave a value at a place.
-type callers map[Cell]caller
-
 // noNeeds is embedded by Openings of models whose updates do not show what they need.
-type noNeeds struct{}
+type NoNeeds struct{}
 
-func (noNeeds) Needing() Needing { return nil }
-
-// caller is the first of them, and whether there are others.
-type caller struct {
-	first jepsen.Operation
-	more  bool
-}
-
-func (c callers) add(cell Cell, i jepsen.Operation) {
-	x, known := c[cell]
-	if !known {
-		x.first = i
-	}
-	x.more = x.more || x.first != i
-	c[cell] = x
-}
-
-// but reports whether another operation than i was called to leave a value.
-func (c callers) but(i jepsen.Operation, cell Cell) bool {
-	x, known := c[cell]
-	return known && (x.more || x.first != i)
-}
-
-// places is the Opening of models whose state has a value at each of some places.
-type places struct {
-	callers
-	shows  func(dst []Cell, op Op) []Cell // what op saw there before it did anything
-	leaves func(dst []Cell, op Op) []Cell // what it was called to put there, unless it needs that to be there
-	puts   func(op Op) bool               // nil: places do not depend on each other, and any read may be the first of one
-	start  func(cells []Cell) []edn.ID
-	// before, unless it is nil, reports whether a value may result from earlier calls that did not ask for it.
-	before func(cell Cell) bool
-
-	cells   []Cell // at most one for each place, as they were shown
-	shown   map[int32]bool
-	called  jepsen.Operation           // the latest
-	written map[int32]jepsen.Operation // by place: the latest called when the first write there returned
-	scratch []Cell
-	needed  []Cell // by updates, as they were called
-}
-
-func newPlaces(p places) *places {
-	p.callers, p.shown, p.written = callers{}, map[int32]bool{}, map[int32]jepsen.Operation{}
-	return &p
-}
-
-func (p *places) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
-	p.called = i
-	p.scratch = p.leaves(p.scratch[:0], op)
-	for _, cell := range p.scratch {
-		p.add(cell, i)
-	}
-}
-
-func (p *places) Needing() Needing { return p }
-
-func (p *places) Needs(op Op) {
-	for _, cell := range p.shows(nil, op) {
-		if !slices.Contains(p.needed, cell) {
-			p.needed = append(p.needed, cell)
-		}
-	}
-}
-
-func (p *places) Needed() (starts []edn.ID) {
-	for _, cell := range p.needed {
-		if _, called := p.callers[cell]; !called && (p.before == nil || !p.before(cell)) {
-			starts = append(starts, p.start([]Cell{cell})...)
-		}
-	}
-	return starts
-}
-
-func (p *places) Return(i jepsen.Operation, op Op, early bool) {
-	if !early {
-		return
-	}
-	p.scratch = p.shows(p.scratch[:0], op)
-	for _, cell := range p.scratch {
-		if latest, written := p.written[cell.Place]; written && i > latest {
-			continue
-		}
-		if !p.shown[cell.Place] && !p.but(i, cell) && (p.before == nil || !p.before(cell)) {
-			p.shown[cell.Place] = true
-			p.cells = append(p.cells, cell)
-		}
-	}
-	p.scratch = p.leaves(p.scratch[:0], op)
-	for _, cell := range p.scratch {
-		if _, before := p.written[cell.Place]; !before {
-			p.written[cell.Place] = p.called
-		}
-	}
-}
-
-func (p *places) Puts(op Op) bool { return p.puts != nil && p.puts(op) }
-
-func (p *places) Later() bool { return p.puts == nil }
-
-func (p *places) Starts() []edn.ID {
-	if len(p.cells) == 0 {
-		return nil
-	}
-	return p.start(p.cells)
-}
-
-// mapOf returns a map of the places and their values, without those whose value is nil.
-func mapOf(v *edn.Values, cells []Cell, key func(place int32) edn.ID) []edn.ID {
-	var kvs []edn.ID
-	for _, cell := range cells {
-		if edn.ID(cell.Value) != edn.Nil {
-			kvs = append(kvs, key(cell.Place), edn.ID(cell.Value))
-		}
-	}
-	if len(kvs) == 0 {
-		return nil
-	}
-	return []edn.ID{v.InternMap(kvs)}
-}
-
-// placesOf returns the places of cells.
-func placesOf(cells []Cell) []edn.ID {
-	list := make([]edn.ID, len(cells))
-	for i, cell := range cells {
-		list[i] = edn.ID(cell.Place)
-	}
-	return list
-}
-
-// taken is the Opening of queues and stacks: it gathers elements that come out and that nothing had been called to
-// put in. If an early operation shows the first of them, the later ones count too: no operation sees all of a queue
-// at once.
-type taken struct {
-	callers
-	noNeeds
-	drains func(op Op) []int32 // the elements of a Drain
-	adds   func(op Op) []int32 // the elements of an operation that puts several in; nil: none does
-	start  func(elements []int32) edn.ID
-
-	out, seen []int32        // taken out, and only looked at
-	all       []int32        // both; a value that is seen once more after it was taken out is there twice
-	ahead     map[int32]bool // seen, and to be taken out later
-	any       bool
-}
-
-func (t *taken) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
-	if op.Kind == Enqueue {
-		t.add(Cell{0, op.A}, i)
-	} else if t.adds != nil {
-		for _, x := range t.adds(op) {
-			t.add(Cell{0, x}, i)
-		}
-	}
-}
-
-func (t *taken) Return(i jepsen.Operation, op Op, early bool) {
-	elements := []int32{op.A}
-	switch op.Kind {
-	case Dequeue, Peek:
-	case Drain:
-		if elements = nil; t.drains != nil {
-			elements = t.drains(op)
-		}
-	default:
-		return
-	}
-	for _, x := range elements {
-		switch {
-		case t.but(i, Cell{0, x}):
-		case !t.any && !early:
-			return
-		case op.Kind == Peek:
-			t.any, t.seen = true, append(t.seen, x)
-			t.counts(x, true)
-		default:
-			t.any, t.out = true, append(t.out, x)
-			t.counts(x, false)
-		}
-	}
-}
-
-// counts adds an element to all of them unless it is there.
-func (t *taken) counts(x int32, stays bool) {
-	if t.ahead == nil {
-		t.ahead = map[int32]bool{}
-	}
-	if !t.ahead[x] {
-		t.all = append(t.all, x)
-	}
-	t.ahead[x] = stays
-}
-
-func (t *taken) Puts(op Op) bool {
-	return op.Kind == Enqueue || t.adds != nil && len(t.adds(op)) > 0
-}
-
-func (t *taken) Later() bool { return t.any }
-
-func (t *taken) Starts() []edn.ID {
-	elements := t.out
-	for _, x := range t.seen {
-		if !slices.Contains(elements, x) {
-			elements = append(elements, x)
-		}
-	}
-	if len(elements) == 0 {
-		return nil
-	}
-	starts := []edn.ID{t.start(elements)}
-	if len(t.all) > len(elements) {
-		starts = append(starts, t.start(t.all))
-	}
-	return starts
-}
+func (NoNeeds) Needing() Needing { return nil }

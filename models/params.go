@@ -11,6 +11,13 @@ import (
 	"clew/internal/text"
 )
 
+// Values of ParamKVKeys. Where operations have no :key, only the history as a whole shows
+// which of them have keys. [1 2] may be the value 2 of the key 1, or the value [1 2].
+const (
+	KVKeysPairs = "pairs" // every value is [key value]
+	KVKeysNone  = "none"  // no operation has a key
+)
+
 // Param names a parameter of models, as Spec.Set takes it.
 type Param string
 
@@ -157,7 +164,7 @@ func (k param) choice(s *Spec) string {
 
 // maxCount bounds every parameter that is a number, and the permits and versions of one
 // operation, so that sums do not overflow.
-const maxCount = 1 << 30
+const MaxCount = 1 << 30
 
 // Set sets a parameter from its text. It is the only parser of parameters. Errors are
 // ParamErrors. Set does not check whether the model takes the parameter; Check does.
@@ -168,7 +175,7 @@ func (s *Spec) Set(p Param, value string) error {
 		return nil
 	case ParamInit:
 		if value == "" {
-			return paramErrorf("%s must be an EDN value such as 0 or nil, not empty", ParamInit)
+			return ParamErrorf("%s must be an EDN value such as 0 or nil, not empty", ParamInit)
 		}
 		s.Init = value
 		_, err := s.initial(edn.NewValues())
@@ -176,7 +183,7 @@ func (s *Spec) Set(p Param, value string) error {
 	}
 	i := slices.IndexFunc(params, func(known param) bool { return known.name == p })
 	if i < 0 {
-		return paramErrorf("unknown parameter %q; models take %s", string(p), paramNames())
+		return ParamErrorf("unknown parameter %q; models take %s", string(p), paramNames())
 	}
 	known := params[i]
 	if known.choices != nil {
@@ -189,16 +196,16 @@ func (s *Spec) Set(p Param, value string) error {
 	n, err := strconv.Atoi(value)
 	switch {
 	case err != nil || n < 1:
-		return paramErrorf("%s must be a number of at least 1, not %s", p, value)
-	case n > maxCount:
-		return paramErrorf("%s must be at most %d, not %s", p, maxCount, value)
+		return ParamErrorf("%s must be a number of at least 1, not %s", p, value)
+	case n > MaxCount:
+		return ParamErrorf("%s must be at most %d, not %s", p, MaxCount, value)
 	}
 	known.set(s, "", n)
 	return nil
 }
 
 func (k param) noChoice(value string) error {
-	return paramErrorf("%s must be %s, not %q", k.name, text.OneOf(k.choices), value)
+	return ParamErrorf("%s must be %s, not %q", k.name, text.OneOf(k.choices), value)
 }
 
 func paramNames() string {
@@ -212,7 +219,7 @@ func paramNames() string {
 // checkParams returns an error if the parameters do not make sense for a model.
 func (s Spec) checkParams(d *Definition) error {
 	if s.Init != "" && d.NoInit != "" {
-		return paramErrorf("%s does not take %s: %s", d.Name, ParamInit, d.NoInit)
+		return ParamErrorf("%s does not take %s: %s", d.Name, ParamInit, d.NoInit)
 	}
 	for _, known := range params {
 		n := known.given(&s)
@@ -221,11 +228,11 @@ func (s Spec) checkParams(d *Definition) error {
 		}
 		switch takes := d.Takes(known.name); {
 		case takes && known.needed != "" && n < 1:
-			return paramErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
+			return ParamErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
 		case n < 0:
-			return paramErrorf("%s must be at least 1, not %d", known.name, n)
-		case n > maxCount:
-			return paramErrorf("%s must be at most %d, not %d", known.name, maxCount, n)
+			return ParamErrorf("%s must be at least 1, not %d", known.name, n)
+		case n > MaxCount:
+			return ParamErrorf("%s must be at most %d, not %d", known.name, MaxCount, n)
 		case n > 0 && !takes:
 			return known.misplaced(&s, d)
 		}
@@ -243,7 +250,7 @@ func (k param) misplaced(s *Spec, d *Definition) error {
 	if k.choices != nil && k.name != ParamPriority {
 		what = " " + k.choice(s) // the default goes with every model
 	}
-	return paramErrorf("%s%s applies to %s, not to %s", k.name, what, with, d.Name)
+	return ParamErrorf("%s%s applies to %s, not to %s", k.name, what, with, d.Name)
 }
 
 // takers names the models that take a parameter.
@@ -264,7 +271,7 @@ func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 	}
 	id, err := v.Parse([]byte(s.Init), edn.Pos{Line: 1, Col: 1})
 	if err != nil {
-		return nil, paramErrorf("%s:%v", ParamInit, err)
+		return nil, ParamErrorf("%s:%v", ParamInit, err)
 	}
 	id = v.Same(id)
 	return &id, nil
@@ -278,7 +285,7 @@ type ParamError struct {
 }
 
 // paramErrorf returns a ParamError. Args that name parameters must be Params.
-func paramErrorf(format string, args ...any) error { return &ParamError{format, args} }
+func ParamErrorf(format string, args ...any) error { return &ParamError{format, args} }
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 

@@ -8,35 +8,13 @@ import (
 	"clew/internal/text"
 )
 
-// registry is all models, one line for each. If the :f's of a history fit several of them,
-// the first one counts.
-var registry = []*Definition{
-	&registerDefinition,
-	&casRegisterDefinition,
-	&versionedDefinition,
-	&multiRegisterDefinition,
-	&mutexDefinition,
-	&semaphoreDefinition,
-	&ownerMutexDefinition,
-	&reentrantMutexDefinition,
-	&ownerSemaphoreDefinition,
-	&fencedMutexDefinition,
-	&reentrantFencedMutexDefinition,
-	&setDefinition,
-	&lookupSetDefinition,
-	&fifoQueueDefinition,
-	&unorderedQueueDefinition,
-	&stackDefinition,
-	&priorityQueueDefinition,
-	&javaQueueDefinition,
-	&kvDefinition,
-	&counterDefinition,
-	&countingSemaphoreDefinition,
-	&idGeneratorDefinition,
-	&bankDefinition,
-	&logDefinition,
-	&leaseDefinition,
-}
+// registry is all models that have been registered. If the :f's of a history fit several of
+// them equally well, the first one counts.
+var registry []*Definition
+
+// Register makes models known by their names, for Spec.Name and for Infer. The packages that
+// define clew's own models call it before main begins; it is not safe for concurrent use.
+func Register(definitions ...*Definition) { registry = append(registry, definitions...) }
 
 // All returns the definitions of all models.
 func All() []Definition {

@@ -71,13 +71,13 @@ func (s Spec) Altered(h *jepsen.History) string {
 // that of its invocation.
 func alters(m Reader, h *jepsen.History, op jepsen.Operation) bool {
 	inv := h.Invocation[op]
-	o := Operation{v: h.Values, f: h.F[inv], value: h.Value[inv], key: h.Key(inv), status: jepsen.Succeeded, given: h.Value[inv], process: h.Processes[h.Process[inv]]}
+	o := Operation{Values: h.Values, FID: h.F[inv], ValueID: h.Value[inv], KeyID: h.Key(inv), Status: jepsen.Succeeded, GivenID: h.Value[inv], ProcessID: h.Processes[h.Process[inv]]}
 	called, _, err := m.Read(o)
-	o.value = h.OpValue(op)
+	o.ValueID = h.OpValue(op)
 	ended, _, endErr := m.Read(o)
 	same := err == nil && endErr == nil && called == ended
 	if refused := m.Traits().Refused; refused != nil && endErr == nil && refused(ended) {
 		return false
 	}
-	return !same && h.Values.Text(h.Value[inv]) != h.Values.Text(o.value) // NaN equals nothing
+	return !same && h.Values.Text(h.Value[inv]) != h.Values.Text(o.ValueID) // NaN equals nothing
 }

@@ -17,7 +17,7 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	from := 0
 	for i, row := range order {
 		to := ends[i]
-		states = stepAll(func() {}, m, states, states[from:to], c.Op(row))
+		states = StepAll(func() {}, m, states, states[from:to], c.Op(row))
 		if len(states) == to {
 			return nil, &ReplayError{i, m.Why(states[from], c.Op(row))}
 		}
@@ -64,12 +64,12 @@ func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (St
 
 // joined is FinalOf for a model that has parts and no runs: each part's state stays small.
 func joined(poll func(), m Model, p *Partition, parts []*Columns, orders [][]Row) (State, error) {
-	var number numbering
+	var number Numbering
 	var walks []*walk // by part of the model
 	for i, c := range parts {
 		for at, row := range orders[i] {
 			op := c.Op(row)
-			k := int(number.of(p.Of(op)))
+			k := int(number.Of(p.Of(op)))
 			if k == len(walks) {
 				walks = append(walks, newWalk(m, poll))
 			}

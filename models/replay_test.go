@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 	"clew/edn"
 	"clew/internal/ending"
 	"clew/jepsen"
+	"clew/models"
 )
 
-func queue(t *testing.T, kinds ...Op) (Model, *Columns) {
+func bag(t *testing.T, kinds ...models.Op) (models.Model, *models.Columns) {
 	t.Helper()
-	m, err := newUnorderedQueue(&Binding{Spec: Spec{Name: "unordered-queue"}, v: edn.NewValues()})
+	m, err := models.Spec{Name: "unordered-queue"}.Model(edn.NewValues())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Columns{}
+	c := &models.Columns{}
 	for i, op := range kinds {
 		c.Append(int32(2*i), int32(2*i+1), op)
 	}
@@ -28,43 +29,43 @@ func queue(t *testing.T, kinds ...Op) (Model, *Columns) {
 // test tries both, since the state that comes first leads on in one of them.
 func TestReplayPicksOneConsistentRun(t *testing.T) {
 	for _, taken := range []int32{1, 2} {
-		m, c := queue(t, Op{Enqueue, 1, 0}, Op{Enqueue, 2, 0}, Op{Kind: DequeueAny}, Op{Dequeue, taken, 0})
-		run, err := Replay(m, c, []int32{0, 1, 2, 3})
+		m, c := bag(t, models.Op{Kind: models.Enqueue, A: 1, B: 0}, models.Op{Kind: models.Enqueue, A: 2, B: 0}, models.Op{Kind: models.DequeueAny}, models.Op{Kind: models.Dequeue, A: taken, B: 0})
+		run, err := models.Replay(m, c, []int32{0, 1, 2, 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []State{{1}, {1, 2}, {taken}, {}}
-		if !slices.EqualFunc(run, want, func(a, b State) bool { return slices.Equal(a, b) }) {
+		want := []models.State{{1}, {1, 2}, {taken}, {}}
+		if !slices.EqualFunc(run, want, func(a, b models.State) bool { return slices.Equal(a, b) }) {
 			t.Errorf("%d is taken last: the states are %v, want %v", taken, run, want)
 		}
 	}
 }
 
 func TestReplaySaysWhereAndWhyItIsStuck(t *testing.T) {
-	m, c := queue(t, Op{Enqueue, 1, 0}, Op{Kind: DequeueAny}, Op{Kind: DequeueAny})
-	_, err := Replay(m, c, []int32{0, 1, 2})
-	var stuck *ReplayError
+	m, c := bag(t, models.Op{Kind: models.Enqueue, A: 1, B: 0}, models.Op{Kind: models.DequeueAny}, models.Op{Kind: models.DequeueAny})
+	_, err := models.Replay(m, c, []int32{0, 1, 2})
+	var stuck *models.ReplayError
 	if !errors.As(err, &stuck) || stuck.Position != 2 || stuck.Why != "can't dequeue from empty queue" {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestFinalIsWhatReplayEndsWith(t *testing.T) {
-	m, c := queue(t, Op{Enqueue, 1, 0}, Op{Enqueue, 2, 0}, Op{Enqueue, 3, 0}, Op{Kind: DequeueAny}, Op{Dequeue, 1, 0}, Op{Kind: DequeueAny})
+	m, c := bag(t, models.Op{Kind: models.Enqueue, A: 1, B: 0}, models.Op{Kind: models.Enqueue, A: 2, B: 0}, models.Op{Kind: models.Enqueue, A: 3, B: 0}, models.Op{Kind: models.DequeueAny}, models.Op{Kind: models.Dequeue, A: 1, B: 0}, models.Op{Kind: models.DequeueAny})
 	for n := range c.Len() {
 		order := []int32{0, 1, 2, 3, 4, 5}[:n]
 		want := m.Init()
-		if run, err := Replay(m, c, order); err != nil {
+		if run, err := models.Replay(m, c, order); err != nil {
 			t.Fatal(err)
 		} else if n > 0 {
 			want = run[n-1]
 		}
-		if got, err := Final(t.Context(), m, c, order); err != nil || !slices.Equal(got, want) {
+		if got, err := models.Final(t.Context(), m, c, order); err != nil || !slices.Equal(got, want) {
 			t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
 		}
 	}
-	_, err := Final(t.Context(), m, c, []int32{0, 3, 5})
-	var stuck *ReplayError
+	_, err := models.Final(t.Context(), m, c, []int32{0, 3, 5})
+	var stuck *models.ReplayError
 	if !errors.As(err, &stuck) || stuck.Position != 2 {
 		t.Errorf("a step that cannot happen: %v", err)
 	}
@@ -82,16 +83,16 @@ func TestFinalIsStuckAtWhatCannotHappen(t *testing.T) {
 		{"it is in neither of two states", []string{"0 insert 1 -> 1", "0 insert 1.0 -> 1.0", "1 dequeue nil -> crash", "0 dequeue nil -> 2", "0 peek nil -> 1"}, 3},
 		{"neither state is empty", []string{"0 insert 1 -> 1", "0 insert 1.0 -> 1.0", "1 dequeue nil -> crash", "0 peek nil -> nil", "0 peek nil -> 1"}, 3},
 	} {
-		ops, err := readRun(t, Spec{Name: "priority-queue"}, c.lines...)
+		ops, err := readRun(t, models.Spec{Name: "priority-queue"}, c.lines...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		order := make([]Row, ops.Len())
+		order := make([]models.Row, ops.Len())
 		for i := range order {
-			order[i] = Row(i)
+			order[i] = models.Row(i)
 		}
-		var stuck *ReplayError
-		if s, err := Final(t.Context(), ops.Model, &ops.Columns, order); !errors.As(err, &stuck) || stuck.Position != c.stuck {
+		var stuck *models.ReplayError
+		if s, err := models.Final(t.Context(), ops.Model, &ops.Columns, order); !errors.As(err, &stuck) || stuck.Position != c.stuck {
 			t.Errorf("%s: %v, %v", c.name, s, err)
 		}
 	}
@@ -99,32 +100,28 @@ func TestFinalIsStuckAtWhatCannotHappen(t *testing.T) {
 
 func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 	v := edn.NewValues()
-	init, err := v.Parse([]byte("#{7 8}"), edn.Pos{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := newLookupSet(&Binding{v: v, init: &init})
+	m, err := models.Spec{Name: "lookup-set", Init: "#{7 8}"}.Model(v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := func(n int64) int32 { return int32(v.InternInt(n)) }
-	c := &Columns{}
-	for i, op := range []Op{{Insert, id(9), 0}, {Remove, id(7), 0}, {Insert, id(1), 0}, {InsertPresent, id(8), 0}, {Remove, id(9), 0}, {Insert, id(900), 0}} {
+	c := &models.Columns{}
+	for i, op := range []models.Op{{Kind: models.Insert, A: id(9), B: 0}, {Kind: models.Remove, A: id(7), B: 0}, {Kind: models.Insert, A: id(1), B: 0}, {Kind: models.InsertPresent, A: id(8), B: 0}, {Kind: models.Remove, A: id(9), B: 0}, {Kind: models.Insert, A: id(900), B: 0}} {
 		c.Append(int32(2*i), int32(2*i+1), op)
 	}
 	for n := range c.Len() + 1 {
 		order := []int32{0, 1, 2, 3, 4, 5}[:n]
 		want := m.Init()
-		if run, err := Replay(m, c, order); err != nil {
+		if run, err := models.Replay(m, c, order); err != nil {
 			t.Fatal(err)
 		} else if n > 0 {
 			want = run[n-1]
 		}
-		for _, final := range map[string]func() (State, error){
-			"a run": func() (State, error) { return Final(t.Context(), m, c, order) },
-			"parts": func() (State, error) { return Final(t.Context(), apart{m}, c, order) },
-			"both parts": func() (State, error) {
-				return FinalOf(t.Context(), m, []*Columns{c, c}, [][]Row{order[:n/2], order[n/2:]})
+		for _, final := range map[string]func() (models.State, error){
+			"a run": func() (models.State, error) { return models.Final(t.Context(), m, c, order) },
+			"parts": func() (models.State, error) { return models.Final(t.Context(), apart{m}, c, order) },
+			"both parts": func() (models.State, error) {
+				return models.FinalOf(t.Context(), m, []*models.Columns{c, c}, [][]models.Row{order[:n/2], order[n/2:]})
 			},
 		} {
 			if got, err := final(); err != nil || !slices.Equal(got, want) {
@@ -135,37 +132,37 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 }
 
 // apart is a model with parts and without runs.
-type apart struct{ Model }
+type apart struct{ models.Model }
 
-func (m apart) Traits() *Traits { return &Traits{Partition: m.Model.Traits().Partition} }
+func (m apart) Traits() *models.Traits { return &models.Traits{Partition: m.Model.Traits().Partition} }
 
 func TestAReplayEndsWithItsContext(t *testing.T) {
-	var long, branching []Op
+	var long, branching []models.Op
 	for i := range int32(30) {
-		branching = append(branching, Op{Enqueue, i, 0})
+		branching = append(branching, models.Op{Kind: models.Enqueue, A: i, B: 0})
 	}
 	// 2^30 states in a single step, and from a run that does not know which elements were
 	// taken.
-	branching = append(branching, Op{Kind: DrainAny})
-	owing := slices.Concat(branching[:30], []Op{{Kind: DequeueAny}, {Kind: DequeueAny}, {Kind: DrainAny}})
+	branching = append(branching, models.Op{Kind: models.DrainAny})
+	owing := slices.Concat(branching[:30], []models.Op{{Kind: models.DequeueAny}, {Kind: models.DequeueAny}, {Kind: models.DrainAny}})
 	for i := range int32(10_000) {
-		long = append(long, Op{Enqueue, i, 0})
+		long = append(long, models.Op{Kind: models.Enqueue, A: i, B: 0})
 	}
-	for name, ops := range map[string][]Op{"a long one": long, "one with a step of many outcomes": branching, "likewise, after debts": owing} {
-		m, c := queue(t, ops...)
-		order := make([]Row, len(ops))
+	for name, ops := range map[string][]models.Op{"a long one": long, "one with a step of many outcomes": branching, "likewise, after debts": owing} {
+		m, c := bag(t, ops...)
+		order := make([]models.Row, len(ops))
 		for i := range order {
-			order[i] = Row(i)
+			order[i] = models.Row(i)
 		}
 		for looks := range 5 {
 			ctx := &ending.Context{Context: t.Context(), Looks: looks}
-			if _, err := Final(ctx, m, c, order); err != context.Canceled || ctx.After > 2 {
+			if _, err := models.Final(ctx, m, c, order); err != context.Canceled || ctx.After > 2 {
 				t.Errorf("%s: %v, after it had been said %d times to end", name, err, ctx.After)
 			}
 		}
 	}
-	m, c := queue(t, long[:pollsPerLook-1]...)
-	if _, err := Final(&ending.Context{Context: t.Context()}, m, c, []Row{0, 1, 2}); err != nil {
+	m, c := bag(t, long[:models.PollsPerLook-1]...)
+	if _, err := models.Final(&ending.Context{Context: t.Context()}, m, c, []models.Row{0, 1, 2}); err != nil {
 		t.Errorf("a short one is worth its end: %v", err)
 	}
 }
@@ -182,7 +179,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	}
 	for looks := range 5 {
 		ctx := &ending.Context{Context: t.Context(), Looks: looks}
-		if _, err := (Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled || ctx.After > 2 {
+		if _, err := (models.Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled || ctx.After > 2 {
 			t.Errorf("%v, after it had been said %d times to end", err, ctx.After)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 	Several
 )
 
-func oneIf(possible bool) Outcome {
+func OneIf(possible bool) Outcome {
 	if possible {
 		return One
 	}
@@ -76,7 +76,7 @@ func (w *walk) step(op Op) bool {
 		}
 		w.set, w.run = w.run.States(w.poll), nil
 	}
-	w.next = stepAll(w.poll, w.model, w.next[:0], w.set, op)
+	w.next = StepAll(w.poll, w.model, w.next[:0], w.set, op)
 	if len(w.next) == 0 {
 		return false
 	}
@@ -89,7 +89,7 @@ func (w *walk) step(op Op) bool {
 
 // stepAll appends to dst, in order, every state that op leads to from some state of a set.
 // The states that it appends are a set too. It polls for every one of them.
-func stepAll(poll func(), m Model, dst, set []State, op Op) []State {
+func StepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	from := len(dst)
 	outcomes := m.Traits().Outcomes
 	for _, s := range set {

@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"fmt"
@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/types/kv"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // largeStates are the models whose states grow with the history, so that each must have a
@@ -28,7 +30,7 @@ var someValues = [][2]string{
 
 // randomOperations returns operations of a model as it reads them, in columns, and the
 // model of these operations.
-func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *edn.Values) (*Columns, Model) {
+func randomOperations(t *testing.T, r *rand.Rand, d *models.Definition, m models.Reader, v *edn.Values) (*models.Columns, models.Model) {
 	t.Helper()
 	id := func(text string) edn.ID {
 		for strings.Contains(text, "N") {
@@ -46,7 +48,7 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 			fs = append(fs, f)
 		}
 	}
-	c := &Columns{}
+	c := &models.Columns{}
 	for c.Len() < 300 {
 		x, f := someValues[r.IntN(len(someValues))], fs[r.IntN(len(fs))]
 		if d.Name == "priority-queue" && strings.ContainsAny(x[0]+x[1], `[#"tf`) ||
@@ -56,9 +58,9 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 		if d.Name == "counting-semaphore" {
 			x[0], x[1] = "nil", fmt.Sprint(r.IntN(2) == 0)
 		}
-		o := Operation{v: v, f: v.InternKeyword(f), key: id("N"), given: id(x[0]), process: id("N"), status: jepsen.Succeeded}
-		if o.value = id(x[1]); r.IntN(8) == 0 {
-			o.value, o.status = o.given, jepsen.Crashed
+		o := models.Operation{Values: v, FID: v.InternKeyword(f), KeyID: id("N"), GivenID: id(x[0]), ProcessID: id("N"), Status: jepsen.Succeeded}
+		if o.ValueID = id(x[1]); r.IntN(8) == 0 {
+			o.ValueID, o.Status = o.GivenID, jepsen.Crashed
 		}
 		if op, keep, err := m.Read(o); err == nil && keep {
 			c.Append(int32(2*c.Len()), int32(2*c.Len()+1), op)
@@ -69,14 +71,14 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 }
 
 // settled returns the model of the operations that were read.
-func settled(m Reader) Model {
+func settled(m models.Reader) models.Model {
 	if settle := m.Traits().Settle; settle != nil {
 		return settle()
 	}
 	return m
 }
 
-func finish(t *testing.T, m Reader, c *Columns) {
+func finish(t *testing.T, m models.Reader, c *models.Columns) {
 	t.Helper()
 	if finish := m.Traits().Finish; finish != nil {
 		if _, err := finish(c); err != nil {
@@ -87,28 +89,28 @@ func finish(t *testing.T, m Reader, c *Columns) {
 
 // blowsUp says whether a step may lead to too many states for a test: Step makes all of
 // them.
-func blowsUp(d *Definition, set []State, op Op) bool {
-	return len(set) > 100 || op.Kind == DrainAny && d.Name == "unordered-queue" && (len(set) > 5 || len(set[0]) > 5)
+func blowsUp(d *models.Definition, set []models.State, op models.Op) bool {
+	return len(set) > 100 || op.Kind == models.DrainAny && d.Name == "unordered-queue" && (len(set) > 5 || len(set[0]) > 5)
 }
 
 // A run agrees with Step, step by step: in which operations can happen, which states there
 // may be, and which of them is the least.
 func TestRunsAgreeWithStep(t *testing.T) {
-	for _, d := range registry {
+	for _, d := range models.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			steps, refused, several, kinds := 0, 0, 0, map[Kind]bool{}
+			steps, refused, several, kinds := 0, 0, 0, map[models.Kind]bool{}
 			for seed := range uint64(1000) {
 				if steps > 16_000 {
 					break
 				}
 				r := rand.New(rand.NewPCG(seed, 1))
 				v := edn.NewValues()
-				spec := Spec{Name: d.Name}
-				if d.Takes(ParamPermits) {
+				spec := models.Spec{Name: d.Name}
+				if d.Takes(models.ParamPermits) {
 					spec.Permits = 5
 				}
-				reader, _, err := spec.bind(v)
+				reader, _, err := spec.Bind(v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,21 +120,21 @@ func TestRunsAgreeWithStep(t *testing.T) {
 					}
 					return
 				}
-				c, m := randomOperations(t, r, d, reader, v)
+				c, m := randomOperations(t, r, &d, reader, v)
 				if m.Traits().Run == nil {
 					t.Fatal("no Run, or not of all")
 				}
-				w, set := newWalk(m, func() {}), []State{m.Init()}
+				w, set := models.NewWalk(m, func() {}), []models.State{m.Init()}
 				for range 150 {
 					op := c.Op(int32(r.IntN(c.Len())))
-					for try := r.IntN(20); try < 18 && (blowsUp(d, set, op) || len(stepAll(func() {}, m, nil, set, op)) == 0); try++ {
+					for try := r.IntN(20); try < 18 && (blowsUp(&d, set, op) || len(models.StepAll(func() {}, m, nil, set, op)) == 0); try++ {
 						op = c.Op(int32(r.IntN(c.Len())))
 					}
-					if blowsUp(d, set, op) {
+					if blowsUp(&d, set, op) {
 						break
 					}
-					next := stepAll(func() {}, m, nil, set, op)
-					if possible := w.step(op); possible != (len(next) > 0) {
+					next := models.StepAll(func() {}, m, nil, set, op)
+					if possible := w.Step(op); possible != (len(next) > 0) {
 						t.Fatalf("seed %d: step %d, %v from %v: possible %t, by Step %v", seed, steps, op, set, possible, next)
 					}
 					if steps++; len(next) == 0 {
@@ -140,14 +142,14 @@ func TestRunsAgreeWithStep(t *testing.T) {
 					} else {
 						set, kinds[op.Kind] = next, true
 					}
-					if got := w.state(); !slices.Equal(got, set[0]) {
+					if got := w.State(); !slices.Equal(got, set[0]) {
 						t.Fatalf("seed %d: after %v the state is %v, by Step %v", seed, op, got, set)
 					}
 					if len(set) > 1 {
 						several++
 					}
-					if w.run != nil {
-						if got := w.run.States(func() {}); !slices.EqualFunc(got, set, slices.Equal) {
+					if w.Run() != nil {
+						if got := w.Run().States(func() {}); !slices.EqualFunc(got, set, slices.Equal) {
 							t.Fatalf("seed %d: after %v the states are %v, by Step %v", seed, op, got, set)
 						}
 					}
@@ -173,20 +175,20 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 	for i := range classes {
 		classes[i] = int32(v.InternInt(int64(i)))
 	}
-	for name, kinds := range map[string][2]Kind{
-		"set": {Add, Add}, "lookup-set": {Insert, Remove}, "fifo-queue": {Enqueue, Dequeue}, "unordered-queue": {Enqueue, Dequeue},
-		"stack": {Push, PopAny}, "priority-queue": {Enqueue, DequeueAny}, "java-queue": {javaOffer, javaPoll}, "kv": {Append, Write},
+	for name, kinds := range map[string][2]models.Kind{
+		"set": {models.Add, models.Add}, "lookup-set": {models.Insert, models.Remove}, "fifo-queue": {models.Enqueue, models.Dequeue}, "unordered-queue": {models.Enqueue, models.Dequeue},
+		"stack": {models.Push, models.PopAny}, "priority-queue": {models.Enqueue, models.DequeueAny}, "java-queue": {models.Enqueue, models.Dequeue}, "kv": {kv.Append, models.Write},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, _, err := Spec{Name: name}.bind(v)
+			m, _, err := models.Spec{Name: name}.Bind(v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &Columns{}
+			c := &models.Columns{}
 			for i := range 2 * n {
-				op := Op{kinds[i/n], classes[i%n], 0}
+				op := models.Op{Kind: kinds[i/n], A: classes[i%n], B: 0}
 				if name == "java-queue" && i < n {
-					op.B = answersTrue
+					op.B = 1 // it answered true
 				}
 				c.Append(int32(2*i), int32(2*i+1), op)
 			}
@@ -196,11 +198,11 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 				}
 			}
 			finish(t, m, c)
-			order := make([]Row, c.Len())
+			order := make([]models.Row, c.Len())
 			for i := range order {
-				order[i] = Row(i)
+				order[i] = models.Row(i)
 			}
-			s, err := Final(t.Context(), settled(m), c, order)
+			s, err := models.Final(t.Context(), settled(m), c, order)
 			if want := map[string]int{"set": n, "kv": 2}[name]; err != nil || len(s) != want {
 				t.Errorf("%d numbers, %v; want %d", len(s), err, want)
 			}
@@ -212,36 +214,36 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 // and an empty answer settles them at last.
 func TestABagOwesWhatCrashedDequeuesTook(t *testing.T) {
 	const n, crashed = 20_000, 300
-	var ops []Op
+	var ops []models.Op
 	for i := range int32(n) {
-		ops = append(ops, Op{Enqueue, 100 + i, 0})
+		ops = append(ops, models.Op{Kind: models.Enqueue, A: 100 + i, B: 0})
 		if i%(n/crashed) == n/crashed-1 && len(ops) < n+crashed {
-			ops = append(ops, Op{Kind: DequeueAny})
+			ops = append(ops, models.Op{Kind: models.DequeueAny})
 		}
 	}
 	owed := int32(len(ops) - n)
 	for i := owed; i < n; i++ {
-		ops = append(ops, Op{Dequeue, 100 + i, 0})
+		ops = append(ops, models.Op{Kind: models.Dequeue, A: 100 + i, B: 0})
 	}
 	for _, end := range []struct {
-		op   Op
+		op   models.Op
 		left int
-	}{{Op{Kind: DequeueEmpty}, 0}, {Op{Enqueue, 7, 0}, 1}} {
-		m, c := queue(t, append(ops, end.op)...)
-		order := make([]Row, c.Len())
+	}{{models.Op{Kind: models.DequeueEmpty}, 0}, {models.Op{Kind: models.Enqueue, A: 7, B: 0}, 1}} {
+		m, c := bag(t, append(ops, end.op)...)
+		order := make([]models.Row, c.Len())
 		for i := range order {
-			order[i] = Row(i)
+			order[i] = models.Row(i)
 		}
-		if s, err := Final(t.Context(), m, c, order); err != nil || len(s) != end.left {
+		if s, err := models.Final(t.Context(), m, c, order); err != nil || len(s) != end.left {
 			t.Errorf("%v: %v, %v", end.op, s, err)
 		}
 	}
-	m, c := queue(t, append(ops, Op{Kind: DequeueAny})...)
-	order := make([]Row, c.Len())
+	m, c := bag(t, append(ops, models.Op{Kind: models.DequeueAny})...)
+	order := make([]models.Row, c.Len())
 	for i := range order {
-		order[i] = Row(i)
+		order[i] = models.Row(i)
 	}
-	if _, err := Final(t.Context(), m, c, order); err == nil || !strings.Contains(err.Error(), "can't dequeue from empty queue") {
+	if _, err := models.Final(t.Context(), m, c, order); err == nil || !strings.Contains(err.Error(), "can't dequeue from empty queue") {
 		t.Errorf("one element more than there are: %v", err)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"clew/jepsen"
 )
 
+// DefaultMaxHolds is how many times the owner of a reentrant lock may hold it by default.
+const DefaultMaxHolds = 2
+
 // Spec names a model and its parameters. The zero Spec stands for the model that Infer
 // finds.
 type Spec struct {
@@ -87,7 +90,7 @@ func (s Spec) Admits(h *jepsen.History) error {
 	}
 	for i := range h.SkippedClientOps {
 		x := &h.SkippedClientOps[i]
-		_, _, err := m.Read(Operation{v: h.Values, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process})
+		_, _, err := m.Read(Operation{Values: h.Values, FID: x.F, ValueID: x.Value, KeyID: x.Key, Status: jepsen.Crashed, GivenID: x.Value, ProcessID: x.Process})
 		if !errors.Is(err, ErrUnknownF) {
 			return x.Err()
 		}
@@ -103,9 +106,9 @@ func (s Spec) Admits(h *jepsen.History) error {
 // matters says whether a model reads an operation differently with the part that may be
 // missing.
 func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
-	o := Operation{v: v, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process}
+	o := Operation{Values: v, FID: x.F, ValueID: x.Value, KeyID: x.Key, Status: jepsen.Crashed, GivenID: x.Value, ProcessID: x.Process}
 	if x.Returned {
-		o.status = jepsen.Succeeded
+		o.Status = jepsen.Succeeded
 	}
 	op, keep, err := m.Read(o)
 	if errors.Is(err, ErrUnknownF) {
@@ -114,9 +117,9 @@ func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
 	word := v.InternKeyword("clew/missing")
 	for _, other := range []edn.ID{word, v.InternVector([]edn.ID{word})} {
 		if x.OfKey {
-			o.key = other
+			o.KeyID = other
 		} else {
-			o.value = other
+			o.ValueID = other
 		}
 		otherOp, otherKeep, otherErr := m.Read(o)
 		if err != nil || otherErr != nil || op != otherOp || keep != otherKeep {
@@ -153,7 +156,7 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := d.New(&Binding{Spec: s, record: d.Record, v: v, init: init})
+	m, err := d.New(&Binding{Spec: s, Record: d.Record, Values: v, InitID: init})
 	if err == nil && m == nil {
 		err = errors.New("the New of " + d.Name + " returned no model")
 	}

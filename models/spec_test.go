@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clew/jepsen"
+	"clew/models"
 )
 
 // longHistory returns a history of n sequential operations, with the :f's and values that f
@@ -38,7 +39,7 @@ func longHistory(t *testing.T, n, fails, crashes int, f func(i int) (f string, v
 // Operations read in two halves are the same as those read one after another.
 func TestHalvesAreReadAsTheWhole(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	const n = manyOperations + 101
+	const n = models.ManyOperations + 101
 	for model, fs := range map[string][]string{
 		"register": {"write", "read"}, "cas-register": {"write", "read"}, "fifo-queue": {"enqueue", "dequeue", "peek"},
 		"unordered-queue": {"enqueue", "dequeue"}, "stack": {"push", "pop", "peek"}, "priority-queue": {"enqueue", "poll", "peek"},
@@ -51,8 +52,8 @@ func TestHalvesAreReadAsTheWhole(t *testing.T) {
 				}
 				return fs[i%len(fs)], i / 2
 			})
-			read := func() *Operations {
-				ops, err := Spec{Name: model}.Read(h)
+			read := func() *models.Operations {
+				ops, err := models.Spec{Name: model}.Read(h)
 				if err != nil {
 					t.Fatal(model, err)
 				}
@@ -75,7 +76,7 @@ func TestHalvesAreReadAsTheWhole(t *testing.T) {
 // Of several errors the first in the history counts, in either half.
 func TestHalvesHaveTheFirstError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	const n = manyOperations + 100
+	const n = models.ManyOperations + 100
 	for _, wrong := range [][]int{{10, n - 10}, {n - 10}, {n/2 + 1, n - 1}, {n/2 - 1, n / 2}} {
 		h := longHistory(t, n, 0, 0, func(i int) (string, any) {
 			for _, w := range wrong {
@@ -85,7 +86,7 @@ func TestHalvesHaveTheFirstError(t *testing.T) {
 			}
 			return "write", i
 		})
-		_, err := Spec{Name: "cas-register"}.Read(h)
+		_, err := models.Spec{Name: "cas-register"}.Read(h)
 		if want := fmt.Sprintf("expected [old new], found %d;", wrong[0]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v; want %s", wrong, err, want)
 		}
@@ -93,7 +94,7 @@ func TestHalvesHaveTheFirstError(t *testing.T) {
 	h := longHistory(t, n, 0, 0, func(i int) (string, any) { return "write", i })
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled {
+	if _, err := (models.Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled {
 		t.Error(err)
 	}
 }
@@ -102,34 +103,12 @@ func TestHalvesHaveTheFirstError(t *testing.T) {
 func TestDrainsAreNotReadInHalves(t *testing.T) {
 	for _, f := range []string{"dequeue", "drain"} {
 		h := longHistory(t, 3, 0, 0, func(i int) (string, any) { return []string{"enqueue", "peek", f}[i], []any{i} })
-		ops, err := Spec{Name: "fifo-queue"}.Read(h)
+		ops, err := models.Spec{Name: "fifo-queue"}.Read(h)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if halves := ops.Model.Traits().AnyOrder(h); halves != (f != "drain") {
 			t.Errorf("with a %s: halves are %v", f, halves)
 		}
-	}
-}
-
-func TestBesidePanics(t *testing.T) {
-	for which := range 2 {
-		func() {
-			ran := [2]bool{}
-			defer func() {
-				if p := recover(); p != which || !ran[0] || !ran[1] {
-					t.Errorf("%v, %v", p, ran)
-				}
-			}()
-			f := func(i int) func() {
-				return func() {
-					ran[i] = true
-					if i == which {
-						panic(i)
-					}
-				}
-			}
-			beside(f(0), f(1))
-		}()
 	}
 }

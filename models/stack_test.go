@@ -1,4 +1,4 @@
-package models
+package models_test
 
 import (
 	"slices"
@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/home"
 	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/models"
 )
 
 func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
@@ -34,11 +36,11 @@ func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ops, err := Spec{Name: test.model}.Read(h)
+		ops, err := models.Spec{Name: test.model}.Read(h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []Kind{Push, PopAny, Pop, Pop, PopEmpty, PopEmpty, Peek}; !slices.Equal(ops.Kind, want) {
+		if want := []models.Kind{models.Push, models.PopAny, models.Pop, models.Pop, models.PopEmpty, models.PopEmpty, models.Peek}; !slices.Equal(ops.Kind, want) {
 			t.Errorf("%s: %v, want %v", test.model, ops.Kind, want)
 		}
 		for _, bad := range []string{":drain, :value [1]", ":" + test.add + ", :value nil"} {
@@ -49,7 +51,7 @@ func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := (Spec{Name: test.model}).Read(h); err == nil {
+			if _, err := (models.Spec{Name: test.model}).Read(h); err == nil {
 				t.Errorf("%s reads %s", test.model, bad)
 			}
 		}
@@ -59,39 +61,39 @@ func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
 func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 	for _, test := range []struct {
 		model, state string
-		op           Op
+		op           models.Op
 		want         string // the states that it leads to, or why it leads to none
 	}{
-		{"stack", "[1 2]", Op{Kind: Push, A: 3}, "[1 2 3]"},
-		{"stack", "[1 2]", Op{Kind: Pop, A: 2}, "[1]"},
-		{"stack", "[1 2]", Op{Kind: Pop, A: 1}, "can't pop 1"},
-		{"stack", "[]", Op{Kind: Pop, A: 1}, "can't pop 1 from empty stack"},
-		{"stack", "[1 2]", Op{Kind: PopAny}, "[1]"},
-		{"stack", "[]", Op{Kind: PopAny}, "can't pop from empty stack"},
-		{"stack", "[1 2]", Op{Kind: Peek, A: 2}, "[1 2]"},
-		{"stack", "[1 2]", Op{Kind: Peek, A: 1}, "can't peek 1"},
-		{"stack", "[1]", Op{Kind: PopEmpty}, "not empty: [1]"},
-		{"stack", "[]", Op{Kind: PopEmpty}, "[]"},
-		{"priority-queue", "[3 1]", Op{Kind: Enqueue, A: 2}, "[3 2 1]"},
-		{"priority-queue", "[3 2]", Op{Kind: Dequeue, A: 3}, "[2]"},
-		{"priority-queue", "[3 2]", Op{Kind: Dequeue, A: 2}, "can't dequeue 2"},
-		{"priority-queue", "[3 2]", Op{Kind: Peek, A: 3}, "[3 2]"},
-		{"priority-queue", "[3 2]", Op{Kind: DequeueAny}, "[2]"},
-		{"priority-queue", "[]", Op{Kind: DequeueEmpty}, "[]"},
-		{"priority-queue", "[1]", Op{Kind: DequeueEmpty}, "not empty: [1]"},
+		{"stack", "[1 2]", models.Op{Kind: models.Push, A: 3}, "[1 2 3]"},
+		{"stack", "[1 2]", models.Op{Kind: models.Pop, A: 2}, "[1]"},
+		{"stack", "[1 2]", models.Op{Kind: models.Pop, A: 1}, "can't pop 1"},
+		{"stack", "[]", models.Op{Kind: models.Pop, A: 1}, "can't pop 1 from empty stack"},
+		{"stack", "[1 2]", models.Op{Kind: models.PopAny}, "[1]"},
+		{"stack", "[]", models.Op{Kind: models.PopAny}, "can't pop from empty stack"},
+		{"stack", "[1 2]", models.Op{Kind: models.Peek, A: 2}, "[1 2]"},
+		{"stack", "[1 2]", models.Op{Kind: models.Peek, A: 1}, "can't peek 1"},
+		{"stack", "[1]", models.Op{Kind: models.PopEmpty}, "not empty: [1]"},
+		{"stack", "[]", models.Op{Kind: models.PopEmpty}, "[]"},
+		{"priority-queue", "[3 1]", models.Op{Kind: models.Enqueue, A: 2}, "[3 2 1]"},
+		{"priority-queue", "[3 2]", models.Op{Kind: models.Dequeue, A: 3}, "[2]"},
+		{"priority-queue", "[3 2]", models.Op{Kind: models.Dequeue, A: 2}, "can't dequeue 2"},
+		{"priority-queue", "[3 2]", models.Op{Kind: models.Peek, A: 3}, "[3 2]"},
+		{"priority-queue", "[3 2]", models.Op{Kind: models.DequeueAny}, "[2]"},
+		{"priority-queue", "[]", models.Op{Kind: models.DequeueEmpty}, "[]"},
+		{"priority-queue", "[1]", models.Op{Kind: models.DequeueEmpty}, "not empty: [1]"},
 	} {
 		v := edn.NewValues()
 		for n := int64(1); n <= 3; n++ {
 			v.InternInt(n)
 		}
 		class := func(n int32) int32 { return int32(v.Same(v.InternInt(int64(n)))) }
-		d, _, err := Spec{Name: test.model, Init: test.state}.bind(v)
+		d, _, err := models.Spec{Name: test.model, Init: test.state}.Bind(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &Columns{}
+		c := &models.Columns{}
 		for n := int32(1); n <= 3; n++ {
-			c.Append(2*n, 2*n+1, Op{Kind: Enqueue, A: class(n)})
+			c.Append(2*n, 2*n+1, models.Op{Kind: models.Enqueue, A: class(n)})
 		}
 		finish(t, d, c)
 		op := test.op
@@ -100,7 +102,7 @@ func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 		}
 		var got []string
 		for _, s := range d.Step(nil, d.Init(), op) {
-			got = append(got, v.Text(v.InternVector(ids(s))))
+			got = append(got, v.Text(v.InternVector(home.IDs(s))))
 		}
 		if got == nil {
 			got = []string{d.Why(d.Init(), op)}
@@ -113,16 +115,16 @@ func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 
 func TestEqualPrioritiesTakeAnyOfThem(t *testing.T) {
 	v := edn.NewValues()
-	d, _, err := Spec{Name: "priority-queue", Init: "[0 2 2.0 2]"}.bind(v)
+	d, _, err := models.Spec{Name: "priority-queue", Init: "[0 2 2.0 2]"}.Bind(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Columns{}
-	c.Append(0, 1, Op{Kind: Dequeue, A: int32(v.Same(v.InternInt(2)))})
+	c := &models.Columns{}
+	c.Append(0, 1, models.Op{Kind: models.Dequeue, A: int32(v.Same(v.InternInt(2)))})
 	if finish(t, d, c); c.B[0] != 1 {
 		t.Fatal(c.B)
 	}
-	if next := d.Step(nil, d.Init(), Op{Kind: DequeueAny}); len(next) != 2 {
+	if next := d.Step(nil, d.Init(), models.Op{Kind: models.DequeueAny}); len(next) != 2 {
 		t.Errorf("%v", next)
 	}
 	if text := d.Record(d.Init()).String(); text != "#clew.model.PriorityQueue{:items [2 2 2.0 0]}" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"clew/internal/gen"
-	"clew/internal/oracle"
+	"clew/internal/second"
 	"clew/models"
 )
 
@@ -100,8 +100,8 @@ func GenOptions(s models.Spec) gen.Options {
 }
 
 // NaiveOptions returns a configuration as oracle.Naive takes it.
-func NaiveOptions(s models.Spec) oracle.NaiveOptions {
-	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
+func NaiveOptions(s models.Spec) second.Options {
+	return second.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances,
 		Answers: s.Answers, KVKeys: s.KVKeys}
 }

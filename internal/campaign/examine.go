@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/internal/gen"
 	"clew/internal/oracle"
+	"clew/internal/second"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -147,9 +148,9 @@ func (c *Counts) examine(spec models.Spec, g gen.History) (s subject, err error)
 	if g.Way == gen.Run && !want.Linearizable {
 		return s, fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
 	}
-	naive, err := oracle.Naive(g.Text, NaiveOptions(spec))
+	naive, err := second.Decide(g.Text, NaiveOptions(spec))
 	switch {
-	case errors.Is(err, oracle.ErrNoReading):
+	case errors.Is(err, second.ErrNoReading):
 	case err != nil:
 		return s, err
 	case naive != want.Linearizable:

@@ -57,7 +57,7 @@ const (
 )
 
 // longKinds are the names of the kinds, and what each does.
-var longKinds = [...]struct{ name, about string }{
+var longKinds = [...]struct{ Name, about string }{
 	Linearizable:   {"none", "the history is linearizable"},
 	StaleRead:      {"stale-read", "a read sees what a completed change had replaced before"},
 	LostWrite:      {"lost-write", "a change completes and never takes effect"},
@@ -74,7 +74,7 @@ func (k LongKind) String() string {
 	if k == WrongAnswer {
 		return "wrong answer"
 	}
-	return longKinds[k].name
+	return longKinds[k].Name
 }
 
 // About returns what the bug does, as a sentence without its full stop.
@@ -91,14 +91,14 @@ func LongKinds() []LongKind {
 
 // KindNamed returns the kind with a name.
 func KindNamed(name string) (kind LongKind, ok bool) {
-	i := slices.IndexFunc(longKinds[:], func(k struct{ name, about string }) bool { return k.name == name })
+	i := slices.IndexFunc(longKinds[:], func(k struct{ Name, about string }) bool { return k.Name == name })
 	return LongKind(max(i, 0)), i >= 0
 }
 
-// bugs are the kinds of bugs that a model has.
-type bugs []LongKind
+// Bugs are the kinds of bugs that a model has.
+type Bugs []LongKind
 
-func (b bugs) String() string {
+func (b Bugs) String() string {
 	names := make([]string, len(b))
 	for i, k := range b {
 		names[i] = k.String()
@@ -107,13 +107,13 @@ func (b bugs) String() string {
 }
 
 // KindsOf returns the bugs of a model.
-func KindsOf(model string) []LongKind { return longModels[model].bugs }
+func KindsOf(model string) []LongKind { return registered[model].Bugs }
 
 // ModelsOf returns the models that have a bug, by name.
 func ModelsOf(kind LongKind) []string {
 	var names []string
-	for name, model := range longModels {
-		if slices.Contains(model.bugs, kind) {
+	for name, model := range registered {
+		if slices.Contains(model.Bugs, kind) {
 			names = append(names, name)
 		}
 	}
@@ -121,42 +121,28 @@ func ModelsOf(kind LongKind) []string {
 	return names
 }
 
-// longModel says how to make a model's objects, and which bugs they can have.
-type longModel struct {
-	object func(l *long) longObject
-	bugs   bugs
+// Model says how the histories of a model are made.
+type Model struct {
+	// Small makes the object of small histories, and Values are the values that it may have,
+	// if not all.
+	Small  func(g *SmallHistory) Object
+	Values []Value
+
+	// Long makes the object of long histories, and Bugs are what may be wrong with them.
+	// Mistaken says that they may have a WrongAnswer.
+	Long     func(l *LongHistory) LongObject
+	Bugs     Bugs
+	Mistaken bool
+	// Init, unless it is nil, returns the initial value of long histories as EDN. Otherwise
+	// it is the model's default if there is a bug.
+	Init func(o LongOptions) string
 }
 
-var longModels = map[string]longModel{
-	"register":               {newLongRegister, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"cas-register":           {newLongRegister, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"versioned-register":     {newLongRegister, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"multi-register":         {newLongRegisters, bugs{StaleRead, LostWrite, ImpossibleRead, TornRead}},
-	"mutex":                  {newLongLock, bugs{TwoHolders}},
-	"semaphore":              {newLongLock, bugs{TwoHolders}},
-	"owner-mutex":            {newLongLock, bugs{TwoHolders, ForeignRelease}},
-	"reentrant-mutex":        {newLongLock, bugs{TwoHolders, ForeignRelease}},
-	"owner-semaphore":        {newLongLock, bugs{TwoHolders, ForeignRelease}},
-	"fenced-mutex":           {newLongLock, bugs{TwoHolders, ForeignRelease, Duplicate}},
-	"reentrant-fenced-mutex": {newLongLock, bugs{TwoHolders, ForeignRelease, Duplicate}},
-	"set":                    {newLongSet, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"lookup-set":             {newLongLookup, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate}},
-	"fifo-queue":             {newLongQueue, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate, Reordered, WrongEmpty}},
-	"unordered-queue":        {newLongQueue, bugs{LostWrite, ImpossibleRead, Duplicate, WrongEmpty}},
-	"stack":                  {newLongQueue, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate, Reordered, WrongEmpty}},
-	"priority-queue":         {newLongQueue, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate, Reordered, WrongEmpty}},
-	"java-queue":             {newLongQueue, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate, Reordered, WrongEmpty}},
-	"kv":                     {newLongKV, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"counter":                {newLongCounter, bugs{StaleRead, LostWrite, ImpossibleRead}},
-	"counting-semaphore":     {newLongCount, bugs{LostWrite}},
-	"id-generator":           {newLongIDs, bugs{Duplicate}},
-	"bank":                   {newLongBank, bugs{StaleRead, LostWrite, ImpossibleRead, TornRead}},
-	"log":                    {newLongLog, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate}},
-	"lease":                  {newLongLease, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate}},
-}
+// registered is all models, by name.
+var registered = map[string]Model{}
 
-// longMistaken are the models that have wrong answers.
-var longMistaken = []string{"register", "cas-register", "multi-register", "kv", "fifo-queue", "unordered-queue", "stack", "priority-queue"}
+// Register makes a model's histories known. It is not safe for concurrent use.
+func Register(name string, m Model) { registered[name] = m }
 
 // Flags returns the flags with which clew check reads the history.
 func (o LongOptions) Flags() []string {
@@ -177,12 +163,12 @@ func (o LongOptions) Flags() []string {
 // default. For histories with a bug it returns the default itself: otherwise a wrong
 // answer to the first read might be the initial value.
 func (o LongOptions) Init() string {
-	if o.Model != "bank" {
-		spec := models.Spec{Name: o.Model}
-		if d, err := spec.Definition(); o.Kind == Linearizable || err != nil || !d.Takes(models.ParamInit) {
-			return ""
-		}
-		return spec.FromDefault().Init
+	if own := registered[o.Model].Init; own != nil {
+		return own(o.defaults())
 	}
-	return string(longBalances(nil, slices.Repeat([]int{longBalance}, o.defaults().Keys)))
+	spec := models.Spec{Name: o.Model}
+	if d, err := spec.Definition(); o.Kind == Linearizable || err != nil || !d.Takes(models.ParamInit) {
+		return ""
+	}
+	return spec.FromDefault().Init
 }

@@ -58,54 +58,54 @@ func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636c6577
 // New makes a history. The same options and state of r give the same history.
 // It panics if it does not know the model.
 func New(r *rand.Rand, o Options) History {
-	g := &generator{r: r, o: o}
+	g := &SmallHistory{Rand: r, Options: o}
 	// Longer histories and runs that were mutated once are the interesting ones.
-	g.way = [...]Way{Run, Run, Run, Mutated, Mutated, Mutated, Mutated, Guess, Guess, Guess}[r.IntN(10)]
+	g.Way = [...]Way{Run, Run, Run, Mutated, Mutated, Mutated, Mutated, Guess, Guess, Guess}[r.IntN(10)]
 	g.draw()
 	g.object = newObject(g)
 	init := ""
-	if starter, ok := g.object.(starter); ok && o.Init && g.chance(0.3) {
-		init = starter.start()
+	if starter, ok := g.object.(starter); ok && o.Init && g.Chance(0.3) {
+		init = starter.Start()
 	}
 	g.simulate()
-	if g.way == Mutated {
+	if g.Way == Mutated {
 		g.mutate()
 	}
-	return History{g.text(), g.way, init}
+	return History{g.text(), g.Way, init}
 }
 
 // generator makes one history.
-type generator struct {
-	r   *rand.Rand
-	o   Options
-	way Way
+type SmallHistory struct {
+	Rand    *rand.Rand
+	Options Options
+	Way     Way
 
-	operations, processes                       int
-	values                                      []value
+	operations, Processes                       int
+	Values                                      []Value
 	crashes, fails, reuse, late, silent, strays float64
 
-	object object
+	object Object
 	procs  []*process
-	ghosts []*op // crashed, and may still take effect
+	ghosts []*Op // crashed, and may still take effect
 	events []event
 	fresh  int // the next process number
-	caller int // the process that begins an operation
+	Caller int // the process that begins an operation
 }
 
 // process is a client.
 type process struct {
 	number  int
-	busy    *op
+	busy    *Op
 	crashed bool // its last operation ended in :info
 }
 
 // op is an operation.
-type op struct {
-	call
-	number int // of its process
-	fate   fate
+type Op struct {
+	Call
+	Number int // of its process
+	Fate   fate
 	took   bool // has taken effect
-	result string
+	Result string
 }
 
 type fate int
@@ -113,7 +113,7 @@ type fate int
 const (
 	succeeds fate = iota
 	fails
-	crashes
+	Crashes
 )
 
 // event is a line of the history. Its text is known only at the end, since
@@ -121,10 +121,10 @@ const (
 type event struct {
 	process string
 	typ     string
-	op      *op // nil for the nemesis
+	op      *Op // nil for the nemesis
 }
 
-func upTo(given, standard int) int {
+func UpTo(given, standard int) int {
 	if given == 0 {
 		return standard
 	}
@@ -132,22 +132,22 @@ func upTo(given, standard int) int {
 }
 
 // draw settles what kind of history this one is.
-func (g *generator) draw() {
-	r := g.r
-	most := upTo(g.o.Operations, 8)
+func (g *SmallHistory) draw() {
+	r := g.Rand
+	most := UpTo(g.Options.Operations, 8)
 	// The larger of two draws, because longer histories show more.
 	g.operations = max(r.IntN(most+1), r.IntN(most+1))
-	g.processes = 1 + r.IntN(upTo(g.o.Processes, 5))
+	g.Processes = 1 + r.IntN(UpTo(g.Options.Processes, 5))
 	values := g.pool()
-	for n := len(values); n < g.o.Values; n++ {
-		values = append(slices.Clip(values), value{fmt.Sprint(100 + n)})
+	for n := len(values); n < g.Options.Values; n++ {
+		values = append(slices.Clip(values), Value{fmt.Sprint(100 + n)})
 	}
-	g.values = drawValues(r, values, 1+r.IntN(upTo(g.o.Values, 4)))
+	g.Values = drawValues(r, values, 1+r.IntN(UpTo(g.Options.Values, 4)))
 	rate := func(choices ...float64) float64 { return choices[r.IntN(len(choices))] }
-	if g.crashes = rate(0, 0, 0.1, 0.3, 0.6); g.o.Crashes > 0 {
-		g.crashes = g.o.Crashes
+	if g.crashes = rate(0, 0, 0.1, 0.3, 0.6); g.Options.Crashes > 0 {
+		g.crashes = g.Options.Crashes
 	}
-	if g.o.Numbers {
+	if g.Options.Numbers {
 		g.crashes = 0
 	}
 	g.fails = rate(0, 0.1, 0.3)
@@ -155,46 +155,43 @@ func (g *generator) draw() {
 	g.late = rate(0, 0, 0.5)
 	g.silent = rate(0, 0.3)
 	g.strays = rate(0, 0, 0.1)
-	g.fresh = g.processes
-	for p := range g.processes {
+	g.fresh = g.Processes
+	for p := range g.Processes {
 		g.procs = append(g.procs, &process{number: p})
 	}
 }
 
 // pool returns the values that the model can have.
-func (g *generator) pool() []value {
-	if g.o.Numbers {
+func (g *SmallHistory) pool() []Value {
+	if g.Options.Numbers {
 		return numbers
 	}
-	switch g.o.Model {
-	case "priority-queue":
-		return ordered
-	case "java-queue":
-		return printed
+	if own := registered[g.Options.Model].Values; own != nil {
+		return own
 	}
 	return pool
 }
 
-func (g *generator) chance(p float64) bool { return g.r.Float64() < p }
+func (g *SmallHistory) Chance(p float64) bool { return g.Rand.Float64() < p }
 
 // simulate lets the processes take steps in random order.
-func (g *generator) simulate() {
+func (g *SmallHistory) simulate() {
 	for started := 0; ; {
-		if g.chance(g.strays) {
+		if g.Chance(g.strays) {
 			g.events = append(g.events, event{process: ":nemesis", typ: ":info"})
 		}
-		if len(g.ghosts) > 0 && g.chance(0.3) {
+		if len(g.ghosts) > 0 && g.Chance(0.3) {
 			g.ghost()
 		}
-		p := g.procs[g.r.IntN(len(g.procs))]
+		p := g.procs[g.Rand.IntN(len(g.procs))]
 		if p.busy != nil {
 			g.proceed(p)
 			continue
 		}
-		if g.o.Quiet > 0 && g.anyBusy() && g.chance(g.o.Quiet) {
+		if g.Options.Quiet > 0 && g.anyBusy() && g.Chance(g.Options.Quiet) {
 			continue
 		}
-		if g.chance(g.strays/2) && g.operations > 0 {
+		if g.Chance(g.strays/2) && g.operations > 0 {
 			g.emit(p, ":info", nil) // without an operation; alone it would not be a history
 		}
 		if started == g.operations {
@@ -204,10 +201,10 @@ func (g *generator) simulate() {
 			continue
 		}
 		if p.crashed {
-			if g.chance(g.late) {
-				g.emit(p, [...]string{":fail", ":info"}[g.r.IntN(2)], nil)
+			if g.Chance(g.late) {
+				g.emit(p, [...]string{":fail", ":info"}[g.Rand.IntN(2)], nil)
 			}
-			if !g.chance(g.reuse) {
+			if !g.Chance(g.reuse) {
 				p = g.replace(p)
 			}
 		}
@@ -216,7 +213,7 @@ func (g *generator) simulate() {
 	}
 }
 
-func (g *generator) anyBusy() bool {
+func (g *SmallHistory) anyBusy() bool {
 	for _, p := range g.procs {
 		if p.busy != nil {
 			return true
@@ -226,18 +223,18 @@ func (g *generator) anyBusy() bool {
 }
 
 // ghost lets a crashed operation take effect.
-func (g *generator) ghost() {
-	i := g.r.IntN(len(g.ghosts))
-	g.object.apply(g.ghosts[i])
+func (g *SmallHistory) ghost() {
+	i := g.Rand.IntN(len(g.ghosts))
+	g.object.Apply(g.ghosts[i])
 	g.ghosts = append(g.ghosts[:i], g.ghosts[i+1:]...)
 }
 
 // replace replaces a crashed process by one with a new number.
-func (g *generator) replace(p *process) *process {
+func (g *SmallHistory) replace(p *process) *process {
 	for i, q := range g.procs {
 		if p == q {
 			g.procs[i] = &process{number: g.fresh}
-			if n := g.o.Threads; n > 0 {
+			if n := g.Options.Threads; n > 0 {
 				g.procs[i].number = p.number%n + n*g.fresh // the same thread
 			}
 			g.fresh++
@@ -248,10 +245,10 @@ func (g *generator) replace(p *process) *process {
 }
 
 // emit adds an event. A late completion belongs to the process's last operation.
-func (g *generator) emit(p *process, typ string, o *op) {
+func (g *SmallHistory) emit(p *process, typ string, o *Op) {
 	if o == nil {
 		for _, e := range g.events {
-			if e.op != nil && e.op.number == p.number {
+			if e.op != nil && e.op.Number == p.number {
 				o = e.op
 			}
 		}
@@ -259,17 +256,17 @@ func (g *generator) emit(p *process, typ string, o *op) {
 	g.events = append(g.events, event{fmt.Sprint(p.number), typ, o})
 }
 
-func (g *generator) begin(p *process) {
-	g.caller = p.number
-	o := &op{call: g.object.call(), number: p.number}
+func (g *SmallHistory) begin(p *process) {
+	g.Caller = p.number
+	o := &Op{Call: g.object.Call(), Number: p.number}
 	switch {
-	case g.chance(g.crashes):
-		o.fate = crashes
-		if g.chance(0.3) && g.object.name(&o.call) {
-			o.named = true
+	case g.Chance(g.crashes):
+		o.Fate = Crashes
+		if g.Chance(0.3) && g.object.Name(&o.Call) {
+			o.Named = true
 		}
-	case g.chance(g.fails):
-		o.fate = fails
+	case g.Chance(g.fails):
+		o.Fate = fails
 	}
 	p.busy = o
 	g.emit(p, ":invoke", o)
@@ -280,34 +277,34 @@ func (g *generator) begin(p *process) {
 const patience = 6
 
 // proceed takes a step of a busy process: it takes effect or it completes.
-func (g *generator) proceed(p *process) {
+func (g *SmallHistory) proceed(p *process) {
 	o := p.busy
-	if !o.took && o.fate != crashes {
-		if o.fate == fails && !(g.o.ObserveFailedCAS && o.f == ":cas") {
+	if !o.took && o.Fate != Crashes {
+		if o.Fate == fails && !(g.Options.ObserveFailedCAS && o.F == ":cas") {
 			o.took = true
 			return
 		}
 		switch g.effect(o) {
-		case done:
-			o.fate, o.took = succeeds, true
-		case refused:
-			o.fate, o.took = fails, true
-		case blocked:
+		case Done:
+			o.Fate, o.took = succeeds, true
+		case Refused:
+			o.Fate, o.took = fails, true
+		case Blocked:
 			if o.waited++; o.waited > patience {
-				o.fate = crashes
+				o.Fate = Crashes
 			}
 		}
 		return
 	}
 	p.busy = nil
-	switch o.fate {
+	switch o.Fate {
 	case succeeds:
 		g.emit(p, ":ok", o)
 	case fails:
 		g.emit(p, ":fail", o)
 	default:
 		g.ghosts = append(g.ghosts, o)
-		if g.chance(g.silent) {
+		if g.Chance(g.silent) {
 			g.replace(p)
 			return
 		}
@@ -319,41 +316,41 @@ func (g *generator) proceed(p *process) {
 }
 
 // outcome is the result of an attempt to take effect.
-type outcome int
+type Outcome int
 
 const (
-	done    outcome = iota
-	refused         // it fails
-	blocked         // not now
+	Done    Outcome = iota
+	Refused         // it fails
+	Blocked         // not now
 )
 
-func (g *generator) effect(o *op) outcome {
-	if g.way == Guess {
-		g.caller = o.number
-		o.result = g.object.guess(&o.call)
-		return done
+func (g *SmallHistory) effect(o *Op) Outcome {
+	if g.Way == Guess {
+		g.Caller = o.Number
+		o.Result = g.object.Guess(&o.Call)
+		return Done
 	}
-	return g.object.apply(o)
+	return g.object.Apply(o)
 }
 
 // mutate exchanges one or two results.
-func (g *generator) mutate() {
-	var oks []*op
+func (g *SmallHistory) mutate() {
+	var oks []*Op
 	for _, e := range g.events {
 		if e.op != nil && e.typ == ":ok" {
 			oks = append(oks, e.op)
 		}
 	}
-	for n := 1 + g.r.IntN(2); n > 0 && len(oks) > 0; n-- {
-		o := oks[g.r.IntN(len(oks))]
-		g.caller = o.number
-		o.result = g.object.guess(&o.call)
+	for n := 1 + g.Rand.IntN(2); n > 0 && len(oks) > 0; n-- {
+		o := oks[g.Rand.IntN(len(oks))]
+		g.Caller = o.Number
+		o.Result = g.object.Guess(&o.Call)
 	}
 }
 
 // text prints the history.
-func (g *generator) text() string {
-	r := g.r
+func (g *SmallHistory) text() string {
+	r := g.Rand
 	var b strings.Builder
 	wrapper := r.IntN(3)
 	if wrapper == 0 {
@@ -369,11 +366,11 @@ func (g *generator) text() string {
 		if e.op == nil {
 			fields = append(fields, ":f :kill", ":value \"n1\"")
 		} else {
-			fields = append(fields, ":f "+e.op.f)
-			if e.op.key != "" {
-				fields = append(fields, ":key "+e.op.key)
+			fields = append(fields, ":f "+e.op.F)
+			if e.op.Key != "" {
+				fields = append(fields, ":key "+e.op.Key)
 			}
-			value := e.op.value(e.typ)
+			value := e.op.Value(e.typ)
 			if value != "nil" || r.IntN(2) == 0 {
 				fields = append(fields, ":value "+value)
 			}
@@ -393,12 +390,47 @@ func (g *generator) text() string {
 }
 
 // value returns what an event of the operation shows.
-func (o *op) value(typ string) string {
+func (o *Op) Value(typ string) string {
 	switch {
 	case typ == ":ok":
-		return o.result
-	case o.named:
-		return o.name
+		return o.Result
+	case o.Named:
+		return o.Says
 	}
-	return o.arg
+	return o.Arg
+}
+
+// Threads makes a linearizable history of the given number of threads with the
+// given number of operations each, all of which succeed. The threads take steps
+// in random order, as in a stress test. quiet is the chance that a thread waits
+// for all others to return before it begins an operation. 0 gives the most
+// overlap.
+func Threads(seed uint64, model string, threads, each int, quiet float64) History {
+	g := &SmallHistory{Rand: Rand(seed), Options: Options{Model: model, Processes: threads}, Way: Run}
+	g.draw()
+	g.Values = g.pool()[:3]
+	g.object = newObject(g)
+	left := make([]int, threads)
+	g.procs = nil
+	for i := range left {
+		left[i] = each
+		g.procs = append(g.procs, &process{number: i})
+	}
+	for begun := 0; begun < threads*each || g.anyBusy(); {
+		i := g.Rand.IntN(threads)
+		switch p := g.procs[i]; {
+		case p.busy == nil && left[i] > 0 && !(g.anyBusy() && g.Chance(quiet)):
+			left[i]--
+			begun++
+			p.busy = &Op{Call: g.object.Call(), Number: p.number}
+			g.emit(p, ":invoke", p.busy)
+		case p.busy == nil:
+		case !p.busy.took:
+			p.busy.took = g.object.Apply(p.busy) == Done
+		default:
+			g.emit(p, ":ok", p.busy)
+			p.busy = nil
+		}
+	}
+	return History{Text: g.text(), Way: Run}
 }

@@ -48,17 +48,17 @@ func Long(w io.Writer, o LongOptions) (fail int, err error) {
 		return 0, err
 	}
 	r := Rand(o.Seed)
-	out := &longWriter{w: w, r: r, processes: o.Processes, fail: -1, buffer: make([]byte, 0, longBuffer)}
-	threads := make([]longThread, o.Processes)
+	out := &longWriter{w: w, Rand: r, Clients: o.Processes, fail: -1, buffer: make([]byte, 0, longBuffer)}
+	threads := make([]LongThread, o.Processes)
 	for i := range threads {
-		threads[i].process, threads[i].number = i, i
+		threads[i].process, threads[i].Number = i, i
 	}
 	groups := 1
 	if o.Independent > 0 {
 		groups = min(o.Independent, max(1, o.Processes/longGroup))
 	}
 	next := 0 // the next object
-	machines := make([]*long, groups)
+	machines := make([]*LongHistory, groups)
 	for i := range machines {
 		machines[i] = o.object(next, out, threads[i*len(threads)/groups:(i+1)*len(threads)/groups])
 		next++
@@ -88,7 +88,7 @@ const longGroup = 5
 
 // defaults returns the options with their defaults in place of 0.
 func (o LongOptions) defaults() LongOptions {
-	o.Processes, o.Keys, o.Permits = upTo(o.Processes, 5), upTo(o.Keys, 3), upTo(o.Permits, 2)
+	o.Processes, o.Keys, o.Permits = UpTo(o.Processes, 5), UpTo(o.Keys, 3), UpTo(o.Permits, 2)
 	if o.At == 0 {
 		o.At = 0.9
 	}
@@ -96,8 +96,8 @@ func (o LongOptions) defaults() LongOptions {
 }
 
 // object begins the n-th object.
-func (o LongOptions) object(n int, out *longWriter, threads []longThread) *long {
-	l := &long{LongOptions: o, longWriter: out, key: -1, threads: threads, due: map[int][]longOp{}}
+func (o LongOptions) object(n int, out *longWriter, threads []LongThread) *LongHistory {
+	l := &LongHistory{LongOptions: o, longWriter: out, key: -1, threads: threads, due: map[int][]LongOp{}}
 	if o.Independent > 0 {
 		l.key = n
 		share := func(all int) int { return all*(n+1)/o.Independent - all*n/o.Independent }
@@ -107,13 +107,13 @@ func (o LongOptions) object(n int, out *longWriter, threads []longThread) *long 
 		}
 	}
 	// The values of bugs lie beyond all others.
-	if l.mark = o.Values; l.mark == 0 {
-		l.mark = 2 * l.Operations
+	if l.Mark = o.Values; l.Mark == 0 {
+		l.Mark = 2 * l.Operations
 	}
 	if l.Kind == Linearizable {
-		l.phase = after
+		l.Phase = After
 	}
-	l.object = longModels[o.Model].object(l)
+	l.object = registered[o.Model].Long(l)
 	return l
 }
 
@@ -123,32 +123,32 @@ func (o LongOptions) FailingKey() int {
 }
 
 // long makes the history of an object.
-type long struct {
+type LongHistory struct {
 	LongOptions
 	*longWriter
 	key     int // its number; -1 if it is the only one
-	threads []longThread
+	threads []LongThread
 
-	object  longObject
-	due     map[int][]longOp // crashed, by how many operations begin before they take effect
+	object  LongObject
+	due     map[int][]LongOp // crashed, by how many operations begin before they take effect
 	pending int              // how many of these there are
-	fresh   int              // the next value, if every write has its own
-	mark    int              // the first value of bugs: the marked one, its successor, one that is never written
-	phase   phase
+	Fresh   int              // the next value, if every write has its own
+	Mark    int              // the first value of bugs: the marked one, its successor, one that is never written
+	Phase   phase
 	busy    int  // operations in progress
 	changes int  // operations in progress that change something
 	bugged  bool // a step of the bug is in progress
 	alone   bool // only the bug's steps may begin
 
-	started, crashed int
+	Started, crashed int
 }
 
 // longThread is a client: a process, and its operation if it has one.
-type longThread struct {
-	number  int // from 0 on, always the same
+type LongThread struct {
+	Number  int // from 0 on, always the same
 	process int
 	stage   stage
-	op      longOp
+	op      LongOp
 }
 
 type stage int8
@@ -165,81 +165,81 @@ type phase int8
 
 const (
 	before   phase = iota
-	draining       // until no change is in progress
+	Draining       // until no change is in progress
 	acting         // the bug takes its steps
-	after
+	After
 )
 
 // longOp is an operation. The object gives its numbers their meaning.
-type longOp struct {
-	f       string
-	changes bool // whether it changes something
-	crashes bool
+type LongOp struct {
+	F       string
+	Changes bool // whether it changes something
+	Crashes bool
 	fails   bool
 	step    bool // of the bug
-	forced  bool // it has its answer already, and does not take effect
-	last    bool // its completion is the impossible one
-	ok      bool
-	a, b    int
-	key     int
-	two     int
-	list    []int
+	Forced  bool // it has its answer already, and does not take effect
+	Last    bool // its completion is the impossible one
+	Ok      bool
+	A, B    int
+	Key     int
+	Two     int
+	List    []int
 }
 
 // longObject is a sequential object.
-type longObject interface {
+type LongObject interface {
 	// change makes up an operation of a thread that changes something.
-	change(t *longThread) longOp
+	Change(t *LongThread) LongOp
 	// read makes up one that does not, or one that brings the object to rest. ok
 	// is false if there is none now.
-	read(t *longThread) (o longOp, ok bool)
+	Read(t *LongThread) (o LongOp, ok bool)
 	// bug returns the next step of the bug, if this thread may take it. The steps
 	// come one after another, and the last one is marked.
-	bug(t *longThread) (o longOp, ok bool)
+	Bug(t *LongThread) (o LongOp, ok bool)
 	// apply lets an operation take effect.
-	apply(o *longOp) outcome
+	Apply(o *LongOp) Outcome
 	// value prints the value of an operation, as it was invoked or as it returned.
-	value(b []byte, o *longOp, returned bool) []byte
+	Value(b []byte, o *LongOp, returned bool) []byte
 
 	// The following have defaults.
 
 	// rests says whether the bug may begin when no change is in progress.
-	rests() bool
+	Rests() bool
 	// mayCrash says whether an operation of a thread that begins may crash.
-	mayCrash(t *longThread, o *longOp) bool
+	MayCrash(t *LongThread, o *LongOp) bool
 	// ghost says whether an operation that crashes takes effect.
-	ghost(o *longOp) haunting
+	Ghost(o *LongOp) Haunting
 	// err changes the answer of an operation into another one.
-	err(o *longOp)
+	Err(o *LongOp)
 }
 
 // haunting says whether a crashed operation takes effect.
-type haunting int8
+type Haunting int8
 
 const (
-	perhaps haunting = iota // at once, later or never
-	surely                  // at once
-	never
+	Perhaps Haunting = iota // at once, later or never
+	Surely                  // at once
+	Never
 )
 
-func (l *long) rests() bool                          { return true }
-func (l *long) mayCrash(*longThread, *longOp) bool   { return true }
-func (l *long) ghost(*longOp) haunting               { return perhaps }
-func (l *long) err(o *longOp)                        { o.a = (o.a + 1) % l.mark }
-func (l *long) read(*longThread) (o longOp, ok bool) { return o, false }
+func (l *LongHistory) Rests() bool                          { return true }
+func (l *LongHistory) MayCrash(*LongThread, *LongOp) bool   { return true }
+func (l *LongHistory) Ghost(*LongOp) Haunting               { return Perhaps }
+func (l *LongHistory) Err(o *LongOp)                        { o.A = (o.A + 1) % l.Mark }
+func (l *LongHistory) Read(*LongThread) (o LongOp, ok bool) { return o, false }
 
 // done says whether the history of the object is at its end.
-func (l *long) done() bool {
+func (l *LongHistory) done() bool {
 	return l.busy == 0 && l.full()
 }
 
 // full says whether no more operations begin.
-func (l *long) full() bool {
-	return l.started >= l.Operations && l.phase == after && l.crashed >= l.Crashed
+func (l *LongHistory) full() bool {
+	return l.Started >= l.Operations && l.Phase == After && l.crashed >= l.Crashed
 }
 
 // step lets a process take a step.
-func (l *long) step(t *longThread) {
+func (l *LongHistory) step(t *LongThread) {
 	switch t.stage {
 	case idle:
 		l.begin(t)
@@ -250,9 +250,9 @@ func (l *long) step(t *longThread) {
 	}
 }
 
-func (l *long) begin(t *longThread) {
+func (l *LongHistory) begin(t *LongThread) {
 	if l.pending > 0 {
-		l.haunt(l.started)
+		l.haunt(l.Started)
 	}
 	l.advance()
 	if l.full() {
@@ -262,19 +262,19 @@ func (l *long) begin(t *longThread) {
 		return
 	}
 	t.stage = begun
-	l.started++
+	l.Started++
 	l.busy++
-	if t.op.changes {
+	if t.op.Changes {
 		l.changes++
 	}
 	l.emit(l, t, ":invoke")
 }
 
 // haunt lets the crashed operations of an instant take effect.
-func (l *long) haunt(instant int) {
+func (l *LongHistory) haunt(instant int) {
 	ops := l.due[instant]
 	for i := range ops {
-		l.object.apply(&ops[i])
+		l.object.Apply(&ops[i])
 	}
 	if ops != nil {
 		l.pending -= len(ops)
@@ -283,16 +283,16 @@ func (l *long) haunt(instant int) {
 }
 
 // advance goes on to the next phase of the bug if it is time.
-func (l *long) advance() {
-	if l.phase == before && l.started >= int(l.At*float64(l.Operations)) {
-		l.phase = draining
+func (l *LongHistory) advance() {
+	if l.Phase == before && l.Started >= int(l.At*float64(l.Operations)) {
+		l.Phase = Draining
 		if l.Kind == ImpossibleRead || l.Kind == WrongAnswer {
-			l.phase = acting
+			l.Phase = acting
 		}
 		l.alone = l.Kind == LostWrite // otherwise other operations would see that it is lost
 	}
-	if l.phase == draining && l.changes == 0 && (l.busy == 0 || !l.alone) && l.object.rests() {
-		l.phase = acting
+	if l.Phase == Draining && l.changes == 0 && (l.busy == 0 || !l.alone) && l.object.Rests() {
+		l.Phase = acting
 		// Crashed operations that are to take effect do so now, and not later.
 		for l.pending > 0 {
 			first := math.MaxInt
@@ -305,10 +305,10 @@ func (l *long) advance() {
 }
 
 // next makes up the next operation of a thread, if one may begin.
-func (l *long) next(t *longThread) (ok bool) {
+func (l *LongHistory) next(t *LongThread) (ok bool) {
 	o := &t.op
-	if l.phase == acting && !l.bugged {
-		if *o, ok = l.object.bug(t); ok {
+	if l.Phase == acting && !l.bugged {
+		if *o, ok = l.object.Bug(t); ok {
 			o.step, l.bugged = true, true
 			return true
 		}
@@ -317,74 +317,74 @@ func (l *long) next(t *longThread) (ok bool) {
 		return false
 	}
 	if l.quiet() {
-		*o, ok = l.object.read(t)
+		*o, ok = l.object.Read(t)
 		return ok
 	}
 	// The operations that still have to crash are chosen at random among those
 	// that are left.
-	if l.Crashed > 0 && l.r.IntN(max(l.Operations-l.started, 1)) < l.Crashed-l.crashed {
-		*o = l.object.change(t)
-		if o.crashes = l.object.mayCrash(t, o); o.crashes {
+	if l.Crashed > 0 && l.Rand.IntN(max(l.Operations-l.Started, 1)) < l.Crashed-l.crashed {
+		*o = l.object.Change(t)
+		if o.Crashes = l.object.MayCrash(t, o); o.Crashes {
 			l.crashed++
 		}
 		return true
 	}
-	if l.Reads > 0 && l.r.Float64() < l.Reads || l.Reads == 0 && l.r.IntN(2) == 0 {
-		*o, ok = l.object.read(t)
+	if l.Reads > 0 && l.Rand.Float64() < l.Reads || l.Reads == 0 && l.Rand.IntN(2) == 0 {
+		*o, ok = l.object.Read(t)
 	}
 	if !ok {
-		*o = l.object.change(t)
+		*o = l.object.Change(t)
 	}
 	switch {
-	case l.Crashes > 0 && l.r.Float64() < l.Crashes:
-		o.crashes = l.object.mayCrash(t, o)
-	case l.Fails > 0 && o.changes:
-		o.fails = l.r.Float64() < l.Fails
+	case l.Crashes > 0 && l.Rand.Float64() < l.Crashes:
+		o.Crashes = l.object.MayCrash(t, o)
+	case l.Fails > 0 && o.Changes:
+		o.fails = l.Rand.Float64() < l.Fails
 	}
 	return true
 }
 
 // quiet says whether only the bug may change anything now.
-func (l *long) quiet() bool {
-	return (l.phase == draining || l.phase == acting) && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
+func (l *LongHistory) quiet() bool {
+	return (l.Phase == Draining || l.Phase == acting) && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
 }
 
 // longPatience is how often, on average, an operation is blocked before it fails.
 const longPatience = 8
 
 // effect lets a thread's operation take effect.
-func (l *long) effect(t *longThread) {
+func (l *LongHistory) effect(t *LongThread) {
 	o := &t.op
 	t.stage = took
 	switch {
-	case o.forced:
+	case o.Forced:
 	case o.fails:
 		t.stage = refuses
-	case o.crashes:
+	case o.Crashes:
 		l.vanish(o)
 	default:
-		switch l.object.apply(o) {
-		case refused:
+		switch l.object.Apply(o) {
+		case Refused:
 			t.stage = refuses
-		case blocked:
-			if t.stage = begun; l.r.IntN(longPatience) == 0 {
+		case Blocked:
+			if t.stage = begun; l.Rand.IntN(longPatience) == 0 {
 				t.stage = refuses
 			}
-		case done:
-			if o.last && l.Kind == WrongAnswer {
-				l.object.err(o)
+		case Done:
+			if o.Last && l.Kind == WrongAnswer {
+				l.object.Err(o)
 			}
 		}
 	}
 }
 
 // vanish decides whether and when an operation that crashes takes effect.
-func (l *long) vanish(o *longOp) {
-	how := l.object.ghost(o)
-	switch n := l.r.IntN(3); {
-	case !o.changes || how == never || how == perhaps && n == 0:
-	case how == surely || n == 1:
-		l.object.apply(o)
+func (l *LongHistory) vanish(o *LongOp) {
+	how := l.object.Ghost(o)
+	switch n := l.Rand.IntN(3); {
+	case !o.Changes || how == Never || how == Perhaps && n == 0:
+	case how == Surely || n == 1:
+		l.object.Apply(o)
 	default:
 		l.postpone(*o)
 	}
@@ -395,83 +395,83 @@ const longPending = 1 << 12
 
 // postpone lets a crashed operation take effect when some more operations have
 // begun: a few or very many, with the same chance for every order of magnitude.
-func (l *long) postpone(o longOp) {
+func (l *LongHistory) postpone(o LongOp) {
 	if l.quiet() || l.pending >= longPending {
 		return
 	}
-	left := float64(max(l.Operations-l.started, 1))
-	at := l.started + int(math.Pow(left, l.r.Float64()))
+	left := float64(max(l.Operations-l.Started, 1))
+	at := l.Started + int(math.Pow(left, l.Rand.Float64()))
 	l.due[at] = append(l.due[at], o)
 	l.pending++
 }
 
-func (l *long) complete(t *longThread) {
+func (l *LongHistory) complete(t *LongThread) {
 	o := &t.op
 	refused := t.stage == refuses
 	t.stage = idle
 	l.busy--
-	if o.changes {
+	if o.Changes {
 		l.changes--
 	}
 	if o.step {
 		l.bugged = false
 	}
 	switch {
-	case o.crashes:
+	case o.Crashes:
 		l.emit(l, t, ":info")
-		t.process += l.processes
+		t.process += l.Clients
 		return
 	case refused:
 		l.emit(l, t, ":fail")
 		return
 	}
-	if o.last {
+	if o.Last {
 		if l.Kind != WrongAnswer {
 			l.fail = l.events
 		}
-		l.phase, l.alone = after, false
+		l.Phase, l.alone = After, false
 	}
 	l.emit(l, t, ":ok")
 }
 
 // write returns a value to write.
-func (l *long) write() int {
+func (l *LongHistory) Write() int {
 	if l.Values > 0 {
-		return l.r.IntN(l.Values)
+		return l.Rand.IntN(l.Values)
 	}
-	l.fresh++
-	return l.fresh - 1
+	l.Fresh++
+	return l.Fresh - 1
 }
 
 // longWriter writes the events of all objects.
 type longWriter struct {
-	w         io.Writer
-	err       error
-	r         *rand.Rand
-	processes int
-	events    int
-	time      int64 // nanoseconds
-	fail      int   // the first failing completion, or -1
-	buffer    []byte
+	w       io.Writer
+	err     error
+	Rand    *rand.Rand
+	Clients int
+	events  int
+	time    int64 // nanoseconds
+	fail    int   // the first failing completion, or -1
+	buffer  []byte
 }
 
 // longBuffer is how much is written at once.
 const longBuffer = 1 << 16
 
 // emit writes an event of a thread's operation.
-func (w *longWriter) emit(l *long, t *longThread, typ string) {
-	w.time += int64(1000 + w.r.Uint32()>>12)
+func (w *longWriter) emit(l *LongHistory, t *LongThread, typ string) {
+	w.time += int64(1000 + w.Rand.Uint32()>>12)
 	b := append(w.buffer, "{:index "...)
 	b = strconv.AppendInt(b, int64(w.events), 10)
 	b = strconv.AppendInt(append(b, ", :time "...), w.time, 10)
 	b = append(append(b, ", :type "...), typ...)
 	b = strconv.AppendInt(append(b, ", :process "...), int64(t.process), 10)
-	b = append(append(b, ", :f "...), t.op.f...)
+	b = append(append(b, ", :f "...), t.op.F...)
 	b = append(b, ", :value "...)
 	if l.key >= 0 {
-		b = append(number(append(b, '['), l.key), ' ')
+		b = append(AppendNumber(append(b, '['), l.key), ' ')
 	}
-	b = l.object.value(b, &t.op, typ == ":ok")
+	b = l.object.Value(b, &t.op, typ == ":ok")
 	if l.key >= 0 {
 		b = append(b, ']')
 	}
@@ -490,7 +490,7 @@ func (w *longWriter) flush() {
 }
 
 // number prints a value; -1 is nil.
-func number(b []byte, n int) []byte {
+func AppendNumber(b []byte, n int) []byte {
 	if n < 0 {
 		return append(b, "nil"...)
 	}
@@ -500,17 +500,17 @@ func number(b []byte, n int) []byte {
 // Check says whether such a history exists.
 func (o LongOptions) Check() error {
 	o = o.defaults()
-	model, known := longModels[o.Model]
+	model, known := registered[o.Model]
 	switch {
 	case !known:
 		return fmt.Errorf("no history can be made of %q", o.Model)
 	case o.Appends && (o.Model != "kv" || o.Kind != Linearizable && o.Kind != WrongAnswer):
 		return errors.New("appends go with kv, and not with a certain bug")
-	case o.Kind == WrongAnswer && !slices.Contains(longMistaken, o.Model):
+	case o.Kind == WrongAnswer && !model.Mistaken:
 		return fmt.Errorf("%s has no wrong answers", o.Model)
 	case o.Kind == WrongAnswer:
-	case o.Kind != Linearizable && !slices.Contains(model.bugs, o.Kind):
-		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.bugs)
+	case o.Kind != Linearizable && !slices.Contains(model.Bugs, o.Kind):
+		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.Bugs)
 	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead) && o.Kind != Linearizable:
 		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank with one account never changes
 	case o.Independent > o.Operations:

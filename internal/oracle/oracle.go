@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	_ "clew/internal/types"         // the data types
+	_ "clew/internal/types/seconds" // their second readings
 	"clew/models"
 )
 

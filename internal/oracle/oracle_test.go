@@ -7,6 +7,7 @@ import (
 
 	"clew/internal/gen"
 	"clew/internal/oracle"
+	"clew/internal/second"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -98,7 +99,7 @@ func TestAnswersKnownByHand(t *testing.T) {
 			if a.Fail != c.fail || a.Linearizable != (c.fail < 0) {
 				t.Errorf("%+v; expected the first failure at %d", a, c.fail)
 			}
-			naive, err := oracle.Naive(c.text, oracle.NaiveOptions{Model: c.model})
+			naive, err := second.Decide(c.text, second.Options{Model: c.model})
 			if err != nil || naive != (c.fail < 0) {
 				t.Errorf("naively linearizable: %t, %v", naive, err)
 			}

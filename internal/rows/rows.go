@@ -10,6 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/gen"
+	_ "clew/internal/types" // the data types
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"

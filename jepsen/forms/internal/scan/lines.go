@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-
-	"clew/internal/blocks"
 )
 
 // Lines reads a text line by line.
 type Lines struct {
-	blocks.Blocks
+	Blocks
 	N   int  // the number of the last line, from 1
 	Cut bool // the last line has no end
 }

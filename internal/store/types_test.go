@@ -1,0 +1,3 @@
+package store
+
+import _ "clew/internal/types" // the models that records name

@@ -1,0 +1,442 @@
+package bank
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/internal/types/counter"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Kinds of bank. A is a place in the model's transfers or reads.
+const (
+	bankTransfer models.Kind = iota
+	bankRead
+)
+
+// bank is accounts with balances. A state is sorted by account. For each account whose
+// balance is not 0 it holds the account's class, and the upper and the lower 32 bits of the
+// balance.
+type bank struct {
+	v                   *edn.Values
+	record              string
+	fTransfer, fRead    edn.ID
+	kFrom, kTo, kAmount edn.ID
+	negative            bool
+	init                models.State
+	transfers           []transfer
+	numbers             map[transfer]int32
+	reads               []models.State
+	readNumbers         models.Numbering
+	accounts            models.Numbering // those that transfers and reads name, from 0 on
+	traits              models.Traits
+}
+
+// transfer is an amount from one account to another. payer and payee are their numbers.
+type transfer struct{ from, to, amount, payer, payee int32 }
+
+var bankDefinition = models.Definition{
+	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
+	Params:    []models.Param{models.ParamNegativeBalances},
+	Repeating: []string{"transfer"},
+	Default:   "{}",
+	Record:    "clew.model.Bank",
+	New:       newBank,
+}
+
+func newBank(b *models.Binding) (models.Reader, error) {
+	f := b.Values.InternKeyword
+	m := &bank{v: b.Values, record: b.Record, fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
+		negative: b.Spec.NegativeBalances, numbers: map[transfer]int32{}}
+	m.traits = m.offers()
+	if b.InitID == nil {
+		return m, nil
+	}
+	var err error
+	if m.init, err = m.balances(*b.InitID); err != nil {
+		return nil, models.ParamErrorf("bank's %s is a map of balances such as {0 10, 1 10}: %v", models.ParamInit, err)
+	}
+	return m, nil
+}
+
+// offers returns the traits of a bank.
+func (m *bank) offers() models.Traits {
+	t := models.Traits{
+		Opening: func() models.Opening {
+			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
+		},
+		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+	}
+	if !m.negative {
+		t.Relaxed = m.relaxed
+	}
+	return t
+}
+
+// Traits implements Model.
+func (m *bank) Traits() *models.Traits { return &m.traits }
+
+// maxBalance bounds balances, so that no sum of transfers overflows.
+const maxBalance = 1 << 61
+
+// balances reads a map of accounts and balances.
+func (m *bank) balances(id edn.ID) (models.State, error) {
+	if m.v.Kind(id) != edn.KindMap {
+		return nil, fmt.Errorf("expected {account balance ..}, found %s", m.v.Text(id))
+	}
+	var s models.State
+	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		m.accounts.Of(int32(m.v.Same(kvs[0])))
+		n, ok := m.v.Int(kvs[1])
+		if !ok || n < -maxBalance || n > maxBalance {
+			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.v.Text(kvs[0]), m.v.Text(kvs[1]))
+		}
+		s = withBalance(s, int32(m.v.Same(kvs[0])), n)
+	}
+	return s, nil
+}
+
+// account returns where an account stands in a state, or would stand.
+func account(s models.State, class int32) (i int, found bool) {
+	for i < len(s) && s[i] < class {
+		i += 3
+	}
+	return i, i < len(s) && s[i] == class
+}
+
+// balance returns the balance of an account, 0 if the state does not hold it.
+func balance(s models.State, class int32) int64 {
+	if i, found := account(s, class); found {
+		return home.Number(s[i+1 : i+3])
+	}
+	return 0
+}
+
+// withBalance returns a state with another balance of an account.
+func withBalance(s models.State, class int32, n int64) models.State {
+	i, found := account(s, class)
+	next := slices.Clone(s)
+	switch n2 := home.StateOf(n); {
+	case found && n == 0:
+		return slices.Delete(next, i, i+3)
+	case found:
+		copy(next[i+1:], n2)
+	case n != 0:
+		return slices.Insert(next, i, class, n2[0], n2[1])
+	}
+	return next
+}
+
+func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
+	switch o.FID {
+	case m.fTransfer:
+		t, err := m.transfer(o.ValueID)
+		if err != nil {
+			return models.Op{}, false, err
+		}
+		n, known := m.numbers[t]
+		if !known {
+			n = int32(len(m.transfers))
+			m.numbers[t] = n
+			m.transfers = append(m.transfers, t)
+		}
+		return models.Op{Kind: bankTransfer, A: n}, true, nil
+	case m.fRead:
+		if o.Status == jepsen.Crashed {
+			return models.Op{}, false, nil
+		}
+		n := m.readNumbers.Of(int32(m.v.Same(o.ValueID)))
+		if int(n) == len(m.reads) {
+			s, err := m.balances(o.ValueID)
+			if err != nil {
+				return models.Op{}, false, err
+			}
+			m.reads = append(m.reads, s)
+		}
+		return models.Op{Kind: bankRead, A: n}, true, nil
+	}
+	return models.Op{}, false, models.ErrUnknownF
+}
+
+func (m *bank) transfer(id edn.ID) (t transfer, err error) {
+	from, a := m.v.Get(id, m.kFrom)
+	to, b := m.v.Get(id, m.kTo)
+	amount, c := m.v.Get(id, m.kAmount)
+	if !a || !b || !c {
+		return t, fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.v.Text(id))
+	}
+	n, ok := m.v.Int(amount)
+	if !ok || n < 0 || n > counter.MaxAdded {
+		return t, fmt.Errorf("expected an :amount from 0 to %d, found %s", counter.MaxAdded, m.v.Text(amount))
+	}
+	t = transfer{from: int32(m.v.Same(from)), to: int32(m.v.Same(to)), amount: int32(n)}
+	t.payer, t.payee = m.accounts.Of(t.from), m.accounts.Of(t.to)
+	return t, nil
+}
+
+// Accounts returns the accounts that the initial value, transfers and reads name.
+func (m *bank) Accounts() (ids []edn.ID) {
+	for id, number := range m.accounts.Number {
+		if number > 0 {
+			ids = append(ids, edn.ID(id))
+		}
+	}
+	return ids
+}
+
+func (m *bank) Init() models.State { return m.init }
+
+func (m *bank) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	if op.Kind == bankRead {
+		if slices.Equal(s, m.reads[op.A]) {
+			return append(dst, s)
+		}
+		return dst
+	}
+	t := m.transfers[op.A]
+	left := balance(s, t.from) - int64(t.amount)
+	switch {
+	case left < 0 && !m.negative:
+		return dst
+	case t.from == t.to || t.amount == 0:
+		return append(dst, s)
+	}
+	s = withBalance(s, t.from, left)
+	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
+}
+
+// relaxed returns a bank whose accounts may hold less than 0: the order of transfers does not
+// matter there.
+func (m *bank) relaxed() models.Model {
+	relaxed := *m
+	relaxed.negative = true
+	relaxed.traits = relaxed.offers()
+	return &relaxed
+}
+
+func (m *bank) Mutates(op models.Op) bool {
+	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
+}
+
+// mayFollow says whether a read may find the current balances plus what some of the others
+// move.
+func (m *bank) mayFollow(s models.State, op models.Op, others []models.Op) bool {
+	if op.Kind == bankTransfer {
+		t := m.transfers[op.A]
+		return m.negative || balance(s, t.from)+m.moves(t.from, others, true) >= int64(t.amount)
+	}
+	x := missing{m: m, ops: others}
+	target := m.reads[op.A]
+	for i := 0; i < len(target); i += 3 {
+		if !x.add(target[i], home.Number(target[i+1:i+3])) {
+			return true
+		}
+	}
+	for i := 0; i < len(s); i += 3 {
+		if !x.add(s[i], -home.Number(s[i+1:i+3])) {
+			return true
+		}
+	}
+	return x.canMove()
+}
+
+// missing is what accounts must gain, or lose if it is less than 0, and the operations that
+// may move it.
+type missing struct {
+	m     *bank
+	ops   []models.Op
+	gone  uint64 // the ops that were used or ruled out
+	steps int
+	by    [maxMissing]int64 // by number of the account
+}
+
+// maxMissing bounds the accounts, and maxMovers and maxMoves bound the attempts. Beyond any
+// of these, canMove assumes that it is possible.
+const (
+	maxMissing = 32
+	maxMovers  = 64
+	maxMoves   = 1000
+)
+
+// add says that an account must gain an amount. It returns false if there are too many
+// accounts.
+func (x *missing) add(class int32, amount int64) bool {
+	known := x.m.accounts.Number
+	if int(class) >= len(known) || known[class] == 0 || known[class] > maxMissing {
+		return false
+	}
+	x.by[known[class]-1] += amount
+	return true
+}
+
+// canMove says whether some of the operations move exactly the missing amounts. One of
+// those that bring the first account nearer to its target must be among them. Each is
+// tried, without those that were tried before it.
+func (x *missing) canMove() bool {
+	account := slices.IndexFunc(x.by[:], func(n int64) bool { return n != 0 })
+	if x.steps++; account < 0 || x.steps > maxMoves || len(x.ops) > maxMovers {
+		return true
+	}
+	before := x.gone
+	for i, op := range x.ops {
+		if x.gone>>i&1 != 0 || op.Kind != bankTransfer {
+			continue
+		}
+		t := &x.m.transfers[op.A]
+		if t.payer >= maxMissing || t.payee >= maxMissing {
+			return true
+		}
+		if end := [2]int32{t.payer, t.payee}; end[0] == end[1] || x.by[account] > 0 && end[1] != int32(account) || x.by[account] < 0 && end[0] != int32(account) {
+			continue
+		}
+		x.gone |= 1 << i
+		x.by[t.payer] += int64(t.amount)
+		x.by[t.payee] -= int64(t.amount)
+		if x.canMove() {
+			return true
+		}
+		x.by[t.payer] -= int64(t.amount)
+		x.by[t.payee] += int64(t.amount)
+	}
+	x.gone = before
+	return false
+}
+
+// mayLead rests on that the order of transfers does not matter while the account that pays has
+// enough for all of them.
+func (m *bank) mayLead(s models.State, op models.Op, others []models.Op) bool {
+	if op.Kind != bankTransfer {
+		return false
+	}
+	t := m.transfers[op.A]
+	return m.negative || balance(s, t.from)-int64(t.amount) >= m.moves(t.from, others, false)
+}
+
+// moves returns how much transfers can move to an account, or from it.
+func (m *bank) moves(class int32, ops []models.Op, to bool) int64 {
+	sum := int64(0)
+	for _, op := range ops {
+		if op.Kind != bankTransfer {
+			continue
+		}
+		if t := m.transfers[op.A]; to && t.to == class || !to && t.from == class {
+			sum += int64(t.amount)
+		}
+	}
+	return sum
+}
+
+func (m *bank) Why(s models.State, op models.Op) string {
+	if op.Kind == bankRead {
+		return "can't read " + m.text(m.reads[op.A]) + " from " + m.text(s)
+	}
+	t := m.transfers[op.A]
+	return fmt.Sprintf("can't transfer %d from %s, which has %d", t.amount, m.v.Text(edn.ID(t.from)), balance(s, t.from))
+}
+
+func (m *bank) text(s models.State) string { return m.v.Text(m.mapOf(s)) }
+
+// mapOf returns a state as a map, with the accounts of the initial one.
+func (m *bank) mapOf(s models.State) edn.ID {
+	var kvs []edn.ID
+	for i := 0; i < len(m.init); i += 3 {
+		if _, found := account(s, m.init[i]); !found {
+			kvs = append(kvs, edn.ID(m.init[i]), m.v.InternInt(0))
+		}
+	}
+	for i := 0; i < len(s); i += 3 {
+		kvs = append(kvs, edn.ID(s[i]), m.v.InternInt(home.Number(s[i+1:i+3])))
+	}
+	return m.v.InternMap(kvs)
+}
+
+func (m *bank) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record, home.Field{Name: "balances", Value: m.mapOf(s)})
+}
+
+// bankOpening is the Opening of bank. No operation makes money, so the first read shows the
+// initial balances once the transfers before it are taken back.
+type bankOpening struct {
+	models.NoNeeds
+	m       *bank
+	calls   map[jepsen.Operation]int32 // the transfer of each that may happen
+	order   []jepsen.Operation         // the same, in the order of their calls
+	done    []jepsen.Operation         // the transfers that have returned
+	doneBy  map[jepsen.Operation]int   // by read: how many had returned when it was called
+	read    bool                       // the first read has returned
+	balance []models.State
+}
+
+// maxBesides bounds the transfers beside the first read that may come before it.
+const maxBesides = 3
+
+func (o *bankOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
+	switch {
+	case o.read || status == jepsen.Failed:
+	case op.Kind == bankRead:
+		o.doneBy[i] = len(o.done)
+	default:
+		o.calls[i] = op.A
+		o.order = append(o.order, i)
+	}
+}
+
+func (o *bankOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
+	switch {
+	case o.read:
+		return
+	case op.Kind == bankTransfer:
+		o.done = append(o.done, i)
+		return
+	}
+	o.read = true
+	before := o.m.reads[op.A]
+	sure := map[jepsen.Operation]bool{}
+	for _, j := range o.done[:o.doneBy[i]] {
+		before, sure[j] = o.takeBack(before, j), true
+	}
+	var besides []jepsen.Operation
+	for _, j := range o.order {
+		if !sure[j] {
+			besides = append(besides, j)
+		}
+	}
+	besides = besides[:min(len(besides), maxBesides)]
+	for some := range 1 << len(besides) {
+		s := before
+		for k, j := range besides {
+			if some>>k&1 != 0 {
+				s = o.takeBack(s, j)
+			}
+		}
+		o.balance = append(o.balance, s)
+	}
+}
+
+// takeBack returns the state before a transfer.
+func (o *bankOpening) takeBack(s models.State, i jepsen.Operation) models.State {
+	t := o.m.transfers[o.calls[i]]
+	s = withBalance(s, t.from, balance(s, t.from)+int64(t.amount))
+	return withBalance(s, t.to, balance(s, t.to)-int64(t.amount))
+}
+
+func (o *bankOpening) Puts(op models.Op) bool { return op.Kind == bankTransfer }
+
+func (o *bankOpening) Later() bool { return !o.read }
+
+func (o *bankOpening) Starts() []edn.ID {
+	var starts []edn.ID
+	for _, s := range o.balance {
+		poor := false
+		for k := 0; k < len(s); k += 3 {
+			poor = poor || home.Number(s[k+1:k+3]) < 0
+		}
+		if len(s) > 0 && (!poor || o.m.negative) {
+			starts = append(starts, o.m.mapOf(s))
+		}
+	}
+	return starts
+}

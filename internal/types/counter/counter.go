@@ -1,0 +1,274 @@
+package counter
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+var counterDefinition = models.Definition{
+	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
+	Params:    []models.Param{models.ParamAnswers},
+	Repeating: []string{"add"},
+	Untold:    "increments do not return new values, so none was checked",
+	Default:   "0",
+	Record:    "clew.model.Counter",
+	New:       newCounter,
+}
+
+// counter is a number that operations add to; it may be negative. A state holds its upper
+// and its lower 32 bits.
+type counter struct {
+	v                  *edn.Values
+	record             string
+	fAdd, fRead, fBoth edn.ID
+	fIncr, fDecr       [2]edn.ID
+	init               int64
+	totals             home.Integers
+	told               bool // increments tell the new value
+	traits             models.Traits
+}
+
+func newCounter(b *models.Binding) (models.Reader, error) {
+	f := b.Values.InternKeyword
+	m := &counter{v: b.Values, record: b.Record, fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
+		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
+	m.traits = models.Traits{
+		Survey: m.survey,
+		Opening: func() models.Opening {
+			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
+		},
+		Shape:     func() models.Shape { return models.CounterShape{Init: m.init, Totals: m.totals.List} },
+		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+	}
+	if init, given := b.Init(); given {
+		n, ok := init.Int()
+		if !ok || n < -maxInitial || n > maxInitial {
+			return nil, models.ParamErrorf("counter's %s must be an integer from %d to %d, not %v", models.ParamInit, -maxInitial, maxInitial, init)
+		}
+		m.init = n
+	}
+	return m, nil
+}
+
+// maxInitial bounds the initial value, and maxAdded the number that one operation adds. The
+// sum over all operations that a history can hold stays an int64.
+const (
+	maxInitial = 1 << 61
+	MaxAdded   = math.MaxInt32
+)
+
+func (m *counter) Read(o models.Operation) (models.Op, bool, error) {
+	sign := int32(1)
+	switch {
+	case o.FID == m.fAdd:
+		n, err := m.amount(o.ValueID)
+		return models.Op{Kind: models.Plus, A: n}, n != 0, err
+	case o.FID == m.fRead:
+		if o.Status == jepsen.Crashed {
+			return models.Op{}, false, nil
+		}
+		if _, ok := m.v.Int(o.ValueID); !ok {
+			return models.Op{}, false, fmt.Errorf("expected the integer that was read, of at most 64 bits, found %s", m.v.Text(o.ValueID))
+		}
+		return models.Op{Kind: models.Total, B: m.totals.Of(m.v, o.ValueID)}, true, nil
+	case slices.Contains(m.fDecr[:], o.FID):
+		sign = -1
+	case !slices.Contains(m.fIncr[:], o.FID) && o.FID != m.fBoth:
+		return models.Op{}, false, models.ErrUnknownF
+	}
+	return m.readBoth(o, sign)
+}
+
+// readBoth reads an operation that adds and may tell the new value. The new value of an
+// increment counts only if increments tell it. The invocation says how much is added; nil
+// is 1, but not for an :add-and-get.
+func (m *counter) readBoth(o models.Operation, sign int32) (op models.Op, keep bool, err error) {
+	op = models.Op{Kind: models.Plus, A: sign}
+	if o.GivenID != edn.Nil || o.FID == m.fBoth {
+		n, err := m.amount(o.GivenID)
+		if err != nil {
+			return op, false, err
+		}
+		op.A = sign * n
+	}
+	if o.Status == jepsen.Crashed {
+		return op, op.A != 0, nil
+	}
+	after, told, both := m.answer(o.GivenID, o.ValueID)
+	switch {
+	case o.FID == m.fBoth && !both:
+		return op, false, fmt.Errorf("expected [%s new], found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+	case !told && o.ValueID != edn.Nil && m.v.Same(o.ValueID) != m.v.Same(o.GivenID) && o.GivenID == edn.Nil:
+		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.v.Text(o.ValueID))
+	case !told && o.ValueID != edn.Nil && m.v.Same(o.ValueID) != m.v.Same(o.GivenID):
+		return op, false, fmt.Errorf("expected the new value, [%s new], %[1]s or nil, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+	case !told || !m.told && o.FID != m.fBoth:
+		return op, op.A != 0, nil
+	case op.A == 0:
+		return models.Op{Kind: models.Total, B: m.totals.Of(m.v, after)}, true, nil
+	}
+	return models.Op{Kind: models.PlusTotal, A: op.A, B: m.totals.Of(m.v, after)}, true, nil
+}
+
+// answer returns the new value that a completion may tell, and whether it stands beside the
+// amount, as [n new].
+func (m *counter) answer(given, value edn.ID) (after edn.ID, told, both bool) {
+	after = value
+	if k := m.v.Kind(value); k == edn.KindVector || k == edn.KindList {
+		items := m.v.Items(value)
+		if both = len(items) == 2 && m.v.Same(items[0]) == m.v.Same(given); both {
+			after = items[1]
+		}
+	}
+	_, told = m.v.Int(after)
+	return after, told, both && told
+}
+
+// Traits implements Model.
+func (m *counter) Traits() *models.Traits { return &m.traits }
+
+func (m *counter) survey(s *models.Spec, h *jepsen.History) error {
+	return s.SurveyAnswers(h, "a new value", func(f, given, value edn.ID) models.Answer {
+		switch {
+		case !slices.Contains(m.fIncr[:], f) && !slices.Contains(m.fDecr[:], f):
+			return models.NoAnswer
+		case value == edn.Nil:
+			return models.Silent
+		}
+		_, told, _ := m.answer(given, value)
+		return models.AnswerOf(m.v.Same(value) == m.v.Same(given), told)
+	})
+}
+
+// amount reads an integer that is added.
+func (m *counter) amount(id edn.ID) (int32, error) {
+	n, ok := m.v.Int(id)
+	if !ok || n < -MaxAdded || n > MaxAdded {
+		return 0, fmt.Errorf("expected an integer from %d to %d, found %s", -MaxAdded, MaxAdded, m.v.Text(id))
+	}
+	return int32(n), nil
+}
+
+func (m *counter) Init() models.State { return home.StateOf(m.init) }
+
+func (m *counter) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	next := home.Number(s) + int64(op.A)
+	switch {
+	case op.Kind != models.Plus && next != m.totals.List[op.B]:
+		return dst
+	case op.Kind == models.Total:
+		return append(dst, s)
+	}
+	return append(dst, home.StateOf(next))
+}
+
+func (m *counter) Mutates(op models.Op) bool { return op.Kind != models.Total }
+
+// mayFollow says whether the missing amount lies between the sums of what the others can take
+// away and add.
+func (m *counter) mayFollow(s models.State, op models.Op, others []models.Op) bool {
+	if op.Kind == models.Plus {
+		return true
+	}
+	missing := m.totals.List[op.B] - int64(op.A) - home.Number(s)
+	least, most := int64(0), int64(0)
+	for _, other := range others {
+		if other.A < 0 {
+			least += int64(other.A)
+		} else {
+			most += int64(other.A)
+		}
+	}
+	return least <= missing && missing <= most
+}
+
+// mayLead rests on that the order of additions does not matter unless an operation sees the
+// total.
+func (m *counter) mayLead(_ models.State, op models.Op, others []models.Op) bool {
+	return op.Kind == models.Plus && !slices.ContainsFunc(others, func(other models.Op) bool { return other.Kind != models.Plus })
+}
+
+func (m *counter) Why(s models.State, op models.Op) string {
+	now, saw := home.Number(s), m.totals.List[op.B]
+	if op.Kind == models.PlusTotal {
+		return fmt.Sprintf("can't go from counter %d to %d by %d", now, saw, op.A)
+	}
+	return "can't read " + strconv.FormatInt(saw, 10) + " from counter " + strconv.FormatInt(now, 10)
+}
+
+func (m *counter) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record, home.Field{Name: "value", Value: m.v.InternInt(home.Number(s))})
+}
+
+// counterOpening is the Opening of counter. A number that is a sum of amounts called so far
+// may have come from them.
+type counterOpening struct {
+	models.NoNeeds
+	m      *counter
+	sums   map[int64]bool // sums of any amounts called so far
+	may    map[int64]bool // the same without those that failed
+	starts []int64
+	less   []int64 // starts, less what had been added by then
+}
+
+// maxSums bounds the sums that are kept.
+const maxSums = 1 << 14
+
+func (o *counterOpening) Call(_ jepsen.Operation, op models.Op, status jepsen.Status) {
+	if op.Kind == models.Total || op.A == 0 {
+		return
+	}
+	addTo(o.sums, int64(op.A))
+	if status != jepsen.Failed {
+		addTo(o.may, int64(op.A))
+	}
+}
+
+// addTo adds the sums that include one more number, up to a bound.
+func addTo(sums map[int64]bool, n int64) {
+	if len(sums) <= maxSums {
+		for _, sum := range slices.Collect(maps.Keys(sums)) {
+			sums[sum+n] = true
+		}
+	}
+}
+
+func (o *counterOpening) Return(_ jepsen.Operation, op models.Op, early bool) {
+	if !early || op.Kind != models.Total || len(o.starts) == models.MaxOpenings {
+		return
+	}
+	total := o.m.totals.List[op.B]
+	if len(o.sums) > maxSums || o.sums[total] || total < -maxInitial || total > maxInitial {
+		return
+	}
+	if !slices.Contains(o.starts, total) {
+		o.starts = append(o.starts, total)
+	}
+	for _, sum := range slices.Sorted(maps.Keys(o.may)) {
+		if len(o.less) < models.MaxOpenings && !slices.Contains(o.less, total-sum) {
+			o.less = append(o.less, total-sum)
+		}
+	}
+}
+
+func (o *counterOpening) Puts(op models.Op) bool { return op.Kind != models.Total }
+
+func (o *counterOpening) Later() bool { return false }
+
+func (o *counterOpening) Starts() []edn.ID {
+	var starts []edn.ID
+	for _, n := range append(o.starts, o.less...) {
+		if id := o.m.v.InternInt(n); n != 0 && !slices.Contains(starts, id) {
+			starts = append(starts, id)
+		}
+	}
+	return starts
+}

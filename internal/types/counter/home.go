@@ -1,0 +1,25 @@
+package counter
+
+import (
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/internal/second"
+)
+
+// Home is what clew knows about counters.
+var Home = home.Home{Place: 100, Types: []home.Type{
+	{Definition: &counterDefinition, Generated: gen.Model{
+		Small: func(g *gen.SmallHistory) gen.Object { return newSmallCounter(g) },
+		Long:  newLongCounter, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
+	}},
+	{Definition: &countingSemaphoreDefinition, Generated: gen.Model{
+		Small: func(g *gen.SmallHistory) gen.Object { return &smallSemaphore{g: g} },
+		Long:  newLongCount, Bugs: gen.Bugs{gen.LostWrite},
+	}},
+}}
+
+// Second is the second reading of counters, for tests.
+var Second = map[string]second.Reading{
+	"counter":            {Prepare: second.Told, Init: secondInit, Step: secondCounter},
+	"counting-semaphore": {Init: secondInit, Step: secondCounting},
+}

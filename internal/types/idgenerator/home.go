@@ -1,0 +1,16 @@
+package idgenerator
+
+import (
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/internal/second"
+)
+
+// Home is what clew knows about id-generator.
+var Home = home.Home{Place: 110, Types: []home.Type{{Definition: &idGeneratorDefinition, Generated: gen.Model{
+	Small: func(g *gen.SmallHistory) gen.Object { return &smallIDs{g: g} },
+	Long:  newLongIDs, Bugs: gen.Bugs{gen.Duplicate},
+}}}}
+
+// Second is the second reading of id-generator, for tests.
+var Second = map[string]second.Reading{"id-generator": {Step: secondIDs}}

@@ -1,0 +1,136 @@
+package idgenerator
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// idGenerator gives out ids. A state holds the sorted classes of the ids given out. If ids
+// grow, it holds the last one, as a counter does, and nothing initially.
+type idGenerator struct {
+	v       *edn.Values
+	record  string
+	f       [2]edn.ID
+	growing bool
+	numbers home.Integers
+	traits  models.Traits
+}
+
+var idGeneratorDefinition = models.Definition{
+	Name: "id-generator", Fs: ":generate (or :take) -> id", About: "ids, all distinct or growing",
+	Params: []models.Param{models.ParamIDs},
+	NoInit: "it starts with no ids given out",
+	Record: "clew.model.IDGenerator",
+	New: func(b *models.Binding) (models.Reader, error) {
+		f := b.Values.InternKeyword
+		m := &idGenerator{v: b.Values, record: b.Record, f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}
+		m.traits = models.Traits{
+			Run:       m.run,
+			Shape:     func() models.Shape { return models.IDsShape{Growing: m.growing, Numbers: m.numbers.List} },
+			Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},
+		}
+		return m, nil
+	},
+}
+
+func (m *idGenerator) Read(o models.Operation) (op models.Op, keep bool, err error) {
+	if !slices.Contains(m.f[:], o.FID) {
+		return op, false, models.ErrUnknownF
+	}
+	if o.Status == jepsen.Crashed {
+		return op, false, nil // it may have given out any id
+	}
+	if _, ok := m.v.Int(o.ValueID); o.ValueID == edn.Nil || m.growing && !ok {
+		what := "an id"
+		if m.growing {
+			what = "an integer, as ids grow"
+		}
+		return op, false, fmt.Errorf("expected %s, found %s", what, m.v.Text(o.ValueID))
+	}
+	op.A = int32(m.v.Same(o.ValueID))
+	if m.growing {
+		op.B = m.numbers.Of(m.v, o.ValueID)
+	}
+	return op, true, nil
+}
+
+func (m *idGenerator) Init() models.State { return nil }
+
+func (m *idGenerator) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	if m.growing {
+		if n := m.numbers.List[op.B]; len(s) == 0 || n > home.Number(s) {
+			return append(dst, home.StateOf(n))
+		}
+		return dst
+	}
+	i, found := slices.BinarySearch(s, op.A)
+	if found {
+		return dst
+	}
+	return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+}
+
+// run begins a run. Every step takes constant time.
+func (m *idGenerator) run(s models.State) models.Run {
+	if m.growing {
+		return &lastID{m, s}
+	}
+	return givenIDs{home.NewMembers(s)}
+}
+
+type givenIDs struct{ *home.Members }
+
+func (r givenIDs) Apply(op models.Op) models.Outcome {
+	if r.Has(op.A) {
+		return models.Impossible
+	}
+	r.Add(op.A)
+	return models.One
+}
+
+type lastID struct {
+	m *idGenerator
+	s models.State
+}
+
+func (r *lastID) Apply(op models.Op) models.Outcome {
+	next := r.m.Step(nil, r.s, op)
+	if len(next) == 0 {
+		return models.Impossible
+	}
+	r.s = next[0]
+	return models.One
+}
+
+func (r *lastID) State() models.State { return r.s }
+
+func (r *lastID) States(func()) []models.State { return []models.State{r.s} }
+
+func (m *idGenerator) Mutates(models.Op) bool { return true }
+
+// Traits implements Model.
+func (m *idGenerator) Traits() *models.Traits { return &m.traits }
+
+func (m *idGenerator) Why(s models.State, op models.Op) string {
+	if id := m.v.Text(edn.ID(op.A)); !m.growing {
+		return id + " was given out before"
+	} else {
+		return fmt.Sprintf("%s is not greater than %d", id, home.Number(s))
+	}
+}
+
+func (m *idGenerator) Record(s models.State) edn.Value {
+	if !m.growing {
+		return home.Record(m.v, m.record, home.Field{Name: "given", Value: m.v.InternSet(home.IDs(s))})
+	}
+	last := edn.Nil
+	if len(s) > 0 {
+		last = m.v.InternInt(home.Number(s))
+	}
+	return home.Record(m.v, m.record, home.Field{Name: "last", Value: last})
+}

@@ -1,0 +1,211 @@
+package kv
+
+import (
+	"maps"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/internal/types/register"
+	"clew/models"
+)
+
+// kvMap is a map of any values; nothing is appended. Every key is a register whose values
+// are [key value], and A and B are classes of such pairs. The value of an absent key is
+// nil, or the empty string if gets report it so. A state holds the keys that are present
+// and their pairs, sorted by key.
+type kvMap struct {
+	v       *edn.Values
+	record  string
+	absent  edn.ID
+	init    models.State
+	none    map[int32]int32 // by key: the pair of the key and absent
+	deletes bool            // some delete says that it found something, which no register does
+	traits  models.Traits
+}
+
+// newKVMap returns a kvMap whose initial state is a map of keys and values.
+func newKVMap(v *edn.Values, record string, init models.State, absent edn.ID) *kvMap {
+	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
+	m.traits = models.Traits{Run: m.run, Partition: &models.Partition{Of: m.key, Join: m.join, Project: m.project}}
+	for i := 0; i < len(init); i += 2 {
+		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
+			m.init = append(m.init, init[i], pair)
+		}
+	}
+	return m
+}
+
+// pair returns the class of [key value].
+func (m *kvMap) pair(key, value int32) int32 {
+	if nothing := m.nothing(key); edn.ID(value) == edn.Nil {
+		return nothing
+	}
+	return int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), edn.ID(value)})))
+}
+
+// nothing returns the pair of a key that is absent.
+func (m *kvMap) nothing(key int32) int32 {
+	pair, ok := m.none[key]
+	if !ok {
+		pair = int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), m.absent})))
+		m.none[key] = pair
+	}
+	return pair
+}
+
+// at returns the pair of a key in a state.
+func (m *kvMap) at(s models.State, key int32) int32 {
+	return home.At1(s, key, m.none[key])
+}
+
+// with returns a state with another pair of a key.
+func (m *kvMap) with(s models.State, key, pair int32) models.State {
+	return home.Put1(s, key, pair, m.none[key])
+}
+
+// after returns the pair of the key after an operation, and whether the operation can
+// happen.
+func (m *kvMap) after(key, now int32, op models.Op) (next int32, ok bool) {
+	switch op.Kind {
+	case models.Write:
+		return op.A, true
+	case models.CAS:
+		return op.B, now == op.A
+	case models.FailedCAS:
+		return now, now != op.A
+	case deleteFound:
+		return m.none[key], now != m.none[key]
+	}
+	return now, now == op.A
+}
+
+func (m *kvMap) Init() models.State { return m.init }
+
+func (m *kvMap) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	key := m.key(op)
+	now := m.at(s, key)
+	next, ok := m.after(key, now, op)
+	switch {
+	case !ok:
+		return dst
+	case next == now:
+		return append(dst, s)
+	}
+	return append(dst, m.with(s, key, next))
+}
+
+// run begins a run. Every step takes constant time.
+func (m *kvMap) run(s models.State) models.Run {
+	r := &kvMapRun{m, make(map[int32]int32, len(s)/2)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = s[i+1]
+	}
+	return r
+}
+
+type kvMapRun struct {
+	m   *kvMap
+	now map[int32]int32 // by key
+}
+
+func (r *kvMapRun) Apply(op models.Op) models.Outcome {
+	key := r.m.key(op)
+	now, present := r.now[key]
+	if !present {
+		now = r.m.none[key]
+	}
+	next, ok := r.m.after(key, now, op)
+	if ok && next != now {
+		r.now[key] = next
+	}
+	return models.OneIf(ok)
+}
+
+func (r *kvMapRun) State() models.State {
+	var s models.State
+	for _, key := range slices.Sorted(maps.Keys(r.now)) {
+		if pair := r.now[key]; pair != r.m.none[key] {
+			s = append(s, key, pair)
+		}
+	}
+	return s
+}
+
+func (r *kvMapRun) States(func()) []models.State { return []models.State{r.State()} }
+
+func (m *kvMap) Mutates(op models.Op) bool {
+	return op.Kind != models.Read && op.Kind != models.FailedCAS
+}
+
+func (m *kvMap) Why(s models.State, op models.Op) string { return m.why(m.at(s, m.key(op)), op) }
+
+// why says why an operation cannot happen with the pair of its key.
+func (m *kvMap) why(now int32, op models.Op) string {
+	value := func(pair int32) string {
+		if op.Kind != models.CAS && pair == 0 {
+			return ""
+		}
+		return m.v.Text(m.value(pair))
+	}
+	return whyNot(op.Kind, value(now), value(op.A), value(op.B))
+}
+
+// value returns the second item of a pair.
+func (m *kvMap) value(pair int32) edn.ID { return m.v.Items(edn.ID(pair))[1] }
+
+func (m *kvMap) Record(s models.State) edn.Value {
+	var kvs []edn.ID
+	for i := 0; i < len(s); i += 2 {
+		kvs = append(kvs, edn.ID(s[i]), m.value(s[i+1]))
+	}
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+}
+
+// Traits implements Model.
+func (m *kvMap) Traits() *models.Traits { return &m.traits }
+
+// key returns the operation's key.
+func (m *kvMap) key(op models.Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
+
+// join puts the keys of all parts together. In each part, only its own key can differ from
+// the initial map.
+func (m *kvMap) join(parts []models.State) models.State {
+	now := m.run(m.init).(*kvMapRun)
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			if s[i+1] != m.at(m.init, s[i]) {
+				now.now[s[i]] = s[i+1]
+			}
+		}
+		for i := 0; i < len(m.init); i += 2 {
+			if _, found := home.Find1(s, m.init[i]); !found {
+				delete(now.now, m.init[i])
+			}
+		}
+	}
+	return now.State()
+}
+
+// project is Partition.Project: a key is a register.
+func (m *kvMap) project(part int32, _ *models.Columns) models.Model {
+	if m.deletes {
+		return m
+	}
+	k := &kvKey{register.Register{V: m.v, Initial: m.at(m.init, part), Offered: register.RegisterTraits}, m, part}
+	k.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: k.Initial, CAS: true} }
+	return k
+}
+
+// kvKey is a key of a kvMap.
+type kvKey struct {
+	register.Register
+	whole *kvMap
+	key   int32
+}
+
+func (k *kvKey) Why(s models.State, op models.Op) string { return k.whole.why(s[0], op) }
+
+func (k *kvKey) Record(s models.State) edn.Value {
+	return k.whole.Record(k.whole.with(k.whole.init, k.key, s[0]))
+}

@@ -1,0 +1,260 @@
+package lease
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Kinds of lease. A is the class of an owner, edn.Nil for none, and B an epoch plus 1, or 0
+// if it is not told.
+const (
+	leaseClaim models.Kind = iota
+	leaseRenew
+	leaseRelease
+	leaseCheck
+)
+
+// lease has one owner at a time, from a claim to its release or the next claim. Every claim
+// has an epoch greater than those before it. No operation shows that a lease ran out, so a
+// claim may always take over. A state is three numbers: the owner's class; the epoch of the
+// last claim plus 1, 0 before any; and whether that epoch was told. If it was not, it is
+// the least that the epoch can be.
+type lease struct {
+	v                                *edn.Values
+	record                           string
+	fClaim, fRenew, fRelease, fCheck edn.ID
+	kOwner, kEpoch                   edn.ID
+	init                             models.State
+	traits                           models.Traits
+}
+
+var leaseDefinition = models.Definition{
+	Name: "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
+	Default: "[nil nil]",
+	Record:  "clew.model.Lease",
+	New:     newLease,
+}
+
+func newLease(b *models.Binding) (models.Reader, error) {
+	f := b.Values.InternKeyword
+	m := &lease{v: b.Values, record: b.Record, fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
+		kOwner: f("owner"), kEpoch: f("epoch"), init: models.State{int32(edn.Nil), 0, 1}}
+	m.traits = models.Traits{Opening: func() models.Opening { return &leaseOpening{v: m.v, Callers: home.Callers{}} }}
+	if b.InitID == nil {
+		return m, nil
+	}
+	owner, epoch, err := m.term(*b.InitID)
+	if err != nil || epoch == 0 && (owner != int32(edn.Nil) || b.Values.Kind(*b.InitID) != edn.KindVector) {
+		return nil, models.ParamErrorf("lease's %s must be [owner epoch] such as [nil 0], not %s", models.ParamInit, b.Values.Text(*b.InitID))
+	}
+	m.init = models.State{owner, epoch, 1}
+	return m, nil
+}
+
+// Traits implements Model.
+func (m *lease) Traits() *models.Traits { return &m.traits }
+
+// term reads [owner epoch], {:owner .. :epoch ..} or an owner alone.
+func (m *lease) term(id edn.ID) (owner, epoch int32, err error) {
+	who, when := id, edn.Nil
+	switch m.v.Kind(id) {
+	case edn.KindVector, edn.KindList:
+		items := m.v.Items(id)
+		if len(items) != 2 {
+			return 0, 0, fmt.Errorf("expected [owner epoch], found %s", m.v.Text(id))
+		}
+		who, when = items[0], items[1]
+	case edn.KindMap:
+		var owned, timed bool
+		who, owned = m.v.Get(id, m.kOwner)
+		when, timed = m.v.Get(id, m.kEpoch)
+		if read := len(m.v.Items(id)) / 2; !owned && !timed || !(owned && timed) && read > 1 {
+			return 0, 0, fmt.Errorf("expected {:owner o :epoch n}, found %s", m.v.Text(id))
+		}
+	}
+	if when == edn.Nil {
+		return int32(m.v.Same(who)), 0, nil
+	}
+	n, ok := m.v.Int(when)
+	if !ok || n < 0 || n >= models.MaxCount {
+		return 0, 0, fmt.Errorf("expected an epoch from 0 on, less than %d, found %s", models.MaxCount, m.v.Text(when))
+	}
+	return int32(m.v.Same(who)), int32(n) + 1, nil
+}
+
+func (m *lease) Read(o models.Operation) (op models.Op, keep bool, err error) {
+	crashed := o.Status == jepsen.Crashed
+	switch o.FID {
+	case m.fClaim:
+		op.Kind = leaseClaim
+	case m.fRenew:
+		op.Kind = leaseRenew
+	case m.fRelease:
+		op.Kind = leaseRelease
+	case m.fCheck:
+		op.Kind = leaseCheck
+		if crashed {
+			return op, false, nil
+		}
+	default:
+		return op, false, models.ErrUnknownF
+	}
+	if op.Kind == leaseCheck {
+		op.A, op.B, err = m.term(o.ValueID)
+	} else {
+		op.A, op.B, err = m.update(o)
+	}
+	return op, true, err
+}
+
+// update reads the owner and the epoch of an update from its invocation and its completion.
+// A completion of nil or true adds nothing.
+func (m *lease) update(o models.Operation) (owner, epoch int32, err error) {
+	owner, epoch, err = m.term(o.GivenID)
+	if err == nil && o.ValueID != o.GivenID && o.ValueID != edn.Nil && o.ValueID != edn.True {
+		var who, when int32
+		who, when, err = m.term(o.ValueID)
+		if no := int32(edn.Nil); owner != no && who != no && who != owner || epoch != 0 && when != 0 && when != epoch {
+			return 0, 0, fmt.Errorf("expected %s or true, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+		}
+		if edn.ID(owner) == edn.Nil {
+			owner = who
+		}
+		epoch = max(epoch, when)
+	}
+	if k := m.v.Kind(edn.ID(owner)); err == nil && (k == edn.KindNil || k == edn.KindBool) {
+		err = fmt.Errorf("expected [owner epoch], found %s", m.v.Text(o.ValueID))
+	}
+	return owner, epoch, err
+}
+
+func (m *lease) Init() models.State { return m.init }
+
+func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	owner, epoch, told := s[0], s[1], s[2]
+	if op.Kind == leaseClaim {
+		switch {
+		case op.B == 0:
+			return models.Only(dst, op.A, epoch+1, 0)
+		case op.B > epoch:
+			return models.Only(dst, op.A, op.B, 1)
+		}
+		return dst
+	}
+	if owner != op.A || op.B != 0 && (told == 1 && op.B != epoch || op.B < epoch) {
+		return dst
+	}
+	if op.B != 0 {
+		epoch, told = op.B, 1
+	}
+	if op.Kind == leaseRelease {
+		owner = int32(edn.Nil)
+	}
+	return models.Only(dst, owner, epoch, told)
+}
+
+// Mutates also returns true for operations that tell the epoch.
+func (m *lease) Mutates(op models.Op) bool {
+	return op.Kind == leaseClaim || op.Kind == leaseRelease || op.B != 0
+}
+
+func (m *lease) Why(s models.State, op models.Op) string {
+	what := m.v.Text(edn.ID(op.A))
+	if op.B > 0 {
+		what = fmt.Sprintf("%s in epoch %d", what, op.B-1)
+	}
+	switch now := m.holder(s); op.Kind {
+	case leaseClaim:
+		return "can't claim by " + what + " after " + now
+	case leaseRenew:
+		return "can't renew by " + what + ": held by " + now
+	case leaseRelease:
+		return "can't release by " + what + ": held by " + now
+	default:
+		return "can't be held by " + what + ": held by " + now
+	}
+}
+
+// holder returns a state in words.
+func (m *lease) holder(s models.State) string {
+	who := m.v.Text(edn.ID(s[0]))
+	if edn.ID(s[0]) == edn.Nil {
+		who = "nobody"
+	}
+	switch {
+	case s[1] == 0:
+		return who
+	case s[2] == 0:
+		return fmt.Sprintf("%s in epoch %d or later", who, s[1]-1)
+	}
+	return fmt.Sprintf("%s in epoch %d", who, s[1]-1)
+}
+
+func (m *lease) Record(s models.State) edn.Value {
+	epoch := edn.Nil
+	if s[1] > 0 {
+		epoch = m.v.InternInt(int64(s[1]) - 1)
+	}
+	fields := []home.Field{{Name: "owner", Value: edn.ID(s[0])}, {Name: "epoch", Value: epoch}}
+	if s[2] == 0 {
+		fields = append(fields, home.Field{Name: "or-later", Value: edn.True})
+	}
+	return home.Record(m.v, m.record, fields...)
+}
+
+// leaseOpening is the Opening of lease. It looks for an owner that no claim named, and for the epochs that operations
+// tell.
+type leaseOpening struct {
+	home.Callers
+	models.NoNeeds
+	v       *edn.Values
+	owner   int32
+	shown   bool
+	claimed bool    // a claim has returned
+	epochs  []int32 // plus 1
+}
+
+func (o *leaseOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
+	switch op.Kind {
+	case leaseClaim:
+		o.Add(models.Cell{Place: 0, Value: op.A}, i)
+		o.Add(models.Cell{Place: 0, Value: int32(edn.Nil)}, i) // its epoch may have been left without its owner
+		return
+	case leaseRelease:
+		o.Add(models.Cell{Place: 0, Value: int32(edn.Nil)}, i)
+	}
+	if op.B != 0 && status != jepsen.Failed && len(o.epochs) < models.MaxOpenings-1 && !slices.Contains(o.epochs, op.B) {
+		o.epochs = append(o.epochs, op.B)
+	}
+}
+
+func (o *leaseOpening) Return(i jepsen.Operation, op models.Op, early bool) {
+	o.claimed = o.claimed || op.Kind == leaseClaim
+	if early && !o.shown && op.Kind != leaseClaim && !o.But(i, models.Cell{Place: 0, Value: op.A}) {
+		o.owner, o.shown = op.A, true
+	}
+}
+
+func (o *leaseOpening) Puts(op models.Op) bool {
+	return op.Kind == leaseClaim || op.Kind == leaseRelease
+}
+
+// Later returns true until a claim has returned. Epochs told later are those of claims.
+func (o *leaseOpening) Later() bool { return o.shown && !o.claimed }
+
+// Starts returns the owner with each epoch that was told, and with the first epoch.
+func (o *leaseOpening) Starts() []edn.ID {
+	if !o.shown {
+		return nil
+	}
+	var starts []edn.ID
+	for _, epoch := range append(o.epochs, 1) {
+		starts = append(starts, o.v.InternVector([]edn.ID{edn.ID(o.owner), o.v.InternInt(int64(epoch) - 1)}))
+	}
+	return starts
+}

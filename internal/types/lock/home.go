@@ -1,0 +1,41 @@
+package lock
+
+import (
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/internal/second"
+)
+
+// Home is what clew knows about locks.
+var Home = home.Home{Place: 30, Types: []home.Type{
+	{Definition: &mutexDefinition, Generated: gen.Model{
+		Small: func(g *gen.SmallHistory) gen.Object { return &smallMutex{g: g} },
+		Long:  newLongLock, Bugs: gen.Bugs{gen.TwoHolders},
+	}},
+	{Definition: &semaphoreDefinition, Generated: generated(gen.TwoHolders)},
+	{Definition: &ownerMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease)},
+	{Definition: &reentrantMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease)},
+	{Definition: &ownerSemaphoreDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease)},
+	{Definition: &fencedMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease, gen.Duplicate)},
+	{Definition: &reentrantFencedMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease, gen.Duplicate)},
+}}
+
+func generated(bugs ...gen.LongKind) gen.Model {
+	return gen.Model{
+		Small: func(g *gen.SmallHistory) gen.Object { return newSmallLock(g) },
+		Long:  newLongLock, Bugs: bugs,
+	}
+}
+
+// Second is the second reading of locks, for tests.
+var Second = map[string]second.Reading{
+	"mutex":                  {Step: secondMutex, Init: func(second.Form, bool) []string { return []string{"free"} }},
+	"semaphore":              {Prepare: secondOwners, Step: secondSemaphore},
+	"owner-semaphore":        {Prepare: secondOwners, Step: secondSemaphore},
+	"owner-mutex":            {Prepare: secondOwners, Step: secondOwnerMutex},
+	"reentrant-mutex":        {Prepare: secondOwners, Step: secondOwnerMutex},
+	"fenced-mutex":           {Prepare: secondOwners, Init: unfenced, Step: secondFenced},
+	"reentrant-fenced-mutex": {Prepare: secondOwners, Init: unfenced, Step: secondFenced},
+}
+
+func unfenced(second.Form, bool) []string { return []string{"", "0", "0", "0"} }

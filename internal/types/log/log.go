@@ -1,0 +1,529 @@
+package log
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// log is a list that is only appended to. A state is the number of a node: its last value,
+// and the list before it. So lists share their beginnings, and a step takes constant time
+// however long they are.
+type log struct {
+	v                                *edn.Values
+	record                           string
+	fAppend, fReadAt, fTail, fRead   edn.ID
+	kOffset, kMsg, kValue, kExpected edn.ID
+	init                             []int32
+	first                            int32 // the node of init
+	told                             bool  // appends tell their offsets
+	lists                            [][]int32
+	ends                             []int32 // by list: its node
+	numbers                          models.Numbering
+	traits                           models.Traits
+
+	mu       sync.Mutex // parts are searched concurrently
+	nodes    []logNode
+	children []int32 // open addressing over nodes, by the node before and the value; 0 is free
+}
+
+// logNode is a list. jump is a shorter one, so that any beginning is few steps away (Myers,
+// "An applicative random-access stack", 1983).
+type logNode struct{ before, jump, value, length int32 }
+
+var logDefinition = models.Definition{
+	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
+	Called:  []string{"list"},
+	Params:  []models.Param{models.ParamAnswers},
+	Untold:  "appends do not return offsets, so none was checked",
+	Default: "[]",
+	Record:  "clew.model.Log",
+	New:     newLog,
+}
+
+func newLog(b *models.Binding) (models.Reader, error) {
+	f := b.Values.InternKeyword
+	m := &log{v: b.Values, record: b.Record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
+		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
+		told: b.Spec.Answers == models.AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
+	m.traits = models.Traits{
+		Survey:  m.survey,
+		Opening: m.opening,
+		Run:     m.run,
+		Weight:  func(models.State) int64 { return 64 }, // a node is held as long as its number is
+		Shape:   func() models.Shape { return models.LogShape{Init: m.init, Lists: m.lists} },
+		Lookahead: &models.Lookahead{
+			MayFollow: m.mayFollow,
+			MayLead:   func(models.State, models.Op, []models.Op) bool { return false },
+		},
+	}
+	if b.InitID == nil {
+		return m, nil
+	}
+	list, ok := m.list(*b.InitID)
+	if !ok {
+		return nil, models.ParamErrorf("log's %s must be a vector such as [1 2], not %s", models.ParamInit, b.Values.Text(*b.InitID))
+	}
+	m.init, m.first = list, m.follow(0, list)
+	return m, nil
+}
+
+// list returns the classes of a sequence.
+func (m *log) list(id edn.ID) (classes []int32, ok bool) {
+	if k := m.v.Kind(id); k != edn.KindVector && k != edn.KindList {
+		return nil, false
+	}
+	for _, item := range m.v.Items(id) {
+		classes = append(classes, int32(m.v.Same(item)))
+	}
+	return classes, true
+}
+
+func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
+	if o.FID == m.fAppend {
+		return m.readAppend(o)
+	}
+	if o.FID != m.fReadAt && o.FID != m.fTail && o.FID != m.fRead {
+		return op, false, models.ErrUnknownF
+	}
+	if o.Status == jepsen.Crashed {
+		return op, false, nil
+	}
+	switch o.FID {
+	case m.fTail:
+		op.Kind = models.Tail
+		op.B, err = m.offset(o.ValueID)
+	case m.fReadAt:
+		var value edn.ID
+		value, op.B, err = m.found(o)
+		op.Kind, op.A = models.ReadAt, int32(m.v.Same(value))
+		if value == edn.Nil {
+			op.Kind = models.ReadNothing
+		}
+	default:
+		op.Kind, op.A = models.ReadLog, m.numbers.Of(int32(m.v.Same(o.ValueID)))
+		if int(op.A) == len(m.lists) {
+			list, ok := m.list(o.ValueID)
+			if !ok {
+				err = fmt.Errorf("expected [v ..], the whole list, found %s", m.v.Text(o.ValueID))
+			}
+			m.lists, m.ends = append(m.lists, list), append(m.ends, m.follow(0, list))
+		}
+	}
+	return op, true, err
+}
+
+// found returns what a :read-at returned, and the offset that it was called with. A map
+// that tells an offset also tells the value. For a :read-at without an offset, the offset
+// of the map counts.
+func (m *log) found(o models.Operation) (value edn.ID, at int32, err error) {
+	asked, value := o.GivenID, o.ValueID
+	if offset, ok := m.v.Get(asked, m.kOffset); ok {
+		asked = offset
+	}
+	if offset, told := m.v.Get(value, m.kOffset); told {
+		if asked != edn.Nil && m.v.Same(asked) != m.v.Same(offset) {
+			return value, 0, fmt.Errorf("expected what is at offset %s, found %s", m.v.Text(asked), m.v.Text(value))
+		}
+		asked = offset
+		if err = m.misnamed(value); err != nil {
+			return value, 0, err
+		}
+		value = m.within(value)
+	}
+	at, err = m.offset(asked)
+	return value, at, err
+}
+
+// misnamed returns an error if a map that is an answer may have the offset or the value
+// under another name. That is an unknown key in a map without an offset, or a key that is
+// spelled almost like a known one.
+func (m *log) misnamed(answer edn.ID) error {
+	if m.v.Kind(answer) != edn.KindMap {
+		return nil
+	}
+	_, told := m.v.Get(answer, m.kOffset)
+	for kvs := m.v.Items(answer); len(kvs) > 0; kvs = kvs[2:] {
+		switch key := m.v.Same(kvs[0]); {
+		case slices.Contains([]edn.ID{m.kOffset, m.kMsg, m.kValue, m.kExpected}, key):
+		case !told || m.isLike(key, "offset", "msg", "message", "value"):
+			return fmt.Errorf("expected {:offset n :msg v}, found %s in %s", m.v.Text(key), m.v.Text(answer))
+		}
+	}
+	return nil
+}
+
+// isLike says whether a key of a map is spelled almost like one of the names.
+func (m *log) isLike(key edn.ID, names ...string) bool {
+	k := m.v.Kind(key)
+	return (k == edn.KindKeyword || k == edn.KindString) && slices.ContainsFunc(names, func(name string) bool {
+		return text.IsLike(strings.ToLower(m.v.Str(key)), name)
+	})
+}
+
+// readAppend reads an append. An offset counts only if appends tell theirs.
+func (m *log) readAppend(o models.Operation) (op models.Op, keep bool, err error) {
+	value, expected := m.appended(o.GivenID)
+	if value == edn.Nil {
+		return op, false, fmt.Errorf("expected a value, found %s", m.v.Text(o.GivenID))
+	}
+	offset := edn.Nil
+	if o.Status == jepsen.Succeeded {
+		answer, ok := m.answer(o.GivenID, o.ValueID)
+		switch {
+		case !ok && m.v.Same(o.ValueID) != m.v.Same(o.GivenID):
+			return op, false, m.noAnswer(o.GivenID, o.ValueID)
+		case ok && m.told:
+			offset = answer
+		}
+	}
+	op.A = int32(m.v.Same(value))
+	for _, told := range []edn.ID{expected, offset} {
+		if told == edn.Nil {
+			continue
+		}
+		n, err := m.offset(told)
+		if err != nil {
+			return op, false, err
+		}
+		if op.B != 0 && op.B != n+1 {
+			op.Kind = models.AppendNever
+		}
+		op.B = n + 1
+	}
+	return op, true, nil
+}
+
+// appended returns the value that an append was called with, and the offset that it
+// expects, or Nil.
+func (m *log) appended(given edn.ID) (value, expected edn.ID) {
+	if m.v.Kind(given) == edn.KindMap {
+		if n, told := m.v.Get(given, m.kExpected); told {
+			return m.within(given), n
+		}
+	}
+	return given, edn.Nil
+}
+
+// answer returns the offset that a completion of an append tells, Nil if it is nil or a map
+// that tells none. ok is false if the completion cannot be an answer.
+func (m *log) answer(given, value edn.ID) (offset edn.ID, ok bool) {
+	offset = value
+	if m.v.Kind(value) == edn.KindMap {
+		offset, ok = m.v.Get(value, m.kOffset)
+		back := m.within(value)
+		if back == edn.Nil && !ok || back != edn.Nil && !m.isAppended(given, back) || m.misnamed(value) != nil {
+			return edn.Nil, false
+		}
+	}
+	n, isInt := m.v.Int(offset)
+	return offset, offset == edn.Nil || isInt && n >= 0 && n < models.MaxCount
+}
+
+// isAppended says whether an append was called to append a value.
+func (m *log) isAppended(given, value edn.ID) bool {
+	appended, _ := m.appended(given)
+	return m.v.Same(value) == m.v.Same(appended)
+}
+
+// noAnswer returns the error of a completion that is neither an answer of an append nor its
+// value.
+func (m *log) noAnswer(given, value edn.ID) error {
+	if back := m.within(value); back != edn.Nil && !m.isAppended(given, back) {
+		appended, _ := m.appended(given)
+		return fmt.Errorf("expected the value %s, found %s", m.v.Text(appended), m.v.Text(value))
+	}
+	if err := m.misnamed(value); err != nil {
+		return err
+	}
+	offset, told := m.v.Get(value, m.kOffset)
+	if !told {
+		offset = value
+	}
+	_, err := m.offset(offset)
+	return err
+}
+
+func (m *log) survey(s *models.Spec, h *jepsen.History) error {
+	return s.SurveyAnswers(h, "an offset", func(f, given, value edn.ID) models.Answer {
+		if f != m.fAppend {
+			return models.NoAnswer
+		}
+		offset, ok := m.answer(given, value)
+		if ok && offset == edn.Nil {
+			return models.Silent
+		}
+		return models.AnswerOf(m.v.Same(value) == m.v.Same(given), ok)
+	})
+}
+
+// within returns the value in a map.
+func (m *log) within(id edn.ID) edn.ID {
+	value, ok := m.v.Get(id, m.kMsg)
+	if !ok {
+		value, _ = m.v.Get(id, m.kValue)
+	}
+	return value
+}
+
+func (m *log) offset(id edn.ID) (int32, error) {
+	n, ok := m.v.Int(id)
+	if !ok || n < 0 || n >= models.MaxCount {
+		return 0, fmt.Errorf("expected an offset from 0 on, less than %d, found %s", models.MaxCount, m.v.Text(id))
+	}
+	return int32(n), nil
+}
+
+// child returns the node of a list with one more value. The caller holds the lock, as for
+// all methods that use nodes.
+func (m *log) child(node, value int32) int32 {
+	slot := m.slot(node, value)
+	if m.children[slot] != 0 {
+		return m.children[slot]
+	}
+	n := int32(len(m.nodes))
+	before := m.nodes[node]
+	jump, beyond := node, m.nodes[before.jump]
+	if before.length-beyond.length == beyond.length-m.nodes[beyond.jump].length {
+		jump = beyond.jump
+	}
+	m.nodes = append(m.nodes, logNode{node, jump, value, before.length + 1})
+	m.children[slot] = n
+	if 4*len(m.nodes) > 3*len(m.children) {
+		m.children = make([]int32, 2*len(m.children))
+		for n, x := range m.nodes[1:] {
+			m.children[m.slot(x.before, x.value)] = int32(n) + 1
+		}
+	}
+	return n
+}
+
+// slot returns where the children have a node, or have room for it.
+func (m *log) slot(node, value int32) int {
+	hi, lo := bits.Mul64(uint64(uint32(node))<<32|uint64(uint32(value))^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
+	mask := len(m.children) - 1
+	slot := int(hi^lo) & mask
+	for n := m.children[slot]; n != 0 && (m.nodes[n].before != node || m.nodes[n].value != value); n = m.children[slot] {
+		slot = (slot + 1) & mask
+	}
+	return slot
+}
+
+// follow returns the node of a list with more values.
+func (m *log) follow(node int32, values []int32) int32 {
+	for _, value := range values {
+		node = m.child(node, value)
+	}
+	return node
+}
+
+// beginning returns the node of the first values of a list.
+func (m *log) beginning(node, length int32) int32 {
+	for m.nodes[node].length > length {
+		if jump := m.nodes[node].jump; m.nodes[jump].length >= length {
+			node = jump
+		} else {
+			node = m.nodes[node].before
+		}
+	}
+	return node
+}
+
+func (m *log) Init() models.State { return models.State{m.first} }
+
+func (m *log) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	length, ok := m.nodes[s[0]].length, false
+	switch op.Kind {
+	case models.AppendTo:
+		if op.B == 0 || op.B-1 == length {
+			return models.Only(dst, m.child(s[0], op.A))
+		}
+	case models.ReadAt:
+		ok = op.B < length && m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+	case models.ReadNothing:
+		ok = op.B >= length
+	case models.Tail:
+		ok = op.B == length
+	case models.ReadLog:
+		ok = m.ends[op.A] == s[0]
+	}
+	if ok {
+		return append(dst, s)
+	}
+	return dst
+}
+
+func (m *log) Mutates(op models.Op) bool { return op.Kind == models.AppendTo }
+
+// Traits implements Model.
+func (m *log) Traits() *models.Traits { return &m.traits }
+
+// mayFollow rests on that a list only grows, and by at most the number of values that the
+// others append.
+func (m *log) mayFollow(s models.State, op models.Op, others []models.Op) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	length := m.nodes[s[0]].length
+	most, held := length, false // held: some other appends the value
+	for _, other := range others {
+		if other.Kind == models.AppendTo {
+			most++
+			held = held || other.A == op.A
+		}
+	}
+	switch op.Kind {
+	case models.AppendTo:
+		return op.B == 0 || length <= op.B-1 && op.B-1 <= most
+	case models.ReadAt:
+		if op.B < length {
+			return m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+		}
+		return op.B < most && held
+	case models.ReadNothing:
+		return op.B >= length
+	case models.Tail:
+		return length <= op.B && op.B <= most
+	case models.ReadLog:
+		end := m.ends[op.A]
+		return m.beginning(end, length) == s[0] && m.nodes[end].length <= most
+	}
+	return false
+}
+
+func (m *log) Why(s models.State, op models.Op) string {
+	m.mu.Lock()
+	length := m.nodes[s[0]].length
+	m.mu.Unlock()
+	value := m.v.Text(edn.ID(op.A))
+	switch op.Kind {
+	case models.AppendTo:
+		return fmt.Sprintf("can't append %s at offset %d: the next one is %d", value, op.B-1, length)
+	case models.AppendNever:
+		return "can't append " + value + " at two offsets"
+	case models.ReadAt:
+		return fmt.Sprintf("can't read %s at offset %d", value, op.B)
+	case models.ReadNothing:
+		return fmt.Sprintf("there is a value at offset %d: the tail is %d", op.B, length)
+	case models.Tail:
+		return fmt.Sprintf("the tail can't be %d: it is %d", op.B, length)
+	}
+	all := slices.Clone(m.lists[op.A])
+	return "can't read " + m.v.Text(m.v.InternVector(home.IDs(all))) + " from " + m.v.Text(m.vector(s))
+}
+
+// run begins a run. A step takes constant time, except a read of the whole list. That takes
+// time linear in the list read.
+func (m *log) run(s models.State) models.Run {
+	list := m.values(s)
+	return &logRun{m, list, s[0], len(list)}
+}
+
+type logRun struct {
+	m     *log
+	list  []int32
+	node  int32 // of the first values
+	noted int   // how many values that is
+}
+
+func (r *logRun) Apply(op models.Op) models.Outcome {
+	length := int32(len(r.list))
+	switch op.Kind {
+	case models.AppendTo:
+		if op.B != 0 && op.B-1 != length {
+			return models.Impossible
+		}
+		r.list = append(r.list, op.A)
+		return models.One
+	case models.ReadAt:
+		return models.OneIf(op.B < length && r.list[op.B] == op.A)
+	case models.ReadNothing:
+		return models.OneIf(op.B >= length)
+	case models.Tail:
+		return models.OneIf(op.B == length)
+	case models.ReadLog:
+		return models.OneIf(slices.Equal(r.list, r.m.lists[op.A]))
+	}
+	return models.Impossible
+}
+
+func (r *logRun) State() models.State {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	r.node, r.noted = r.m.follow(r.node, r.list[r.noted:]), len(r.list)
+	return models.State{r.node}
+}
+
+func (r *logRun) States(func()) []models.State { return []models.State{r.State()} }
+
+// values returns the list of a state.
+func (m *log) values(s models.State) []int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]int32, m.nodes[s[0]].length)
+	for node := s[0]; node != 0; node = m.nodes[node].before {
+		list[m.nodes[node].length-1] = m.nodes[node].value
+	}
+	return list
+}
+
+// vector returns the list of a state as a vector.
+func (m *log) vector(s models.State) edn.ID { return m.v.InternVector(home.IDs(m.values(s))) }
+
+func (m *log) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record, home.Field{Name: "items", Value: m.vector(s)})
+}
+
+// opening looks for the values before the first one that an append was called with.
+func (m *log) opening() models.Opening {
+	const anywhere = -1 // the place of a value that a call is to append
+	var o *home.Places
+	o = home.NewPlaces(home.Places{
+		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
+			switch op.Kind {
+			case models.ReadAt:
+				dst = append(dst, models.Cell{Place: op.B, Value: op.A})
+			case models.ReadLog:
+				for at, x := range m.lists[op.A] {
+					dst = append(dst, models.Cell{Place: int32(at), Value: x})
+				}
+			}
+			return dst
+		},
+		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.AppendTo || op.Kind == models.AppendNever {
+				dst = append(dst, models.Cell{Place: anywhere, Value: op.A})
+			}
+			return dst
+		},
+		Before: func(cell models.Cell) bool {
+			_, called := o.Callers[models.Cell{Place: anywhere, Value: cell.Value}]
+			return called
+		},
+		Mutates: m.Mutates,
+		Start: func(cells []models.Cell) []edn.ID {
+			slices.SortFunc(cells, func(a, b models.Cell) int { return int(a.Place - b.Place) })
+			var list []edn.ID
+			for at, cell := range cells {
+				if cell.Place != int32(at) {
+					break
+				}
+				list = append(list, edn.ID(cell.Value))
+			}
+			if list == nil {
+				return nil
+			}
+			return []edn.ID{m.v.InternVector(list)}
+		},
+	})
+	return o
+}

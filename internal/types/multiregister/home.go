@@ -1,0 +1,16 @@
+package multiregister
+
+import (
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/internal/second"
+)
+
+// Home is what clew knows about multi-register.
+var Home = home.Home{Place: 20, Types: []home.Type{{Definition: &multiRegisterDefinition, Generated: gen.Model{
+	Small: func(g *gen.SmallHistory) gen.Object { return &smallRegisters{g: g, now: map[string]string{}} },
+	Long:  newLongRegisters, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead}, Mistaken: true,
+}}}}
+
+// Second is the second reading of multi-register, for tests.
+var Second = map[string]second.Reading{"multi-register": {Prepare: secondTxns, Init: second.MapInit, Step: secondTxn}}

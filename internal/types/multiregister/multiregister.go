@@ -1,0 +1,424 @@
+package multiregister
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Txn is the kind of multi-register's operations. A is the transaction.
+const Txn models.Kind = 0
+
+// multiRegister is a map of registers that transactions read and write; each transaction is
+// atomic. A state holds the slot and the value class of every key whose value is not the
+// initial one, sorted by slot. Keys that no transaction ties together, directly or through
+// others, are independent of each other.
+type multiRegister struct {
+	v             *edn.Values
+	record        string
+	fTxn          edn.ID
+	fRead, fWrite [2]edn.ID // :read and :r, :write and :w
+	nilReadsExact bool
+	keys          []edn.ID
+	slot          map[edn.ID]int32 // key -> its place in a state
+	init          []int32          // by slot
+	tied          []int32          // by slot: a lower slot tied to it, or itself
+	txns          [][]microOp
+	wrote         []int32 // by slot: the latest transaction that wrote it, as numbered by mark
+	traits        models.Traits
+}
+
+// absent is the value of a key that is not in the map. It reads as nil.
+const absent int32 = -1
+
+// microOp is a step of a transaction: its slot, its value, whether it writes, and whether
+// it is outer. Other transactions matter only to outer steps. A read is outer unless it
+// reads the transaction's own write. A write is outer unless the transaction overwrites it.
+type microOp struct {
+	slot, value  int32
+	write, outer bool
+}
+
+var multiRegisterDefinition = models.Definition{
+	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
+	Called:  []string{"rw-register", "txn"},
+	About:   "a map of registers, read and written together",
+	Params:  []models.Param{models.ParamNilReads},
+	Default: "{}",
+	Record:  "knossos.model.MultiRegister",
+	Infer:   func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":txn")) },
+	New:     newMultiRegister,
+}
+
+func newMultiRegister(b *models.Binding) (models.Reader, error) {
+	v, init := b.Values, b.InitID
+	m := &multiRegister{
+		v:             v,
+		record:        b.Record,
+		fTxn:          v.InternKeyword("txn"),
+		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
+		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
+		nilReadsExact: b.Spec.NilReadsExact,
+		slot:          map[edn.ID]int32{},
+	}
+	m.traits = models.Traits{
+		Finish:     m.finish,
+		Opening:    m.opening,
+		Run:        m.run,
+		Partition:  &models.Partition{Of: m.part, Join: m.join, Project: m.project},
+		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
+		Liveness: &models.Liveness{
+			At:      func(s models.State, place int32) int32 { return orNil(m.value(s, place)) },
+			Shows:   m.shows,
+			Leaves:  func(dst []models.Cell, op models.Op) ([]models.Cell, bool) { return m.makes(dst, op), true },
+			Becomes: func(dst []models.Cell, cell models.Cell) []models.Cell { return append(dst, cell) }, // a value stays what it is
+			Forget:  home.Forget1,
+		},
+	}
+	if init == nil {
+		return m, nil
+	}
+	if v.Kind(*init) != edn.KindMap {
+		return nil, models.ParamErrorf("multi-register's %s must be a map such as {:x 0 :y 0}, not %s", models.ParamInit, v.Text(*init))
+	}
+	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
+		m.init[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
+	}
+	return m, nil
+}
+
+func (m *multiRegister) slotOf(key edn.ID) int32 {
+	key = m.v.Same(key)
+	slot, ok := m.slot[key]
+	if !ok {
+		slot = int32(len(m.keys))
+		m.slot[key] = slot
+		m.keys = append(m.keys, key)
+		m.init = append(m.init, absent)
+		m.tied = append(m.tied, slot)
+		m.wrote = append(m.wrote, 0)
+	}
+	return slot
+}
+
+// tie puts the keys of a transaction into one part.
+func (m *multiRegister) tie(txn []microOp) {
+	for _, mop := range txn {
+		a, b := m.lowest(txn[0].slot), m.lowest(mop.slot)
+		m.tied[max(a, b)] = min(a, b)
+	}
+}
+
+// mark marks the outer steps of the latest transaction.
+func (m *multiRegister) mark(txn []microOp) {
+	n := int32(len(m.txns))
+	for i, mop := range txn {
+		if mop.write {
+			m.wrote[mop.slot] = n
+		} else {
+			txn[i].outer = m.wrote[mop.slot] != n
+		}
+	}
+	for i, mop := range slices.Backward(txn) {
+		if mop.write {
+			txn[i].outer = m.wrote[mop.slot] != -n
+			m.wrote[mop.slot] = -n
+		}
+	}
+}
+
+// lowest returns the lowest slot that is tied to a slot; it stands for their part. Each
+// call halves the path there for the next one.
+func (m *multiRegister) lowest(slot int32) int32 {
+	for m.tied[slot] != slot {
+		m.tied[slot] = m.tied[m.tied[slot]]
+		slot = m.tied[slot]
+	}
+	return slot
+}
+
+// Traits implements Model.
+func (m *multiRegister) Traits() *models.Traits { return &m.traits }
+
+// finish ties every slot to the lowest of its part.
+func (m *multiRegister) finish(*models.Columns) (row int32, err error) {
+	for slot := range m.tied {
+		m.tied[slot] = m.tied[m.tied[slot]] // slots are tied only to lower ones, which are done
+	}
+	return 0, nil
+}
+
+func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
+	if o.FID != m.fTxn && o.FID != m.fRead[0] && o.FID != m.fWrite[0] {
+		return models.Op{}, false, models.ErrUnknownF
+	}
+	var txn []microOp
+	switch m.v.Kind(o.ValueID) {
+	case edn.KindNil:
+	case edn.KindVector, edn.KindList:
+		for _, item := range m.v.Items(o.ValueID) {
+			mop, err := m.microOp(item)
+			if err != nil {
+				return models.Op{}, false, err
+			}
+			// It is unknown what a crashed transaction would have read, and what a nil read
+			// saw.
+			unknown := o.Status == jepsen.Crashed || mop.value == int32(edn.Nil) && !m.nilReadsExact
+			if mop.write || !unknown {
+				txn = append(txn, mop)
+			}
+		}
+	default:
+		return models.Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.v.Text(o.ValueID))
+	}
+	if o.GivenID != o.ValueID && o.GivenID != edn.Nil && o.Status == jepsen.Succeeded {
+		if err := m.repeats(o); err != nil {
+			return models.Op{}, false, err
+		}
+	}
+	m.tie(txn)
+	m.txns = append(m.txns, txn)
+	m.mark(txn)
+	return models.Op{Kind: Txn, A: int32(len(m.txns) - 1), B: 0}, len(txn) > 0, nil
+}
+
+// repeats returns an error unless a completion has the micro-operations of its invocation.
+// A completion may fill in only the values that were read.
+func (m *multiRegister) repeats(o models.Operation) error {
+	called := ""
+	if o.History != nil {
+		inv := o.History.Invocation[o.Of]
+		called = fmt.Sprintf(" (index %d, line %d)", o.History.Index(inv), o.History.Line(inv))
+	}
+	given, found := m.v.Items(o.GivenID), m.v.Items(o.ValueID)
+	if kind := m.v.Kind(o.GivenID); kind != edn.KindVector && kind != edn.KindList || len(given) != len(found) {
+		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+	}
+	for i := range given {
+		if given[i] != found[i] && !m.sameStep(given[i], found[i]) {
+			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called, m.v.Text(given[i]), m.v.Text(found[i]))
+		}
+	}
+	return nil
+}
+
+// sameStep says whether a micro-operation of a completion is the given one of the
+// invocation. microOp has read it before. The value of a read may differ.
+func (m *multiRegister) sameStep(given, found edn.ID) bool {
+	call, step := m.v.Items(given), m.v.Items(found)
+	if kind := m.v.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.v.Same(call[1]) != m.v.Same(step[1]) {
+		return false
+	}
+	writes, reads := m.names(call[0])
+	if wrote, _ := m.names(step[0]); wrote {
+		return writes && len(call) == 3 && m.v.Same(call[2]) == m.v.Same(step[2])
+	}
+	return reads
+}
+
+// names says whether the name of a micro-operation means a write or a read.
+func (m *multiRegister) names(f edn.ID) (write, read bool) {
+	f = m.v.Same(f)
+	return slices.Contains(m.fWrite[:], f), slices.Contains(m.fRead[:], f)
+}
+
+func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
+	kind := m.v.Kind(item)
+	if parts := m.v.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
+		mop := microOp{slot: m.slotOf(parts[1]), value: int32(m.v.Same(parts[2]))}
+		write, read := m.names(parts[0])
+		if mop.write = write; write || read {
+			return mop, nil
+		}
+	}
+	why := ""
+	if models.IsAppend(m.v, item) {
+		why = " (" + models.AppendsToLists + ")"
+	}
+	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s%s", m.v.Text(item), why)
+}
+
+func (m *multiRegister) Init() models.State { return nil }
+
+func (m *multiRegister) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	for _, mop := range m.txns[op.A] {
+		switch {
+		case mop.write:
+			s = m.with(s, mop.slot, mop.value)
+		case orNil(m.value(s, mop.slot)) != mop.value:
+			return dst
+		}
+	}
+	return append(dst, s)
+}
+
+// run begins a run. A step takes time linear in its transaction.
+func (m *multiRegister) run(s models.State) models.Run {
+	r := &multiRegisterRun{m: m, now: slices.Clone(m.init)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = s[i+1]
+	}
+	return r
+}
+
+type multiRegisterRun struct {
+	m    *multiRegister
+	now  []int32   // by slot
+	undo []microOp // what the current transaction has overwritten
+}
+
+func (r *multiRegisterRun) Apply(op models.Op) models.Outcome {
+	r.undo = r.undo[:0]
+	for _, mop := range r.m.txns[op.A] {
+		switch {
+		case mop.write:
+			r.undo = append(r.undo, microOp{slot: mop.slot, value: r.now[mop.slot]})
+			r.now[mop.slot] = mop.value
+		case orNil(r.now[mop.slot]) != mop.value:
+			for _, old := range slices.Backward(r.undo) {
+				r.now[old.slot] = old.value
+			}
+			return models.Impossible
+		}
+	}
+	return models.One
+}
+
+func (r *multiRegisterRun) State() models.State {
+	var s models.State
+	for slot, value := range r.now {
+		if value != r.m.init[slot] {
+			s = append(s, int32(slot), value)
+		}
+	}
+	return s
+}
+
+func (r *multiRegisterRun) States(func()) []models.State { return []models.State{r.State()} }
+
+func (m *multiRegister) value(s models.State, slot int32) int32 {
+	return home.At1(s, slot, m.init[slot])
+}
+
+// with returns s with another value at a slot.
+func (m *multiRegister) with(s models.State, slot, value int32) models.State {
+	return home.Put1(s, slot, value, m.init[slot])
+}
+
+func orNil(value int32) int32 {
+	if value == absent {
+		return int32(edn.Nil)
+	}
+	return value
+}
+
+func (m *multiRegister) Mutates(op models.Op) bool {
+	for _, mop := range m.txns[op.A] {
+		if mop.write {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
+	for _, mop := range m.txns[op.A] {
+		if mop.write && mop.outer {
+			dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+		}
+	}
+	return dst
+}
+
+func (m *multiRegister) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
+	for _, mop := range m.txns[op.A] {
+		if !mop.write && mop.outer {
+			dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+		}
+	}
+	return dst, false
+}
+
+// shows is Liveness.Shows. If a transaction reads another value than it has written itself, it
+// needs a value that is never there.
+func (m *multiRegister) shows(dst []models.Cell, op models.Op) (cells []models.Cell, needs bool) {
+	cells, _ = m.sees(dst, op)
+	txn := m.txns[op.A]
+	for i, mop := range txn {
+		if mop.write || mop.outer {
+			continue
+		}
+		for _, own := range slices.Backward(txn[:i]) {
+			if own.write && own.slot == mop.slot {
+				if own.value != mop.value {
+					cells = append(cells, models.Cell{Place: mop.slot, Value: home.Never})
+				}
+				break
+			}
+		}
+	}
+	return cells, true
+}
+
+func (m *multiRegister) Why(s models.State, op models.Op) string {
+	for _, mop := range m.txns[op.A] {
+		if mop.write {
+			s = m.with(s, mop.slot, mop.value)
+		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
+			return m.v.Text(edn.ID(saw)) + "≠" + m.v.Text(edn.ID(mop.value))
+		}
+	}
+	return ""
+}
+
+func (m *multiRegister) Record(s models.State) edn.Value {
+	var kvs []edn.ID
+	for slot, key := range m.keys { // in the order of slots, as in the state
+		value := m.init[slot]
+		if len(s) > 0 && s[0] == int32(slot) {
+			value, s = s[1], s[2:]
+		}
+		if value != absent {
+			kvs = append(kvs, key, edn.ID(value))
+		}
+	}
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+}
+
+// part returns the part that the keys are in: all keys of a transaction are in the same one.
+func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txns[op.A][0].slot] }
+
+// join puts the keys of all parts together. No key is in two parts.
+func (m *multiRegister) join(parts []models.State) models.State {
+	var whole models.State
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			whole = home.Set1(whole, s[i], s[i+1])
+		}
+	}
+	return whole
+}
+
+func (m *multiRegister) opening() models.Opening {
+	return home.NewPlaces(home.Places{
+		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
+			cells, _ := m.sees(dst, op)
+			return cells
+		},
+		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
+			for _, mop := range m.txns[op.A] {
+				if mop.write {
+					dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+				}
+			}
+			return dst
+		},
+		Start: func(cells []models.Cell) []edn.ID {
+			return home.MapOf(m.v, cells, func(slot int32) edn.ID { return m.keys[slot] })
+		},
+	})
+}

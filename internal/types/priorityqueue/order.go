@@ -1,0 +1,184 @@
+package priorityqueue
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/radix"
+	"clew/models"
+)
+
+// order compares values as Clojure's compare does. Nil comes before everything, and false
+// before true. Numbers compare by size (1 is as great as 1.0), and strings, characters,
+// keywords and symbols by their UTF-16 units. Instants compare by time, UUIDs as two signed
+// numbers, and vectors by length, then by their elements. Values of different sorts have no
+// order; neither have NaN and the values that compare does not take.
+//
+// Clojure compares a double with a number of another sort as doubles. It takes
+// 9007199254740993 for 9007199254740992.0, and that for 9007199254740992, so it has no
+// order of the three. Here numbers compare exactly, and a list of values has an order only
+// if Clojure agrees about every two of them; see total.
+type order struct {
+	v       *edn.Values
+	numbers map[edn.ID]*big.Rat // of those that are not plain integers
+	unequal bool                // it is known that no two of the values sorted last compare as equal
+}
+
+// sorted puts distinct values in order. Values that compare as equal are in the order of
+// their classes. If there is no order, x and y are two values without one, or the only
+// value twice.
+//
+// Numbers are not compared. They are sorted by the digits of keys: the numbers themselves
+// if all are integers, else the nearest floating point numbers. Only numbers that share a
+// key, such as 1 and 1.0, are compared.
+func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
+	keyed, byKey := o.keys(values)
+	if !byKey {
+		return o.compared(values)
+	}
+	keyed = radix.Sort(keyed)
+	o.unequal = true
+	for rest := keyed; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Key == rest[0].Key {
+			n++
+		}
+		if n > 1 {
+			o.unequal = false // not known
+			slices.SortFunc(rest[:n], func(a, b radix.Keyed) int {
+				order, _ := o.compare(edn.ID(a.Number), edn.ID(b.Number))
+				return cmp.Or(order, cmp.Compare(a.Number, b.Number))
+			})
+		}
+		rest = rest[n:]
+	}
+	mixed := false
+	for i := range keyed {
+		values[i] = keyed[i].Number
+		mixed = mixed || o.v.Kind(edn.ID(values[i])) != edn.KindInt
+	}
+	if mixed {
+		x, y, ok = o.total(parts(values))
+		return values, x, y, ok
+	}
+	return values, 0, 0, true
+}
+
+// compared is sorted for any values.
+func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
+	ok, o.unequal = true, false // not known
+	slices.SortFunc(values, func(a, b int32) int {
+		n, comparable := o.compare(edn.ID(a), edn.ID(b))
+		if !comparable && ok {
+			x, y, ok = a, b, false
+		}
+		return cmp.Or(n, cmp.Compare(a, b))
+	})
+	if len(values) == 1 && !o.ordered(edn.ID(values[0])) {
+		x, y, ok = values[0], values[0], false
+	}
+	if ok {
+		x, y, ok = o.total(parts(values))
+	}
+	return values, x, y, ok
+}
+
+// keys returns values with their keys. ok is false if some of them are neither numbers nor
+// nil.
+func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
+	list = make([]radix.Keyed, len(values))
+	integers := true
+	for i, x := range values {
+		n, fits := o.v.Int(edn.ID(x))
+		integers = integers && fits
+		list[i] = radix.Keyed{Key: radix.Of(n), Number: x}
+		if fits {
+			continue
+		}
+		if sort, ok := o.sort(edn.ID(x)); !ok || sort != sortOf(edn.KindInt) && sort != sortOf(edn.KindNil) {
+			return nil, false
+		}
+	}
+	if !integers {
+		for i, x := range values {
+			list[i].Key = radix.OfFloat(o.nearest(edn.ID(x)))
+		}
+	}
+	return list, true
+}
+
+// nearest returns the floating point number nearest to a number. It is monotonic: a greater
+// number never gets a smaller result. That of nil is not greater than any.
+func (o *order) nearest(x edn.ID) float64 {
+	if n, fits := o.v.Int(x); fits {
+		return float64(n)
+	}
+	switch o.v.Kind(x) {
+	case edn.KindNil:
+		return math.Inf(-1)
+	case edn.KindFloat:
+		return o.v.Float(x)
+	}
+	f, _ := o.number(x).Float64()
+	return f
+}
+
+// unranked is the rank of values that have none.
+const unranked = -1
+
+// ranks maps value classes to ranks. If the classes lie close together, as in one history,
+// it is a slice. Otherwise, as for one key among many, it is a map.
+type ranks struct {
+	first  int32   // the class of the slice's first element
+	dense  []int32 // the ranks plus 1
+	sparse map[int32]int32
+}
+
+// newRanks returns ranks with room for the values of operations and some others.
+func newRanks(c *models.Columns, others []int32) *ranks {
+	values := 0
+	least, greatest := int32(math.MaxInt32), int32(-1)
+	meet := func(x int32) {
+		values++
+		least, greatest = min(least, x), max(greatest, x)
+	}
+	for i, kind := range c.Kind {
+		if hasRank(kind) {
+			meet(c.A[i])
+		}
+	}
+	for _, x := range others {
+		meet(x)
+	}
+	if values == 0 || int(greatest-least) > sparseRanks*values {
+		return &ranks{sparse: map[int32]int32{}}
+	}
+	return &ranks{first: least, dense: make([]int32, greatest-least+1)}
+}
+
+// sparseRanks is how many classes for each operation are too many for a slice.
+const sparseRanks = 8
+
+// of returns the rank of a value.
+func (r *ranks) of(x int32) int32 {
+	if r.sparse != nil {
+		return r.sparse[x] - 1
+	}
+	if i := x - r.first; uint32(i) < uint32(len(r.dense)) {
+		return r.dense[i] - 1
+	}
+	return unranked
+}
+
+func (r *ranks) set(x, rank int32) {
+	if r.sparse != nil {
+		r.sparse[x] = rank + 1
+	} else {
+		r.dense[x-r.first] = rank + 1
+	}
+}
+
+func newOrder(v *edn.Values) *order { return &order{v: v, numbers: map[edn.ID]*big.Rat{}} }

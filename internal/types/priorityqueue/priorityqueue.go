@@ -1,0 +1,272 @@
+package priorityqueue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/internal/types/queue"
+	"clew/models"
+)
+
+// priorityQueue hands out an element of highest priority. Elements are their own
+// priorities, in the order of Clojure's compare. Of several elements that compare as equal
+// it may hand out any. A state holds the elements from the highest priority down, equal
+// ones by class, repeated ones repeated.
+//
+// B of its operations is the rank of A among all values of the history. Ranks have no gaps,
+// and the highest priority has the highest rank. Finish assigns the ranks, since that takes
+// all values.
+type priorityQueue struct {
+	queue.Reader
+	fInsert, fPoll edn.ID
+	least          bool // the least element comes first
+	rank           *ranks
+	ranked         []int32 // the values by rank
+	begin          []int32 // by rank: where its values begin in ranked
+}
+
+var priorityQueueDefinition = models.Definition{
+	Name: "priority-queue", Fs: ":enqueue v (or :insert), :dequeue (or :poll), :peek", About: "the element of highest priority first",
+	Called:    []string{"heap"},
+	Params:    []models.Param{models.ParamPriority},
+	Repeating: []string{"enqueue", "insert"},
+	Default:   "[]",
+	Record:    "clew.model.PriorityQueue",
+	Object:    "priorityqueue",
+	Verbs: map[string]string{":enqueue": "enqueued", ":insert": "inserted", ":dequeue": "dequeued", ":poll": "polled",
+		":peek": "peeked at"},
+	Knossos: queue.NilIsAnElement,
+	Infer:   queue.MayBeAQueue,
+	New:     newPriorityQueue,
+}
+
+func newPriorityQueue(b *models.Binding) (models.Reader, error) {
+	reader, err := queue.NewReader(b)
+	q := &priorityQueue{Reader: reader, fInsert: b.Values.InternKeyword("insert"), fPoll: b.Values.InternKeyword("poll"),
+		least: b.Spec.Priority == "min", rank: &ranks{sparse: map[int32]int32{}}}
+	q.Offered = q.Offers(models.Traits{
+		Shape:  func() models.Shape { return models.PriorityShape{Init: q.Initial} },
+		Finish: q.finish,
+		Run:    q.run,
+		Guide:  &models.Guide{Course: q.course, Keeps: q.keeps},
+	})
+	return q, err
+}
+
+func (q *priorityQueue) Read(o models.Operation) (models.Op, bool, error) {
+	switch o.FID {
+	case q.fInsert:
+		o.FID = q.FEnqueue
+	case q.fPoll:
+		o.FID = q.FDequeue
+	case q.FDrain:
+		return models.Op{}, false, models.ErrUnknownF
+	}
+	return q.Reader.Read(o)
+}
+
+// finish ranks the values. It takes linear time for numbers that floating point can
+// distinguish; else O(v log v) comparisons for v distinct values.
+func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
+	q.rank = newRanks(c, q.Initial)
+	values := make([]int32, 0, len(q.rank.dense))
+	meet := func(x int32) {
+		if q.rank.of(x) == unranked {
+			q.rank.set(x, 0)
+			values = append(values, x)
+		}
+	}
+	for i, kind := range c.Kind {
+		if hasRank(kind) {
+			meet(c.A[i])
+		}
+	}
+	for _, x := range q.Initial {
+		meet(x)
+	}
+	o := newOrder(q.V)
+	values, x, y, ok := o.sorted(values)
+	if !ok && c.Len() > 0 {
+		if x == y {
+			err = fmt.Errorf("expected a value that can be ordered, found %s", q.V.Text(edn.ID(x)))
+		} else if _, ok := o.compare(edn.ID(x), edn.ID(y)); ok {
+			err = fmt.Errorf("expected numbers that Clojure compares exactly, found %s and %s", q.V.Text(edn.ID(x)), q.V.Text(edn.ID(y)))
+		} else {
+			err = fmt.Errorf("expected values that can be ordered, found %s and %s", q.V.Text(edn.ID(x)), q.V.Text(edn.ID(y)))
+		}
+		return max(firstOf(c, x), firstOf(c, y)), err
+	}
+	q.rankAll(values, o)
+	for i, kind := range c.Kind {
+		if hasRank(kind) {
+			c.B[i] = q.rank.of(c.A[i])
+		}
+	}
+	slices.SortFunc(q.Initial, q.before)
+	return 0, nil
+}
+
+// hasRank says whether operations of a kind have a value, and hence a rank.
+func hasRank(kind models.Kind) bool { return kind != models.DequeueAny && kind != models.DequeueEmpty }
+
+// firstOf returns the first row with a value, 0 if only the initial state has it.
+func firstOf(c *models.Columns, x int32) models.Row {
+	for i, kind := range c.Kind {
+		if hasRank(kind) && c.A[i] == x {
+			return models.Row(i)
+		}
+	}
+	return 0
+}
+
+// rankAll ranks values that ascend.
+func (q *priorityQueue) rankAll(values []int32, o *order) {
+	if q.least {
+		slices.Reverse(values)
+	}
+	q.ranked = values
+	for i, x := range values {
+		if i > 0 && !o.unequal {
+			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n == 0 {
+				q.rank.set(x, int32(len(q.begin))-1)
+				continue
+			}
+		}
+		q.rank.set(x, int32(len(q.begin)))
+		q.begin = append(q.begin, int32(i))
+	}
+}
+
+// ofRank returns the values of a rank.
+func (q *priorityQueue) ofRank(rank int32) []int32 {
+	end := len(q.ranked)
+	if int(rank)+1 < len(q.begin) {
+		end = int(q.begin[rank+1])
+	}
+	return q.ranked[q.begin[rank]:end]
+}
+
+// before compares elements by their order in a state.
+func (q *priorityQueue) before(x, y int32) int {
+	return cmp.Or(cmp.Compare(q.rank.of(y), q.rank.of(x)), cmp.Compare(x, y))
+}
+
+func (q *priorityQueue) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	switch op.Kind {
+	case models.Enqueue:
+		i, _ := slices.BinarySearchFunc(s, op.A, q.before)
+		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+	case models.DequeueEmpty:
+		if len(s) == 0 {
+			return append(dst, s)
+		}
+		return dst
+	}
+	for i, x := range s {
+		switch {
+		case q.rank.of(x) != q.rank.of(s[0]):
+			return dst
+		case i > 0 && x == s[i-1] || op.Kind != models.DequeueAny && x != op.A:
+		case op.Kind == models.Peek:
+			dst = append(dst, s)
+		default:
+			dst = append(dst, slices.Delete(slices.Clone(s), i, i+1))
+		}
+	}
+	return dst
+}
+
+// run begins a run. A step takes time logarithmic in the number of
+// priorities in the queue. It is linear in the number of values of the history that share
+// one, such as 1 and 1.0.
+func (q *priorityQueue) run(s models.State) models.Run {
+	r := &priorityRun{q: q}
+	for _, x := range s {
+		r.put(x)
+	}
+	return r
+}
+
+type priorityRun struct {
+	q     *priorityQueue
+	count home.PerValue
+	ranks home.GreatestFirst // each rank that has values, once
+}
+
+func (r *priorityRun) put(x int32) {
+	if r.count.Add(x, 1) > 1 {
+		return
+	}
+	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
+		r.ranks.Push(rank)
+	}
+}
+
+// take takes a value of the greatest rank.
+func (r *priorityRun) take(x int32) {
+	if r.count.Add(x, -1) > 0 {
+		return
+	}
+	if !r.hasOther(r.ranks[0], x) {
+		r.ranks.Pop()
+	}
+}
+
+// hasOther says whether another value of a rank is in the queue.
+func (r *priorityRun) hasOther(rank, x int32) bool {
+	if len(r.q.begin) == len(r.q.ranked) {
+		return false // each has a rank of its own
+	}
+	return slices.ContainsFunc(r.q.ofRank(rank), func(y int32) bool { return x != y && r.count.Of(y) > 0 })
+}
+
+func (r *priorityRun) Apply(op models.Op) models.Outcome {
+	if op.Kind == models.Enqueue {
+		r.put(op.A)
+		return models.One
+	}
+	if len(r.ranks) == 0 {
+		return models.OneIf(op.Kind == models.DequeueEmpty)
+	}
+	x := op.A
+	switch {
+	case op.Kind == models.DequeueAny:
+		values := r.q.ofRank(r.ranks[0])
+		x = values[slices.IndexFunc(values, func(y int32) bool { return r.count.Of(y) > 0 })]
+		if r.hasOther(r.ranks[0], x) {
+			return models.Several
+		}
+	case op.Kind == models.DequeueEmpty || op.B != r.ranks[0] || r.count.Of(x) == 0:
+		return models.Impossible
+	}
+	if op.Kind != models.Peek {
+		r.take(x)
+	}
+	return models.One
+}
+
+func (r *priorityRun) State() models.State {
+	var s models.State
+	values := r.count.Values()
+	slices.SortFunc(values, r.q.before)
+	for _, x := range values {
+		s = append(s, slices.Repeat([]int32{x}, int(r.count.Of(x)))...)
+	}
+	return s
+}
+
+func (r *priorityRun) States(func()) []models.State { return []models.State{r.State()} }
+
+func (q *priorityQueue) Why(s models.State, op models.Op) string {
+	if op.Kind == models.Dequeue && len(s) == 0 {
+		return "can't dequeue " + home.Text(q.V, edn.ID(op.A)) + " from empty priority queue"
+	}
+	return q.Reason(s, op)
+}
+
+func (q *priorityQueue) Record(s models.State) edn.Value {
+	return home.Record(q.V, q.RecordName, home.Field{Name: "items", Value: q.V.InternVector(home.IDs(s))})
+}

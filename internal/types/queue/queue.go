@@ -1,0 +1,168 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/internal/option"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// nilIsAnElement says how Knossos reads containers differently. The numbers are those of
+// the README.
+const NilIsAnElement = "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
+
+// mayBeAQueue is the Infer of all queues: only the user knows which queue it is.
+func MayBeAQueue(s *models.Seen) models.Fit {
+	if s.Any(":enqueue", ":dequeue") {
+		return models.MayFit
+	}
+	return models.NoFit
+}
+
+// queueReader reads the operations that queues have in common.
+type Reader struct {
+	V                                 *edn.Values
+	RecordName                        string
+	FEnqueue, FDequeue, fPeek, FDrain edn.ID
+	empty                             edn.ID // :empty
+	knossos                           bool
+	Initial                           models.State
+	drains                            [][]int32
+	Offered                           models.Traits
+}
+
+func NewReader(b *models.Binding) (Reader, error) {
+	v := b.Values
+	q := Reader{
+		V:          v,
+		RecordName: b.Record,
+		FEnqueue:   v.InternKeyword("enqueue"),
+		FDequeue:   v.InternKeyword("dequeue"),
+		fPeek:      v.InternKeyword("peek"),
+		FDrain:     v.InternKeyword("drain"),
+		empty:      v.InternKeyword("empty"),
+		knossos:    b.Spec.Knossos,
+	}
+	if b.InitID != nil {
+		if k := v.Kind(*b.InitID); k != edn.KindVector && k != edn.KindList {
+			return q, models.ParamErrorf("%s's %s must be a vector of its elements such as [1 2], not %s", b.Spec.Name, models.ParamInit, v.Text(*b.InitID))
+		}
+		q.Initial = q.classes(*b.InitID)
+	}
+	return q, nil
+}
+
+// offers returns the traits that all queues have, with some of their own.
+func (q *Reader) Offers(own models.Traits) models.Traits {
+	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.FDrain) } // drains are collected in a list
+	own.Droppable = &models.Droppable{Lasting: func() []int32 { return q.Initial }, Touches: q.touches}
+	if own.Opening == nil {
+		own.Opening = func() models.Opening { return q.OpeningFrom(func(elements []int32) {}) }
+	}
+	return own
+}
+
+// Traits implements Model.
+func (q *Reader) Traits() *models.Traits { return &q.Offered }
+
+func (q *Reader) classes(list edn.ID) []int32 {
+	var cs []int32
+	for _, item := range q.V.Items(list) {
+		cs = append(cs, int32(q.V.Same(item)))
+	}
+	return cs
+}
+
+// saysEmpty says whether a value means that the queue was empty.
+func (q *Reader) saysEmpty(value edn.ID) bool {
+	return !q.knossos && (value == edn.Nil || value == q.empty)
+}
+
+func (q *Reader) Read(o models.Operation) (models.Op, bool, error) {
+	a, crashed := int32(q.V.Same(o.ValueID)), o.Status == jepsen.Crashed
+	switch o.FID {
+	case q.FEnqueue:
+		if q.saysEmpty(o.ValueID) {
+			return models.Op{}, false, models.ParamErrorf("expected an element, found %s, which says that the queue is empty (%s takes it for an element)", q.V.Text(o.ValueID), option.Knossos)
+		}
+		return models.Op{Kind: models.Enqueue, A: a, B: 0}, true, nil
+	case q.FDequeue:
+		switch {
+		case crashed && o.ValueID == edn.Nil && !q.knossos:
+			return models.Op{Kind: models.DequeueAny}, true, nil
+		case q.saysEmpty(o.ValueID):
+			return models.Op{Kind: models.DequeueEmpty}, true, nil
+		}
+		return models.Op{Kind: models.Dequeue, A: a, B: 0}, true, nil
+	case q.fPeek:
+		if q.saysEmpty(o.ValueID) {
+			return models.Op{Kind: models.DequeueEmpty}, !crashed, nil
+		}
+		return models.Op{Kind: models.Peek, A: a, B: 0}, !crashed, nil
+	case q.FDrain:
+		return q.drain(o, crashed)
+	}
+	return models.Op{}, false, models.ErrUnknownF
+}
+
+func (q *Reader) drain(o models.Operation, crashed bool) (models.Op, bool, error) {
+	switch kind := q.V.Kind(o.ValueID); {
+	case crashed && kind == edn.KindNil:
+		return models.Op{Kind: models.DrainAny}, true, nil
+	case kind == edn.KindVector, kind == edn.KindList:
+		q.drains = append(q.drains, q.classes(o.ValueID))
+		return models.Op{Kind: models.Drain, A: int32(len(q.drains) - 1), B: 0}, true, nil
+	}
+	return models.Op{}, false, fmt.Errorf("expected [v ..], the elements drained, found %s", q.V.Text(o.ValueID))
+}
+
+func (q *Reader) Init() models.State { return q.Initial }
+
+func (q *Reader) Mutates(op models.Op) bool {
+	return op.Kind != models.Peek && op.Kind != models.DequeueEmpty
+}
+
+func (q *Reader) touches(op models.Op) (values []int32, all bool) {
+	switch op.Kind {
+	case models.Enqueue, models.Dequeue, models.Peek:
+		return []int32{op.A}, false
+	case models.Drain:
+		return q.drains[op.A], false
+	}
+	return nil, false
+}
+
+func (q *Reader) Reason(s models.State, op models.Op) string {
+	switch op.Kind {
+	case models.Dequeue:
+		return "can't dequeue " + home.Text(q.V, edn.ID(op.A))
+	case models.Peek:
+		return "can't peek " + home.Text(q.V, edn.ID(op.A))
+	case models.DequeueEmpty:
+		return "not empty: " + q.V.Text(q.V.InternVector(home.IDs(s)))
+	case models.Drain:
+		var all models.State
+		all = append(all, q.drains[op.A]...)
+		return "can't drain " + q.V.Text(q.V.InternVector(home.IDs(all)))
+	case models.DequeueAny:
+		return "can't dequeue from empty queue"
+	}
+	return ""
+}
+
+// opening returns an Opening that collects the initial elements. They stand in the order in
+// which they come out, unless arrange changes it.
+func (q *Reader) OpeningFrom(arrange func(elements []int32)) models.Opening {
+	return &home.Taken{
+		Callers: home.Callers{},
+		Drains:  func(op models.Op) []int32 { return q.drains[op.A] },
+		Start: func(elements []int32) edn.ID {
+			arrange(elements)
+			return q.V.InternVector(home.IDs(elements))
+		},
+	}
+}

@@ -1,0 +1,241 @@
+package register
+
+import (
+	"fmt"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// register is one value. A cas-register also has compare-and-set.
+type Register struct {
+	V                *edn.Values
+	RecordName       string
+	Initial          int32
+	fRead, fWrite    edn.ID
+	fCAS             edn.ID // Nil if the model has no cas
+	nilReadsExact    bool
+	observeFailedCAS bool
+	Offered          models.Traits
+}
+
+var registerDefinition = models.Definition{
+	Name: "register", Fs: ":read, :write", About: "one value",
+	Params:    []models.Param{models.ParamNilReads},
+	Repeating: []string{"write"},
+	Default:   "nil",
+	Record:    "knossos.model.Register",
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":read", ":write") && s.Only(":read", ":write"))
+	},
+	New: func(b *models.Binding) (models.Reader, error) { return newRegister(b), nil },
+}
+
+var casRegisterDefinition = models.Definition{
+	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
+	Called:    []string{"rmw"},
+	Params:    []models.Param{models.ParamNilReads, models.ParamFailedCAS},
+	Repeating: []string{"write", "cas"},
+	Default:   "nil",
+	Record:    "knossos.model.CASRegister",
+	Object:    "rmw", ObjectInit: "0",
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
+	},
+	New: newCASRegister,
+}
+
+func newRegister(b *models.Binding) *Register {
+	r := &Register{
+		V:             b.Values,
+		RecordName:    b.Record,
+		fRead:         b.Values.InternKeyword("read"),
+		fWrite:        b.Values.InternKeyword("write"),
+		nilReadsExact: b.Spec.NilReadsExact,
+	}
+	if b.InitID != nil {
+		r.Initial = int32(*b.InitID)
+	}
+	r.Offered = RegisterTraits
+	r.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: r.Initial, CAS: r.fCAS != edn.Nil} }
+	r.Offered.AnyOrder = func(*jepsen.History) bool { return true }
+	r.Offered.Opening = r.opening
+	return r
+}
+
+// registerTraits are those of every model that is one value. They depend on operations alone, so that the registers
+// of many keys share them.
+var RegisterTraits = models.Traits{
+	Run:        func(s models.State) models.Run { return &registerRun{s[0]} },
+	IsRegister: true,
+	Overwrites: func(op models.Op) bool { return op.Kind == models.Write },
+	Droppable:  &models.Droppable{Touches: registerTouches},
+	Visibility: &models.Visibility{Makes: registerMakes, Sees: registerSees},
+}
+
+// Traits implements Model.
+func (r *Register) Traits() *models.Traits { return &r.Offered }
+
+func newCASRegister(b *models.Binding) (models.Reader, error) {
+	r := newRegister(b)
+	r.fCAS = b.Values.InternKeyword("cas")
+	r.observeFailedCAS = b.Spec.ObserveFailedCAS
+	return r, nil
+}
+
+func (r *Register) Read(o models.Operation) (models.Op, bool, error) {
+	failed := o.Status == jepsen.Failed
+	switch {
+	case o.FID == r.fRead:
+		wild := o.ValueID == edn.Nil && !r.nilReadsExact
+		return models.Op{Kind: models.Read, A: int32(r.V.Same(o.ValueID)), B: 0}, !failed && !wild, nil
+	case o.FID == r.fWrite:
+		return models.Op{Kind: models.Write, A: int32(r.V.Same(o.ValueID)), B: 0}, !failed, nil
+	case o.FID == r.fCAS && r.fCAS != edn.Nil:
+		from, to, err := r.pair(o.ValueID)
+		if failed {
+			return models.Op{Kind: models.FailedCAS, A: from, B: 0}, err == nil, nil
+		}
+		return models.Op{Kind: models.CAS, A: from, B: to}, true, err
+	case failed:
+		return models.Op{}, false, nil
+	}
+	return models.Op{}, false, models.ErrUnknownF
+}
+
+// pair reads [old new]. As Knossos does, it ignores further elements and takes nil for a
+// pair of nils.
+func (r *Register) pair(value edn.ID) (from, to int32, err error) {
+	switch r.V.Kind(value) {
+	case edn.KindNil:
+		return int32(edn.Nil), int32(edn.Nil), nil
+	case edn.KindVector, edn.KindList:
+		if items := r.V.Items(value); len(items) >= 2 {
+			return int32(r.V.Same(items[0])), int32(r.V.Same(items[1])), nil
+		}
+	}
+	return 0, 0, fmt.Errorf("expected [old new], found %s", r.V.Text(value))
+}
+
+func (r *Register) Init() models.State { return models.State{r.Initial} }
+
+func (r *Register) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	switch op.Kind {
+	case models.Read:
+		if s[0] == op.A {
+			return append(dst, s)
+		}
+	case models.Write:
+		return models.Only(dst, op.A)
+	case models.CAS:
+		if s[0] == op.A {
+			return models.Only(dst, op.B)
+		}
+	case models.FailedCAS:
+		if s[0] != op.A {
+			return append(dst, s)
+		}
+	}
+	return dst
+}
+
+type registerRun struct{ now int32 }
+
+func (r *registerRun) Apply(op models.Op) models.Outcome {
+	switch op.Kind {
+	case models.Read:
+		return models.OneIf(r.now == op.A)
+	case models.Write:
+		r.now = op.A
+		return models.One
+	case models.CAS:
+		if r.now != op.A {
+			return models.Impossible
+		}
+		r.now = op.B
+		return models.One
+	case models.FailedCAS:
+		return models.OneIf(r.now != op.A)
+	}
+	return models.Impossible
+}
+
+func (r *registerRun) State() models.State { return models.State{r.now} }
+
+func (r *registerRun) States(func()) []models.State { return []models.State{r.State()} }
+
+func (r *Register) Mutates(op models.Op) bool {
+	return op.Kind == models.Write || op.Kind == models.CAS
+}
+
+// registerTouches is Droppable.Touches. The initial value is never in the way of others. A
+// failed cas that is observed needs some other value to be there.
+func registerTouches(op models.Op) (values []int32, all bool) {
+	switch op.Kind {
+	case models.CAS:
+		return []int32{op.A, op.B}, false
+	case models.FailedCAS:
+		return nil, true
+	}
+	return []int32{op.A}, false
+}
+
+func registerMakes(dst []models.Cell, op models.Op) []models.Cell {
+	switch {
+	case op.Kind == models.Write:
+		return append(dst, models.Cell{Place: 0, Value: op.A})
+	case op.Kind == models.CAS && op.A != op.B:
+		return append(dst, models.Cell{Place: 0, Value: op.B})
+	}
+	return dst
+}
+
+func registerSees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
+	switch op.Kind {
+	case models.Write:
+		return dst, false
+	case models.FailedCAS:
+		return dst, true
+	}
+	return append(dst, models.Cell{Place: 0, Value: op.A}), false
+}
+
+func (r *Register) Why(s models.State, op models.Op) string {
+	state, a := edn.ID(s[0]), edn.ID(op.A)
+	switch {
+	case op.Kind == models.Read && r.fCAS == edn.Nil:
+		return r.V.Text(state) + "≠" + r.V.Text(a)
+	case op.Kind == models.Read:
+		return "can't read " + home.Text(r.V, a) + " from register " + home.Text(r.V, state)
+	case op.Kind == models.CAS:
+		return "can't CAS " + home.Text(r.V, state) + " from " + home.Text(r.V, a) + " to " + home.Text(r.V, edn.ID(op.B))
+	case op.Kind == models.FailedCAS:
+		return "CAS from " + home.Text(r.V, a) + " can't fail in register " + home.Text(r.V, state)
+	}
+	return ""
+}
+
+func (r *Register) Record(s models.State) edn.Value {
+	return home.Record(r.V, r.RecordName, home.Field{Name: "value", Value: edn.ID(s[0])})
+}
+
+func (r *Register) opening() models.Opening {
+	return home.NewPlaces(home.Places{
+		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.Read || op.Kind == models.CAS {
+				dst = append(dst, models.Cell{Place: 0, Value: op.A})
+			}
+			return dst
+		},
+		Leaves:  registerMakes,
+		Mutates: r.Mutates,
+		Start: func(cells []models.Cell) []edn.ID {
+			if value := edn.ID(cells[0].Value); value != edn.Nil {
+				return []edn.ID{value}
+			}
+			return nil
+		},
+	})
+}

@@ -1,0 +1,217 @@
+package register
+
+import (
+	"fmt"
+	"strconv"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// versioned is a register that counts its updates, as Jepsen's etcd suite checks it. Every
+// value is [version value]: the version after the update, or for a read the current one. A
+// nil says nothing.
+//
+// A state is the version and the value. Kinds are those of registers; A is the version plus
+// 1, or 0 if it is not known, and B is an index into args.
+type versioned struct {
+	v                   *edn.Values
+	record              string
+	fRead, fWrite, fCAS edn.ID
+	init                models.State
+	args                [][2]int32 // what a write leaves or a read saw, or what a cas expects and leaves
+	traits              models.Traits
+}
+
+var versionedDefinition = models.Definition{
+	Name: "versioned-register", Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
+	Default: "[0 nil]",
+	Record:  "clew.model.VersionedRegister",
+	New:     newVersioned,
+}
+
+func newVersioned(b *models.Binding) (models.Reader, error) {
+	v, init := b.Values, b.InitID
+	m := &versioned{v: v, record: b.Record, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
+		init: models.State{0, int32(edn.Nil)}}
+	m.traits = models.Traits{
+		Shape: func() models.Shape {
+			return models.VersionsShape{First: m.init[0], Value: m.init[1], Nil: int32(edn.Nil), Args: m.args}
+		},
+		Opening: func() models.Opening { return &versionedOpening{m: m, Callers: home.Callers{}} },
+	}
+	if init == nil {
+		return m, nil
+	}
+	version, value, ok := m.pair(*init)
+	n, err := m.version(version)
+	if !ok || n == 0 || err != nil {
+		return nil, models.ParamErrorf("%s's %s must be [version value] such as [0 nil], not %s", b.Spec.Name, models.ParamInit, v.Text(*init))
+	}
+	m.init = models.State{n - 1, int32(v.Same(value))}
+	return m, nil
+}
+
+// pair returns the two elements of a vector.
+func (m *versioned) pair(value edn.ID) (a, b edn.ID, ok bool) {
+	if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
+		return 0, 0, false
+	}
+	items := m.v.Items(value)
+	if len(items) != 2 {
+		return 0, 0, false
+	}
+	return items[0], items[1], true
+}
+
+// version returns a version plus 1, or 0 for nil.
+func (m *versioned) version(id edn.ID) (int32, error) {
+	if id == edn.Nil {
+		return 0, nil
+	}
+	n, ok := m.v.Int(id)
+	switch {
+	case !ok || n < 0:
+		return 0, fmt.Errorf("expected a version from 0 on, found %s", m.v.Text(id))
+	case n > models.MaxCount:
+		return 0, fmt.Errorf("expected a version of at most %d, found %d", models.MaxCount, n)
+	}
+	return int32(n) + 1, nil
+}
+
+func (m *versioned) Read(o models.Operation) (op models.Op, keep bool, err error) {
+	if o.FID != m.fRead && o.FID != m.fWrite && o.FID != m.fCAS {
+		return op, false, models.ErrUnknownF
+	}
+	version, value, ok := m.pair(o.ValueID)
+	if !ok && o.FID == m.fRead && o.ValueID == edn.Nil {
+		return op, false, nil
+	}
+	if !ok {
+		return op, false, fmt.Errorf("expected [version value], found %s", m.v.Text(o.ValueID))
+	}
+	if op.A, err = m.version(version); err != nil {
+		return op, false, err
+	}
+	args := [2]int32{int32(m.v.Same(value)), 0}
+	switch o.FID {
+	case m.fRead:
+		op.Kind = models.Read
+		keep = op.A > 0 || value != edn.Nil
+	case m.fWrite:
+		op.Kind, keep = models.Write, true
+	default:
+		op.Kind, keep = models.CAS, true
+		from, to, ok := m.pair(value)
+		if !ok {
+			return op, false, fmt.Errorf("expected [version [old new]], found %s", m.v.Text(o.ValueID))
+		}
+		args = [2]int32{int32(m.v.Same(from)), int32(m.v.Same(to))}
+	}
+	op.B = int32(len(m.args))
+	m.args = append(m.args, args)
+	return op, keep, nil
+}
+
+func (m *versioned) Init() models.State { return m.init }
+
+// Traits implements Model.
+func (m *versioned) Traits() *models.Traits { return &m.traits }
+
+func (m *versioned) Mutates(op models.Op) bool { return op.Kind != models.Read }
+
+func (m *versioned) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	version, args := s[0]+1, m.args[op.B]
+	switch {
+	case op.Kind == models.Read:
+		if (op.A == 0 || op.A-1 == s[0]) && (args[0] == int32(edn.Nil) || args[0] == s[1]) {
+			return append(dst, s)
+		}
+	case op.A > 0 && op.A-1 != version:
+	case op.Kind == models.Write:
+		return models.Only(dst, version, args[0])
+	case args[0] == s[1]:
+		return models.Only(dst, version, args[1])
+	}
+	return dst
+}
+
+func (m *versioned) Why(s models.State, op models.Op) string {
+	args := m.args[op.B]
+	value := func(id int32) string { return m.v.Text(edn.ID(id)) }
+	switch {
+	case op.Kind == models.Read && op.A > 0 && op.A-1 != s[0]:
+		return "can't read version " + strconv.Itoa(int(op.A-1)) + " from version " + strconv.Itoa(int(s[0]))
+	case op.Kind == models.Read:
+		return "can't read " + value(args[0]) + " from register " + value(s[1])
+	case op.A > 0 && op.A-2 != s[0]:
+		return "can't go from version " + strconv.Itoa(int(s[0])) + " to " + strconv.Itoa(int(op.A-1))
+	}
+	return "can't CAS " + value(s[1]) + " from " + value(args[0]) + " to " + value(args[1])
+}
+
+func (m *versioned) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record,
+		home.Field{Name: "version", Value: m.v.InternInt(int64(s[0]))}, home.Field{Name: "value", Value: edn.ID(s[1])})
+}
+
+// versionedOpening looks for the least version that a read or a cas shows, with its value.
+type versionedOpening struct {
+	home.Callers
+	models.NoNeeds
+	m     *versioned
+	calls int // of updates
+	shown []models.State
+}
+
+func (o *versionedOpening) Call(i jepsen.Operation, op models.Op, _ jepsen.Status) {
+	switch op.Kind {
+	case models.Write:
+		o.Add(models.Cell{Place: 0, Value: o.m.args[op.B][0]}, i)
+		o.calls++
+	case models.CAS:
+		o.Add(models.Cell{Place: 0, Value: o.m.args[op.B][1]}, i)
+		o.calls++
+	}
+}
+
+func (o *versionedOpening) Return(i jepsen.Operation, op models.Op, early bool) {
+	if !early || op.Kind == models.Write {
+		return
+	}
+	version, value, calls := op.A-1, o.m.args[op.B][0], o.calls
+	if op.Kind == models.CAS {
+		version, calls = version-1, calls-1
+	}
+	switch {
+	case edn.ID(value) != edn.Nil && o.But(i, models.Cell{Place: 0, Value: value}):
+	case 0 < version && version <= int32(calls): // some calls may have led there
+	case version < 0 && op.A > 0: // no cas can have led there
+	default:
+		o.shown = append(o.shown, models.State{version, value})
+	}
+}
+
+func (o *versionedOpening) Puts(op models.Op) bool { return op.Kind != models.Read }
+
+func (o *versionedOpening) Later() bool { return false }
+
+func (o *versionedOpening) Starts() []edn.ID {
+	first, value := int32(-1), int32(edn.Nil)
+	for _, s := range o.shown {
+		if s[0] >= 0 && (first < 0 || s[0] < first) {
+			first = s[0]
+		}
+	}
+	for _, s := range o.shown {
+		if edn.ID(value) == edn.Nil && (s[0] < 0 || s[0] == first) {
+			value = s[1]
+		}
+	}
+	if first = max(first, 0); first == 0 && edn.ID(value) == edn.Nil {
+		return nil
+	}
+	return []edn.ID{o.m.v.InternVector([]edn.ID{o.m.v.InternInt(int64(first)), edn.ID(value)})}
+}

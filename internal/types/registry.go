@@ -1,0 +1,22 @@
+// Package types has a home for each data type: a folder with its meaning, its traits, its
+// words, its generators, its second reading, its cases and its page of the docs. Importing
+// it makes the types known to packages models and gen.
+package types
+
+import (
+	"slices"
+
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/models"
+)
+
+func init() {
+	slices.SortFunc(homes, func(a, b home.Home) int { return a.Place - b.Place })
+	for _, h := range homes {
+		for _, t := range h.Types {
+			models.Register(t.Definition)
+			gen.Register(t.Definition.Name, t.Generated)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package set
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// lookupSet is a set whose elements are asked for one by one, each independent of the
+// others. A state holds the sorted value classes of its elements.
+type lookupSet struct {
+	v                         *edn.Values
+	record                    string
+	fInsert, fRemove, fLookup [2]edn.ID
+	init                      models.State
+	traits                    models.Traits
+}
+
+var lookupSetDefinition = models.Definition{
+	Name: "lookup-set", Fs: ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", About: "a set queried element by element",
+	Default: "#{}",
+	Record:  "clew.model.LookupSet",
+	Object:  "set",
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":contains") && s.Any(":add", ":insert", ":remove"))
+	},
+	New: newLookupSet,
+}
+
+func newLookupSet(b *models.Binding) (models.Reader, error) {
+	v, init := b.Values, b.InitID
+	names := func(a, b string) [2]edn.ID { return [2]edn.ID{v.InternKeyword(a), v.InternKeyword(b)} }
+	m := &lookupSet{v: v, record: b.Record, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
+	m.traits = models.Traits{
+		AnyOrder:  func(*jepsen.History) bool { return true },
+		Opening:   m.opening,
+		Run:       func(s models.State) models.Run { return lookupSetRun{home.NewMembers(s)} }, // every step takes constant time
+		Shape:     func() models.Shape { return models.LookupSetShape{Init: m.init} },
+		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }, Join: m.join},
+		// An element is never in the way of others.
+		Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},
+	}
+	if init != nil {
+		if !IsCollection(v.Kind(*init)) {
+			return nil, models.ParamErrorf("lookup-set's %s must be a set such as #{1 2}, not %s", models.ParamInit, v.Text(*init))
+		}
+		m.init = elements(v, *init)
+	}
+	return m, nil
+}
+
+func (m *lookupSet) Read(o models.Operation) (models.Op, bool, error) {
+	var yes, no, unknown models.Kind
+	switch {
+	case slices.Contains(m.fInsert[:], o.FID):
+		yes, no, unknown = models.Insert, models.InsertPresent, models.InsertAny
+	case slices.Contains(m.fRemove[:], o.FID):
+		yes, no, unknown = models.Remove, models.RemoveAbsent, models.RemoveAny
+	case slices.Contains(m.fLookup[:], o.FID):
+		yes, no = models.Has, models.HasNot
+	default:
+		return models.Op{}, false, models.ErrUnknownF
+	}
+	if o.Status == jepsen.Crashed {
+		return models.Op{Kind: unknown, A: int32(m.v.Same(o.GivenID)), B: 0}, yes != models.Has, nil
+	}
+	element, answer := m.v.Same(o.GivenID), o.ValueID
+	if k := m.v.Kind(o.ValueID); k == edn.KindVector || k == edn.KindList {
+		if items := m.v.Items(o.ValueID); len(items) == 2 && m.v.Same(items[0]) == element {
+			answer = items[1]
+		}
+	}
+	switch answer {
+	case edn.True:
+		return models.Op{Kind: yes, A: int32(element), B: 0}, true, nil
+	case edn.False:
+		return models.Op{Kind: no, A: int32(element), B: 0}, true, nil
+	}
+	return models.Op{}, false, fmt.Errorf("expected [%s true], [%[1]s false], true or false, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+}
+
+// Traits implements Model.
+func (m *lookupSet) Traits() *models.Traits { return &m.traits }
+
+func (m *lookupSet) Init() models.State { return m.init }
+
+func (m *lookupSet) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	i, found := slices.BinarySearch(s, op.A)
+	switch op.Kind {
+	case models.Insert, models.RemoveAbsent, models.HasNot:
+		if found {
+			return dst
+		}
+	case models.InsertPresent, models.Remove, models.Has:
+		if !found {
+			return dst
+		}
+	}
+	switch {
+	case (op.Kind == models.Insert || op.Kind == models.InsertAny) && !found:
+		s = slices.Insert(slices.Clone(s), i, op.A)
+	case (op.Kind == models.Remove || op.Kind == models.RemoveAny) && found:
+		s = slices.Delete(slices.Clone(s), i, i+1)
+	}
+	return append(dst, s)
+}
+
+type lookupSetRun struct{ *home.Members }
+
+func (r lookupSetRun) Apply(op models.Op) models.Outcome {
+	found := r.Has(op.A)
+	switch op.Kind {
+	case models.Insert, models.RemoveAbsent, models.HasNot:
+		if found {
+			return models.Impossible
+		}
+	case models.InsertPresent, models.Remove, models.Has:
+		if !found {
+			return models.Impossible
+		}
+	}
+	switch op.Kind {
+	case models.Insert, models.InsertAny:
+		r.Add(op.A)
+	case models.Remove, models.RemoveAny:
+		r.Remove(op.A)
+	}
+	return models.One
+}
+
+func (m *lookupSet) Mutates(op models.Op) bool {
+	return op.Kind == models.Insert || op.Kind == models.InsertAny || op.Kind == models.Remove || op.Kind == models.RemoveAny
+}
+
+func (m *lookupSet) Why(s models.State, op models.Op) string {
+	if _, found := slices.BinarySearch(s, op.A); found {
+		return m.v.Text(edn.ID(op.A)) + " is in the set"
+	}
+	return m.v.Text(edn.ID(op.A)) + " is not in the set"
+}
+
+func (m *lookupSet) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record, home.Field{Name: "s", Value: m.v.InternSet(home.IDs(s))})
+}
+
+// join puts the elements of all parts together. Every part starts with all initial
+// elements, and only its own element can change.
+func (m *lookupSet) join(parts []models.State) models.State {
+	whole := slices.Clone(m.init)
+	gone := map[int32]bool{}
+	for _, s := range parts {
+		whole = append(whole, s...)
+		for _, x := range m.init {
+			if _, found := slices.BinarySearch(s, x); !found {
+				gone[x] = true
+			}
+		}
+	}
+	slices.Sort(whole)
+	return slices.DeleteFunc(slices.Compact(whole), func(x int32) bool { return gone[x] })
+}
+
+func (m *lookupSet) opening() models.Opening {
+	return home.NewPlaces(home.Places{
+		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.InsertPresent || op.Kind == models.Remove || op.Kind == models.Has {
+				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
+			}
+			return dst
+		},
+		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.Insert || op.Kind == models.InsertAny {
+				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
+			}
+			return dst
+		},
+		Start: func(cells []models.Cell) []edn.ID { return []edn.ID{m.v.InternSet(home.PlacesOf(cells))} },
+	})
+}

@@ -1,0 +1,172 @@
+package set
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// set only grows and is read as a whole. A state holds its sorted value classes.
+type set struct {
+	v           *edn.Values
+	record      string
+	fAdd, fRead edn.ID
+	knossos     bool
+	init        models.State
+	sets        []models.State
+	reads       []edn.ID // by set: the value as it was read
+	traits      models.Traits
+}
+
+var setDefinition = models.Definition{
+	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
+	Repeating: []string{"add"},
+	Default:   "#{}",
+	Record:    "knossos.model.Set",
+	Verbs:     map[string]string{":add": "added"},
+	Knossos:   "in Knossos only a set is a set, and no vector or list (3)",
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":add") && s.Only(":add", ":read") && s.ReadsCollections())
+	},
+	New: newSet,
+}
+
+func newSet(b *models.Binding) (models.Reader, error) {
+	v, init := b.Values, b.InitID
+	m := &set{v: v, record: b.Record, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: b.Spec.Knossos}
+	m.traits = models.Traits{
+		Shape:   func() models.Shape { return models.GrowSetShape{Init: m.init, Sets: m.sets} },
+		Opening: m.opening,
+		Run:     func(s models.State) models.Run { return setRun{home.NewMembers(s), m} }, // a read takes time linear in the set that it read
+	}
+	if init != nil {
+		if !IsCollection(v.Kind(*init)) {
+			return nil, models.ParamErrorf("set's %s must be a set such as #{1 2}, not %s", models.ParamInit, v.Text(*init))
+		}
+		m.init = elements(v, *init)
+	}
+	return m, nil
+}
+
+func IsCollection(k edn.Kind) bool {
+	return k == edn.KindSet || k == edn.KindVector || k == edn.KindList
+}
+
+// elements returns the set of a collection's elements. It sorts many of them with bits.
+func elements(v *edn.Values, id edn.ID) models.State {
+	items := v.Items(id)
+	if len(items) >= home.PageBits {
+		in := &home.Members{}
+		for _, item := range items {
+			in.Add(int32(v.Same(item)))
+		}
+		return in.State()
+	}
+	var s models.State
+	for _, item := range items {
+		s = append(s, int32(v.Same(item)))
+	}
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+func (m *set) Read(o models.Operation) (models.Op, bool, error) {
+	kind := m.v.Kind(o.ValueID)
+	switch {
+	case o.FID == m.fAdd:
+		return models.Op{Kind: models.Add, A: int32(m.v.Same(o.ValueID)), B: 0}, true, nil
+	case o.FID != m.fRead:
+		return models.Op{}, false, models.ErrUnknownF
+	case o.Status == jepsen.Crashed:
+		return models.Op{}, false, nil
+	case kind == edn.KindSet, IsCollection(kind) && !m.knossos:
+		m.sets = append(m.sets, elements(m.v, o.ValueID))
+		m.reads = append(m.reads, o.ValueID)
+		return models.Op{Kind: models.ReadSet, A: int32(len(m.sets) - 1), B: 0}, true, nil
+	case m.knossos:
+		return models.Op{Kind: models.ReadNoSet, A: int32(m.v.Same(o.ValueID)), B: 0}, true, nil
+	}
+	return models.Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.ValueID))
+}
+
+// Traits implements Model.
+func (m *set) Traits() *models.Traits { return &m.traits }
+
+func (m *set) Init() models.State { return m.init }
+
+func (m *set) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	switch op.Kind {
+	case models.Add:
+		i, found := slices.BinarySearch(s, op.A)
+		if found {
+			return append(dst, s)
+		}
+		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+	case models.ReadSet:
+		if slices.Equal(s, m.sets[op.A]) {
+			return append(dst, s)
+		}
+	}
+	return dst
+}
+
+type setRun struct {
+	*home.Members
+	m *set
+}
+
+func (r setRun) Apply(op models.Op) models.Outcome {
+	switch op.Kind {
+	case models.Add:
+		r.Add(op.A)
+		return models.One
+	case models.ReadSet:
+		if read := r.m.sets[op.A]; len(read) == r.Count && !slices.ContainsFunc(read, func(x int32) bool { return !r.Has(x) }) {
+			return models.One
+		}
+	}
+	return models.Impossible
+}
+
+func (m *set) Mutates(op models.Op) bool { return op.Kind == models.Add }
+
+func (m *set) Why(s models.State, op models.Op) string {
+	read := edn.ID(op.A)
+	if op.Kind == models.ReadSet {
+		read = m.reads[op.A]
+	}
+	return "can't read " + m.v.Text(read) + " from " + m.v.Text(m.value(s))
+}
+
+func (m *set) Record(s models.State) edn.Value {
+	return home.Record(m.v, m.record, home.Field{Name: "s", Value: m.value(s)})
+}
+
+func (m *set) value(s models.State) edn.ID { return m.v.InternSet(home.IDs(s)) }
+
+// opening rests on that an element of a set stays there: an early read shows only initial
+// elements and those added.
+func (m *set) opening() models.Opening {
+	return home.NewPlaces(home.Places{
+		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.ReadSet {
+				for _, x := range m.sets[op.A] {
+					dst = append(dst, models.Cell{Place: x, Value: x})
+				}
+			}
+			return dst
+		},
+		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
+			if op.Kind == models.Add {
+				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
+			}
+			return dst
+		},
+		Mutates: m.Mutates,
+		Start:   func(cells []models.Cell) []edn.ID { return []edn.ID{m.v.InternSet(home.PlacesOf(cells))} },
+	})
+}

@@ -1,0 +1,27 @@
+package models
+
+import (
+	"testing"
+)
+
+func TestBesidePanics(t *testing.T) {
+	for which := range 2 {
+		func() {
+			ran := [2]bool{}
+			defer func() {
+				if p := recover(); p != which || !ran[0] || !ran[1] {
+					t.Errorf("%v, %v", p, ran)
+				}
+			}()
+			f := func(i int) func() {
+				return func() {
+					ran[i] = true
+					if i == which {
+						panic(i)
+					}
+				}
+			}
+			beside(f(0), f(1))
+		}()
+	}
+}

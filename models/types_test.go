@@ -1,0 +1,3 @@
+package models_test
+
+import _ "clew/internal/types" // the data types
