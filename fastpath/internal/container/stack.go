@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
-	"clew/fastpath/internal/bitset"
+	"clew/internal/bitset"
 	"clew/jepsen"
 	"clew/models"
 )

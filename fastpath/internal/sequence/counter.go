@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
-	"clew/fastpath/internal/bitset"
+	"clew/internal/bitset"
 	"clew/jepsen"
 	"clew/models"
 )

@@ -126,7 +126,7 @@ func (t *theory) displace(root int32) {
 func (t *theory) clash(first, last, a, b int32) int32 {
 	// Forward zones are disjoint, so only the last one that starts before the end
 	// can reach beyond the start.
-	for at := t.z.forward.before(last + 1); at >= 0; at = t.z.forward.before(at) {
+	for at := t.z.forward.Last(last); at >= 0; at = t.z.forward.Last(at - 1) {
 		if root := t.z.owner[at]; root != a && root != b {
 			if t.end[root] > first {
 				return root
@@ -137,7 +137,7 @@ func (t *theory) clash(first, last, a, b int32) int32 {
 	if first >= last {
 		return none
 	}
-	for at := t.z.backward.after(first + 1); at >= 0 && at <= last; at = t.z.backward.after(at) {
+	for at := t.z.backward.Next(first + 2); at >= 0 && at <= last; at = t.z.backward.Next(at + 1) {
 		if root := t.z.owner[at]; t.first[root] < last && root != a && root != b {
 			return root
 		}

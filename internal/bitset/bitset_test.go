@@ -51,3 +51,36 @@ func TestBitsetTakesInOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestBitsetKnowsItsNeighbors(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		n := 1 + r.IntN(1<<r.IntN(20))
+		s, in := New(int32(n-1)), make([]bool, n)
+		for range 50 {
+			if i := r.IntN(n); r.IntN(3) > 0 {
+				s.Add(int32(i))
+				in[i] = true
+			} else {
+				s.Remove(int32(i))
+				in[i] = false
+			}
+		}
+		for range 20 {
+			i := r.IntN(n)
+			after, before := i+1, i-1
+			for after < n && !in[after] {
+				after++
+			}
+			if after == n {
+				after = -1
+			}
+			for before >= 0 && !in[before] {
+				before--
+			}
+			if a, c := s.Next(int32(i+1)), s.Last(int32(i-1)); a != int32(after) || c != int32(before) {
+				t.Fatalf("seed %d, %d of %d: after it %d, before it %d, want %d and %d", seed, i, n, a, c, after, before)
+			}
+		}
+	}
+}
