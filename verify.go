@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
+	"clew/internal/certificate"
+	"clew/internal/page"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // WitnessError says why a witness is not a linearization, and at which position: from 0, or the length of the witness
@@ -103,4 +107,23 @@ func inTime(h *jepsen.History, witness []jepsen.Operation, readAs []int32, take 
 		}
 	}
 	return nil
+}
+
+// CertificateOptions say how a history was read, as far as its result does not know.
+type CertificateOptions struct {
+	SHA256     string // of the history's file, in hexadecimal digits; "" if it is not known
+	AllClients bool   // every process but :nemesis is a client
+	Keyless    bool   // an operation without a key belongs to every independent key
+}
+
+// WriteCertificate writes a proof of a verdict, as lines of JSON, for checkers that share no code with clew. Its
+// format is in docs/certificate.md. The error says what the result lacks, or is that of the writer or the cause that
+// ended the context. Linear time for a witness.
+func WriteCertificate(ctx context.Context, w io.Writer, r *report.Result, o CertificateOptions) error {
+	return certificate.Write(ctx, w, r, certificate.Options(o))
+}
+
+// WritePage writes a page for a browser about a result: the verdict, an interactive drawing and the operations.
+func WritePage(ctx context.Context, w io.Writer, r *report.Result, o report.WindowOptions) error {
+	return page.Write(ctx, w, r, page.Options{Window: o})
 }
