@@ -1,0 +1,3 @@
+package forms
+
+import _ "clew/internal/types" // whose histories are generated
