@@ -46,7 +46,7 @@ func Example_program() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(r.Verdict, r.Explanation)
+		fmt.Printf("%s %q\n", r.Verdict, r.Explanation)
 		if err := clew.WriteCertificate(ctx, io.Discard, r, clew.CertificateOptions{}); err != nil {
 			log.Fatal(err)
 		}
@@ -58,8 +58,8 @@ func Example_program() {
 		fmt.Println(run.Path, run.Result.Verdict, err)
 	}
 	// Output:
-	// linearizable
-	// not linearizable process 1's :read 2 (index 3) cannot happen after process 0's :write 3 (index 1): the greatest value is 3
+	// linearizable ""
+	// not linearizable "process 1's :read 2 (index 3) cannot happen after process 0's :write 3 (index 1): the greatest value is 3"
 	// {:f :read, :index 2, :process 1, :type :invoke, :value nil}
 	// {:f :read, :index 3, :process 1, :type :ok, :value 2}
 	// testdata/histories/valid-register.edn linearizable <nil>
