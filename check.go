@@ -405,7 +405,7 @@ func (c *checking) wholeOrder() []models.Row {
 	if len(c.parts) == 1 && c.parts[0] == c.ops {
 		return c.decisions[0].Order
 	}
-	rowOf := rowsByOperation(c.ops)
+	rowOf := c.ops.Rows()
 	order := make([]models.Row, 0, c.ops.Len())
 	for i, part := range c.parts {
 		for _, row := range c.decisions[i].Order {

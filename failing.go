@@ -110,18 +110,6 @@ func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	return rows
 }
 
-// rowsByOperation returns the row of each operation of the history, None if it has none.
-func rowsByOperation(ops *models.Operations) []models.Row {
-	rowOf := make([]models.Row, ops.History.Operations())
-	for op := range rowOf {
-		rowOf[op] = jepsen.None
-	}
-	for row, op := range ops.Of {
-		rowOf[op] = models.Row(row)
-	}
-	return rowOf
-}
-
 // wholeRun returns the state that a witness leads to if the model's author declares its parts. It runs the parts
 // together in the order of the witness, since each part alone may run where the whole cannot. If a step has several
 // outcomes, the whole takes the one that the part alone took: there would be too many choices for all parts.
@@ -141,7 +129,7 @@ func (c *checking) wholeRun() (models.State, error) {
 			state = run[j]
 		}
 	}
-	rowOf := rowsByOperation(ops)
+	rowOf := ops.Rows()
 	state := ops.Model.Init()
 	for _, op := range inOrder(c.h, c.points()) {
 		does := ops.Op(rowOf[op])

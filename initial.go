@@ -286,7 +286,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 	}
 	part := c.parts[c.verdict.failing]
 	var writes []jepsen.Operation
-	rowOf := rowsByOperation(part)
+	rowOf := part.Rows()
 	for op, inv := range c.h.Invocation {
 		op := jepsen.Operation(op)
 		if inv > r.FailEvent || slices.Contains(r.Core, op) {

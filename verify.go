@@ -54,7 +54,7 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 	if err != nil {
 		return err
 	}
-	rowOf := rowsByOperation(ops)
+	rowOf := ops.Rows()
 	var rows, positions []int32
 	err = inTime(h, witness, rowOf, func(i int, op jepsen.Operation) error {
 		if rowOf[op] != jepsen.None {

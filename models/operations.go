@@ -12,6 +12,18 @@ type Operations struct {
 	verbs map[string]string // of the model's Definition
 }
 
+// Rows returns the row of each operation of the history, or -1 for one that has none.
+func (o *Operations) Rows() []Row {
+	rows := make([]Row, o.History.Operations())
+	for op := range rows {
+		rows[op] = -1
+	}
+	for row, op := range o.Of {
+		rows[op] = Row(row)
+	}
+	return rows
+}
+
 // Select returns the operations of the given rows, which ascend.
 func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}

@@ -114,6 +114,19 @@ func StepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	return dst
 }
 
+// SomeStates returns states that an operation leads to, at most n of them if there may be very many.
+func SomeStates(m Model, n int, from State, op Op) (next []State) {
+	outcomes := m.Traits().Outcomes
+	if outcomes == nil {
+		return m.Step(nil, from, op)
+	}
+	outcomes(from, op, func(s State) bool {
+		next = append(next, s)
+		return len(next) < n
+	})
+	return next
+}
+
 // stopped is the panic with which a poll ends a walk.
 type stopped struct{}
 

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"clew/internal/text"
-	"clew/jepsen"
+	"clew/models"
 )
 
 // An SVG picture of a window:
@@ -48,135 +45,6 @@ const (
 	svgPad               = 10 // between labels
 	svgSentence, svgNote = 6, 10
 	svgTitle             = 300 // characters of the text that a browser shows under the pointer
-)
-
-// svgLight and svgDark hold the colors and other styles.
-const svgLight = `
-text { font: 12px monospace; fill: #1c2330; white-space: pre }
-.paper { fill: #fff }
-.title { font-weight: bold; font-size: 14px }
-.small { font-size: 10px; fill: #5d6673 }
-.halo { paint-order: stroke; stroke: #fff; stroke-width: 3px }
-.rule { stroke: #e3e6ea }
-.bar { fill: #dfe3e9; stroke: #98a2b0 }
-.core { fill: #a5c8f0; stroke: #2b6cb0 }
-.wrong { fill: #f6b0ab; stroke: #b3261e; stroke-width: 2 }
-.failed { fill: none; stroke-dasharray: 2 2 }
-.fade { stroke: none; fill: url(#fade) } .fadecore { stroke: none; fill: url(#fadecore) }
-.from { stop-color: #98a2b0; stop-opacity: .6 } .fromcore { stop-color: #2b6cb0; stop-opacity: .5 } .to { stop-opacity: 0; stop-color: #98a2b0 }
-text.wrong { fill: #b3261e; paint-order: stroke; stroke: #fff; stroke-width: 3px; font-weight: bold }
-.cut { stroke: #b3261e; stroke-dasharray: 2 3 }
-.dot { fill: #1c2330; stroke: #fff } .try { fill: #fff; stroke: #1c2330 }
-.band { fill: #e0a030; fill-opacity: .13 } .moment { stroke: #b07a10; stroke-dasharray: 4 2 } .bandname { fill: #8a5d00; font-size: 10px }
-.arrow { fill: none; stroke-width: 1.5 }
-.a0 { stroke: #6b46c1 } .a1 { stroke: #b3261e; stroke-dasharray: 5 3 } .a2 { stroke: #1b7f4d }
-.h0 { fill: #6b46c1 } .h1 { fill: #b3261e } .h2 { fill: #1b7f4d }
-text.badge { fill: #fff; font-size: 10px; font-weight: bold; text-anchor: middle }
-`
-
-const svgDark = `
-text { fill: #e6e9ee }
-.paper { fill: #14181f }
-.small { fill: #9aa3b0 }
-.halo { stroke: #14181f }
-.rule { stroke: #2a313b }
-.bar { fill: #39424f; stroke: #74808f }
-.core { fill: #23507f; stroke: #7fb2ee }
-.wrong { fill: #7d2721; stroke: #ff8a80 }
-.from, .to { stop-color: #74808f } .fromcore { stop-color: #7fb2ee }
-text.wrong { fill: #ff8a80; stroke: #14181f }
-.cut { stroke: #ff8a80 }
-.dot { fill: #e6e9ee; stroke: #14181f } .try { fill: #14181f; stroke: #e6e9ee }
-.bandname { fill: #e0b050 }
-.a0 { stroke: #b79cf5 } .a1 { stroke: #ff8a80 } .a2 { stroke: #5fd39a }
-.h0 { fill: #b79cf5 } .h1 { fill: #ff8a80 } .h2 { fill: #5fd39a }
-text.badge { fill: #14181f }
-`
-
-const svgStyle = svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n"
-
-// The elements of a picture.
-type (
-	svgPicture struct {
-		XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
-		Width   int      `xml:"width,attr"`
-		Height  int      `xml:"height,attr"`
-		ViewBox string   `xml:"viewBox,attr"`
-		Role    string   `xml:"role,attr"`
-		Title   string   `xml:"title,omitempty"`
-		Desc    string   `xml:"desc,omitempty"`
-		Style   string   `xml:"style,omitempty"`
-		Defs    svgDefs  `xml:"defs"`
-		Items   []any
-	}
-	svgDefs struct {
-		Fades   []svgFade   `xml:"linearGradient"`
-		Markers []svgMarker `xml:"marker"`
-	}
-	svgFade struct {
-		ID    string    `xml:"id,attr"`
-		Stops []svgStop `xml:"stop"`
-	}
-	svgStop struct {
-		Offset int    `xml:"offset,attr"`
-		Class  string `xml:"class,attr"`
-	}
-	svgMarker struct {
-		ID     string  `xml:"id,attr"`
-		Box    string  `xml:"viewBox,attr"`
-		RefX   int     `xml:"refX,attr"`
-		RefY   int     `xml:"refY,attr"`
-		Width  int     `xml:"markerWidth,attr"`
-		Height int     `xml:"markerHeight,attr"`
-		Orient string  `xml:"orient,attr"`
-		Head   svgPath `xml:"path"`
-	}
-	svgGroup struct {
-		XMLName xml.Name `xml:"g"`
-		Class   string   `xml:"class,attr,omitempty"`
-		Op      string   `xml:"data-op,attr,omitempty"`  // the operation that it draws
-		Why     string   `xml:"data-why,attr,omitempty"` // why the operation cannot happen
-		Title   string   `xml:"title,omitempty"`
-		Items   []any
-	}
-	svgRect struct {
-		XMLName xml.Name `xml:"rect"`
-		X       int      `xml:"x,attr"`
-		Y       int      `xml:"y,attr"`
-		Width   int      `xml:"width,attr"`
-		Height  int      `xml:"height,attr"`
-		Round   int      `xml:"rx,attr,omitempty"`
-		Class   string   `xml:"class,attr"`
-	}
-	svgStroke struct {
-		XMLName xml.Name `xml:"line"`
-		X1      int      `xml:"x1,attr"`
-		Y1      int      `xml:"y1,attr"`
-		X2      int      `xml:"x2,attr"`
-		Y2      int      `xml:"y2,attr"`
-		Class   string   `xml:"class,attr"`
-	}
-	svgPath struct {
-		XMLName xml.Name `xml:"path"`
-		D       string   `xml:"d,attr"`
-		Class   string   `xml:"class,attr"`
-		End     string   `xml:"marker-end,attr,omitempty"`
-	}
-	svgCircle struct {
-		XMLName xml.Name `xml:"circle"`
-		X       int      `xml:"cx,attr"`
-		Y       int      `xml:"cy,attr"`
-		R       int      `xml:"r,attr"`
-		Class   string   `xml:"class,attr"`
-		Title   string   `xml:"title,omitempty"`
-	}
-	svgText struct {
-		XMLName xml.Name `xml:"text"`
-		X       int      `xml:"x,attr"`
-		Y       int      `xml:"y,attr"`
-		Class   string   `xml:"class,attr,omitempty"`
-		Text    string   `xml:",chardata"`
-	}
 )
 
 // WriteSVG draws the window around the failure of an invalid result,
@@ -242,38 +110,6 @@ type svgDrawing struct {
 	taken  []svgBox // where the texts stand
 }
 
-// svgBox is the area that a text takes.
-type svgBox struct{ x1, y1, x2, y2 float64 }
-
-func (b svgBox) meets(o svgBox) bool {
-	return b.x1 < o.x2 && o.x1 < b.x2 && b.y1 < o.y2 && o.y1 < b.y2
-}
-
-// textWidth returns an upper bound of the width of a text:
-// letters of scripts other than Latin may take twice the room.
-func textWidth(s string, char float64) float64 {
-	n := 0.0
-	for _, r := range s {
-		if n++; r >= 0x250 && !unicode.Is(unicode.Mn, r) {
-			n++
-		}
-	}
-	return n * char
-}
-
-// fitted returns as much of a text as there is room for, or "" if that is less than 3 characters.
-func fitted(s string, room, char float64) string {
-	if textWidth(s, char) <= room {
-		return s
-	}
-	for n := min(utf8.RuneCountInString(s)-1, int(room/char)); n > 3; n-- {
-		if short := text.Shorten(s, n); textWidth(short, char) <= room {
-			return short
-		}
-	}
-	return ""
-}
-
 func drawSVG(w *Window, o SVGOptions) svgPicture {
 	d := &svgDrawing{w: w, o: o}
 	d.layout()
@@ -313,9 +149,8 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 	d.items = append(d.items, d.texts...)
 	for i, line := range foot {
 		y := bottom + svgMargin + (i+1)*svgLine - 4
-		for _, x := range line {
-			d.items = append(d.items, x.at(y))
-		}
+		d.items = append(d.items, svgText{X: line.x, Y: y, Class: line.class, Text: line.text})
+		d.items = append(d.items, line.mark(y)...)
 	}
 	p := svgPicture{
 		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "group",
@@ -329,143 +164,6 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 	}
 	return p
 }
-
-func svgDefinitions() svgDefs {
-	var d svgDefs
-	for _, kind := range []string{"", "core"} {
-		d.Fades = append(d.Fades, svgFade{"fade" + kind, []svgStop{{0, "from" + kind}, {1, "to"}}})
-	}
-	for _, kind := range []RelationKind{ReturnedBefore, MustBeBefore, Saw} {
-		d.Markers = append(d.Markers, svgMarker{fmt.Sprint("m", uint8(kind)), "0 0 8 8", 7, 4, 8, 8, "auto",
-			svgPath{D: "M0 0L8 4L0 8z", Class: fmt.Sprint("h", uint8(kind))}})
-	}
-	return d
-}
-
-// layout finds where the columns stand, and how long labels may be.
-func (d *svgDrawing) layout() {
-	w := d.w
-	name := 0.0
-	for _, r := range w.Rows {
-		name = max(name, textWidth(r.Name(), svgChar))
-	}
-	d.left = svgMargin + max(name, 80) + 2*svgPad
-	const all = 40
-	for _, most := range []struct{ context, core, why, column int }{
-		{all, all, all, 16}, {20, all, 30, 16}, {16, 30, 24, 14}, {14, 20, 20, 12}, {14, 16, 16, 10}, {12, 14, 16, 8}, {10, 12, 14, 8},
-		{8, 10, 12, 6}, {6, 8, 12, 6}, {5, 6, 12, 6}, {0, 6, 8, 5}, {0, 4, 8, 4}, {0, 0, 4, 2},
-	} {
-		d.why = most.why
-		d.labels = make([]string, len(w.Ops))
-		for i, x := range w.Ops {
-			n := most.context
-			if x.Core || x.Named || x.Failing {
-				n = most.core
-			}
-			if n > 0 {
-				d.labels[i] = text.Shorten(x.Label, n)
-			}
-		}
-		if d.space(float64(most.column)) <= svgWidth-svgMargin {
-			break
-		}
-	}
-	end := d.space0()
-	total := max(end, svgLeast-svgMargin)
-	if !w.ByTime {
-		total = min(svgWidth-svgMargin, max(total, d.left+1.3*(end-d.left)))
-	} else {
-		total = svgWidth - svgMargin
-	}
-	d.stretch(end, total)
-	d.right = int(total)
-	d.width = d.right + svgMargin
-}
-
-// space puts the columns as close together as the
-// labels allow, and returns where the picture ends.
-func (d *svgDrawing) space(least float64) float64 {
-	w := d.w
-	n := int(w.Width) + 1
-	d.xs = make([]float64, n)
-	points := make([]int, n)
-	for _, p := range w.Points {
-		points[int(p.At)+1]++
-	}
-	if w.ByTime {
-		for c := range d.xs {
-			d.xs[c] = d.left + float64(c)*least
-		}
-		return d.space0()
-	}
-	begins := make([]int, n) // by column: the operation that is invoked there, plus 1
-	for i, x := range w.Ops {
-		begins[int(x.From)] = i + 1
-	}
-	last := make([]int, len(w.Rows)) // by row: its last operation so far, plus 1
-	for c := range d.xs {
-		x := d.left
-		if c > 0 {
-			x = d.xs[c-1] + max(least, float64(12*(points[c]+1)))
-		}
-		if i := begins[c] - 1; i >= 0 {
-			row := w.Ops[i].Row
-			if before := last[row] - 1; before >= 0 {
-				room := textWidth(d.labels[before], svgChar) + svgPad
-				if gap := d.gapBefore(i); gap != "" {
-					room += textWidth(gap, svgSmall) + svgPad
-				}
-				x = max(x, d.xs[int(w.Ops[before].From)]+room)
-			}
-			last[row] = i + 1
-		}
-		d.xs[c] = x
-	}
-	return d.space0()
-}
-
-// space0 returns where the picture ends: beyond every label, and
-// beyond the reason why the failing operation cannot happen.
-func (d *svgDrawing) space0() float64 {
-	w := d.w
-	end := d.xs[len(d.xs)-1] + 24
-	for i, x := range w.Ops {
-		room := textWidth(d.labels[i], svgChar)
-		if gap := d.gapAfter(x.Row); gap != "" {
-			room += svgPad + textWidth(gap, svgSmall)
-		}
-		end = max(end, d.column(x.From)+room)
-		if x.Failing {
-			end = max(end, d.column(x.To)+svgPad+textWidth(d.whyOf(x), svgChar))
-		}
-	}
-	return end
-}
-
-// stretch moves the columns apart so that what ended at from ends at to.
-func (d *svgDrawing) stretch(from, to float64) {
-	last := d.xs[len(d.xs)-1]
-	beyond := from - last
-	if last <= d.left {
-		return
-	}
-	by := (to - beyond - d.left) / (last - d.left)
-	for c := range d.xs {
-		d.xs[c] = d.left + (d.xs[c]-d.left)*by
-	}
-}
-
-// column returns where a place on the axis stands.
-func (d *svgDrawing) column(at float64) float64 {
-	c := min(max(0, int(at)), len(d.xs)-1)
-	x := d.xs[c]
-	if c+1 < len(d.xs) {
-		x += (at - float64(c)) * (d.xs[c+1] - x)
-	}
-	return x
-}
-
-func (d *svgDrawing) at(at float64) int { return int(math.Round(d.column(at))) }
 
 // gapBefore returns the words for what is omitted before an operation that is not the
 // first of its row. gapAfter returns those for what is omitted after the last one.
@@ -486,10 +184,6 @@ func (d *svgDrawing) gapAfter(row int) string {
 		}
 	}
 	return ""
-}
-
-func boxOf(t svgText, char float64) svgBox {
-	return svgBox{float64(t.X), float64(t.Y) - 11, float64(t.X) + textWidth(t.Text, char), float64(t.Y) + 3}
 }
 
 // put adds a text and marks the area that it takes.
@@ -653,7 +347,7 @@ func (d *svgDrawing) arrows() []curve {
 		r := w.Relations[i]
 		a, b := w.Ops[r.From], w.Ops[r.To]
 		ay, by := float64(d.barTop(a.Row))+svgBar/2, float64(d.barTop(b.Row))+svgBar/2
-		if r.Kind == ReturnedBefore {
+		if r.Kind == models.ReturnedBefore {
 			x1, x2 := d.column(a.To), d.column(b.From)
 			bend := max(16, (x2-x1)/2)
 			arrows[i] = curve{{x1, ay}, {x1 + bend, ay}, {x2 - bend, by}, {x2, by}}
@@ -669,11 +363,11 @@ func (d *svgDrawing) arrows() []curve {
 
 // edge returns where an arrow that comes from below or above leaves or reaches the bar of
 // an operation, and which way it bends. The place is beside the label if there is room.
-func (d *svgDrawing) edge(op int, below bool, kind RelationKind) (x, y, bend float64) {
+func (d *svgDrawing) edge(op int, below bool, kind models.RelationKind) (x, y, bend float64) {
 	o := d.w.Ops[op]
 	from, to := d.column(o.From), max(d.column(o.To), d.column(o.From)+8)
 	part := .6
-	if kind == MustBeBefore {
+	if kind == models.MustBeBefore {
 		part = .3
 	}
 	x, y, bend = from+part*(to-from), float64(d.barTop(o.Row)), -3*svgBar
@@ -696,7 +390,7 @@ func (d *svgDrawing) arrow(i int, p curve) {
 }
 
 // badge puts the number of an arrow on it where the area is free.
-func (d *svgDrawing) badge(n int, kind RelationKind, p curve) {
+func (d *svgDrawing) badge(n int, kind models.RelationKind, p curve) {
 	for _, aside := range []float64{0, -9, 9, -18, 18} {
 		for _, t := range []float64{.5, .45, .55, .4, .6, .35, .65, .3, .7, .25, .75, .2, .8} {
 			x, y := p.at(t)
@@ -712,7 +406,7 @@ func (d *svgDrawing) badge(n int, kind RelationKind, p curve) {
 	}
 }
 
-func numbered(n int, kind RelationKind, x, y int) []any {
+func numbered(n int, kind models.RelationKind, x, y int) []any {
 	return []any{svgCircle{X: x, Y: y, R: 8, Class: fmt.Sprint("h", uint8(kind))}, svgText{X: x, Y: y + 4, Class: "badge", Text: fmt.Sprint(n)}}
 }
 
@@ -734,52 +428,41 @@ func (d *svgDrawing) sentence() []svgText {
 	return head
 }
 
-// placed is an item whose height is set later.
-type placed struct{ at func(y int) any }
+// legendLine is a line below the picture.
+type legendLine struct {
+	x           int
+	class, text string
+	mark        func(y int) []any // draws what the line explains
+}
 
 // legend returns the lines below the picture: the arrows in words, and what is omitted.
-func (d *svgDrawing) legend() [][]placed {
+func (d *svgDrawing) legend() (lines []legendLine) {
 	w := d.w
-	var lines [][]placed
-	words := func(x int, class, s string) placed {
-		s = fitted(s, float64(d.width-svgMargin-x), svgChar)
-		return placed{func(y int) any { return svgText{X: x, Y: y, Class: class, Text: s} }}
+	add := func(x int, class, text string, mark func(y int) []any) {
+		lines = append(lines, legendLine{x, class, fitted(text, float64(d.width-svgMargin-x), svgChar), mark})
 	}
 	for i, r := range w.Relations[:min(len(w.Relations), svgNote-3)] {
-		line := []placed{words(svgMargin+22, "", r.Text)}
-		for _, part := range numbered(i+1, r.Kind, svgMargin+8, 0) {
-			line = append(line, placed{func(y int) any {
-				switch x := part.(type) {
-				case svgCircle:
-					x.Y += y - 4
-					return x
-				case svgText:
-					x.Y += y - 4
-					return x
-				}
-				return nil
-			}})
-		}
-		lines = append(lines, line)
+		add(svgMargin+22, "", r.Text, func(y int) []any { return numbered(i+1, r.Kind, svgMargin+8, y-4) })
+	}
+	dot := func(class string) func(y int) []any {
+		return func(y int) []any { return []any{svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: class}} }
 	}
 	if slices.ContainsFunc(w.Points, func(p Point) bool { return !p.Attempt }) {
 		said := "takes effect here; below it, the state after that"
 		if w.MorePoints > 0 {
 			said += fmt.Sprintf(" (%d operations before the first)", w.MorePoints)
 		}
-		lines = append(lines, []placed{words(svgMargin+22, "small", said),
-			{func(y int) any { return svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot"} }}})
+		add(svgMargin+22, "small", said, dot("dot"))
 	}
 	if slices.ContainsFunc(w.Points, func(p Point) bool { return p.Attempt }) {
-		lines = append(lines, []placed{words(svgMargin+22, "small", "open at the failure: taking effect here does not help either"),
-			{func(y int) any { return svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot try"} }}})
+		add(svgMargin+22, "small", "open at the failure: taking effect here does not help either", dot("dot try"))
 	}
 	if slices.ContainsFunc(w.Ops, func(x WindowOp) bool { return x.Crashed }) {
-		lines = append(lines, []placed{words(svgMargin+22, "small", "crashed: it may take effect later, or never"),
-			{func(y int) any { return svgRect{X: svgMargin, Y: y - 9, Width: 18, Height: 9, Class: "fade"} }}})
+		add(svgMargin+22, "small", "crashed: it may take effect later, or never",
+			func(y int) []any { return []any{svgRect{X: svgMargin, Y: y - 9, Width: 18, Height: 9, Class: "fade"}} })
 	}
 	if s := w.omitted(); s != "" {
-		lines = append(lines, []placed{words(svgMargin, "small", s)})
+		add(svgMargin, "small", s, func(int) []any { return nil })
 	}
 	return lines
 }
@@ -854,30 +537,4 @@ func (d *svgDrawing) bands(lanes []int, top, bottom int) {
 			d.put(svgText{X: from + 3, Y: y + 11, Class: "bandname", Text: fitted(b.title(), float64(d.right-from-3), svgSmall)}, svgSmall)
 		}
 	}
-}
-
-// wrap breaks a text at its blanks into lines that
-// fit. It cuts a word that is longer than a line.
-func wrap(s string, room float64) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		word = fitted(word, room, svgChar)
-		if line != "" && textWidth(line+" "+word, svgChar) > room {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// openAtFailure says whether an operation was open
-// at the failure. The failing one has just returned.
-func (r *Result) openAtFailure(op jepsen.Operation) bool {
-	h := r.History
-	c := h.Completion[op]
-	return c == jepsen.None || c > r.FailEvent || h.Status[op] == jepsen.Crashed
 }

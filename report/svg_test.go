@@ -10,6 +10,7 @@ import (
 	"clew/internal/geometry"
 	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/models"
 )
 
 // failing returns a result of a history whose last event fails, with a core.
@@ -189,7 +190,7 @@ func TestASVGOfManyRowsFits(t *testing.T) {
 		r := failing(t, b.String(), append(core, 2*DefaultRows)...)
 		r.Explanation = strings.Repeat(strings.Repeat("because ", 20), lines)
 		for op := range jepsen.Operation(lines) {
-			r.Relations = append(r.Relations, Relation{Kind: ReturnedBefore, From: op, To: op + 1})
+			r.Relations = append(r.Relations, Relation{Kind: models.ReturnedBefore, From: op, To: op + 1})
 		}
 		draw(t, r)
 	}

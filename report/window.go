@@ -111,19 +111,9 @@ type WindowOp struct {
 	Why     string // of the failing one: why it cannot happen
 }
 
-// RelationKind says how two operations are related.
-type RelationKind = models.RelationKind
-
-// The kinds of relations. Each begins with the operation that comes first.
-const (
-	ReturnedBefore = models.ReturnedBefore
-	MustBeBefore   = models.MustBeBefore
-	Saw            = models.Saw
-)
-
 // WindowRelation is a Relation in a window.
 type WindowRelation struct {
-	Kind     RelationKind
+	Kind     models.RelationKind
 	From, To int    // places in Ops
 	Text     string // "process 1's write 2 returned before process 3's read 1"
 }

@@ -87,13 +87,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 	if order == nil {
 		return nil, errors.New("a page in porcupine's style needs a linearization to start from; found none: " + cmp.Or(r.Missing, "operations without a key take effect once for every key"))
 	}
-	rowOf := make([]models.Row, r.History.Operations())
-	for i := range rowOf {
-		rowOf[i] = -1
-	}
-	for row, op := range ops.Of {
-		rowOf[op] = models.Row(row)
-	}
+	rowOf := ops.Rows()
 	all := make([]models.Row, 0, len(order))
 	linearized := make([]bool, ops.Len())
 	for _, op := range order {
@@ -168,16 +162,9 @@ func (p *porcupinePage) model(ctx context.Context) theirs.Model {
 
 // some returns the states that an operation leads to. If there are very many,
 // there will be no page.
-func (p *porcupinePage) some(from models.State, op models.Op) (next []models.State) {
-	outcomes := p.ops.Model.Traits().Outcomes
-	if outcomes == nil {
-		return p.ops.Model.Step(nil, from, op)
-	}
-	outcomes(from, op, func(s models.State) bool {
-		next = append(next, s)
-		return len(next) < porcupineStates
-	})
-	if len(next) == porcupineStates {
+func (p *porcupinePage) some(from models.State, op models.Op) []models.State {
+	next := models.SomeStates(p.ops.Model, porcupineStates, from, op)
+	if p.ops.Model.Traits().Outcomes != nil && len(next) == porcupineStates {
 		p.states = fmt.Errorf("a page in porcupine's style follows fewer than %d states; an operation leads to more", porcupineStates)
 		return nil
 	}

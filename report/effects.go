@@ -57,6 +57,14 @@ func (b *windowBuilder) linearize(ctx context.Context) {
 	w.Points = append(points, b.attempt()...)
 }
 
+// openAtFailure says whether an operation was open
+// at the failure. The failing one has just returned.
+func (r *Result) openAtFailure(op jepsen.Operation) bool {
+	h := r.History
+	c := h.Completion[op]
+	return c == jepsen.None || c > r.FailEvent || h.Status[op] == jepsen.Crashed
+}
+
 // attempt returns the pending operations of the longest
 // final path, which are tried just before the failure.
 func (b *windowBuilder) attempt() []Point {
@@ -105,13 +113,22 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	if traits.Within != nil {
 		defer traits.Within(ctx, nil)()
 	}
-	rows := rowsOf{ops: ops}
-	order, at := rows.said(order[:steps[len(steps)-1]], steps)
-	op := func(i int) models.Op { return ops.Op(rows.of(order[i])) }
+	rowOf := ops.Rows()
+	var rows []models.Row // of the operations that say something to the model
+	var at []int          // how many of these there are up to each step
+	for i, op := range order[:steps[len(steps)-1]] {
+		if row := rowOf[op]; row >= 0 {
+			rows = append(rows, row)
+		}
+		if i+1 == steps[len(at)] {
+			at = append(at, len(rows))
+		}
+	}
+	op := func(i int) models.Op { return ops.Op(rows[i]) }
 	if traits.Overwrites != nil { // operations before the last overwriting one make no difference
 		for i := at[0] - 1; i >= 0; i-- {
 			if traits.Overwrites(op(i)) {
-				order = order[i:]
+				rows = rows[i:]
 				for k := range at {
 					at[k] -= i
 				}
@@ -119,7 +136,7 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 			}
 		}
 	}
-	states, err := models.StatesAt(ctx, ops.Model, len(order), op, at)
+	states, err := models.StatesAt(ctx, ops.Model, len(rows), op, at)
 	if err != nil {
 		return nil
 	}
@@ -151,44 +168,6 @@ func (b *windowBuilder) model(ctx context.Context) *models.Operations {
 		}
 	}
 	return ops
-}
-
-// rowsOf finds the rows of operations. The distance between an
-// operation's number and its row is nearly always that of the last one.
-type rowsOf struct {
-	ops  *models.Operations
-	away int
-}
-
-// said returns an order without the operations that say nothing to the model. It
-// also converts given numbers of steps into numbers of operations in the new order.
-func (r *rowsOf) said(order []jepsen.Operation, steps []int) (kept []jepsen.Operation, at []int) {
-	if !slices.ContainsFunc(order, func(op jepsen.Operation) bool { return r.of(op) < 0 }) {
-		return order, slices.Clone(steps)
-	}
-	for i, op := range order {
-		if r.of(op) >= 0 {
-			kept = append(kept, op)
-		}
-		if i+1 == steps[len(at)] {
-			at = append(at, len(kept))
-		}
-	}
-	return kept, at
-}
-
-// of returns the row of an operation, or -1 if it has none.
-func (r *rowsOf) of(op jepsen.Operation) models.Row {
-	of := r.ops.Of
-	if row := int(op) - r.away; row >= 0 && row < len(of) && of[row] == op {
-		return models.Row(row)
-	}
-	row, ok := slices.BinarySearch(of, op)
-	if !ok {
-		return -1
-	}
-	r.away = int(op) - row
-	return models.Row(row)
 }
 
 // Bounds of a state in a picture.
