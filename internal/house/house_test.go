@@ -298,7 +298,7 @@ var strangers = map[string]string{
 	"cmd/clew/":                 "check is a command",
 	"contrib/porcupine/peers/":  "Porcupine's histories have words of their own",
 	"fastpath/told.go":          "the first reads show the initial value",
-	"explain.go":                   "a failed :cas explains a first read",
+	"explain.go":                "a failed :cas explains a first read",
 	"internal/campaign/":        "changes of a model's operations, until each is in its model's home",
 	"internal/gen/":             "a failed :cas may count",
 	"internal/second/":          "a failed :cas may count",

@@ -15,7 +15,17 @@ type Form string
 // table lists the forms, in the order in which messages list them. A text may look like several
 // forms; then it is in the last of them. So forms that claim much stand before those that
 // claim little.
-var table = []*form{&ednForm, &jsonlForm, &jsonForm, &logForm, &fastlinForm, &fptlinForm, &limoForm, &intervalsForm, &testForm}
+var table = []*form{
+	&ednForm,
+	&jsonlForm,
+	&jsonForm,
+	&logForm,
+	&fastlinForm,
+	&fptlinForm,
+	&limoForm,
+	&intervalsForm,
+	&testForm,
+}
 
 // form is what the package knows about a form.
 type form struct {
