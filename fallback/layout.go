@@ -2,7 +2,6 @@ package fallback
 
 import (
 	"context"
-	"slices"
 
 	"clew/models"
 )
@@ -15,13 +14,10 @@ type Layout struct {
 	Space *Space
 	Class []int32 // by row: its meaning, see NewSpace
 
-	Ends     []int32      // the returns, as events, in order; the k-th return is that at Ends[k]
-	Slot     []int32      // by row that returns: its bit in the mask while it is open
-	Slots    int32        // how many there are
-	Words    int          // of a mask
-	open     []models.Row // by return: the rows open there, the returning one first, the others by return ..
-	openFrom []int        // .. from here, to the next return's
-	Crashed  []CrashClass
+	Overlap         // of the rows that return
+	Ends    []int32 // the returns, as events, in order; the k-th return is that at Ends[k]
+	Words   int     // of a mask
+	Crashed []CrashClass
 }
 
 // CrashClass holds the crashed operations of one meaning, by invocation.
@@ -44,12 +40,11 @@ func NewLayout(ctx context.Context, ops *models.Operations, lim Limits) *Layout 
 		l.Take(l.Space.Spent())
 		return l.Look()
 	})
-	l.Slot = make([]int32, ops.Len())
 	at := RowsAt(ops)
 	open := l.countOpen(at)
 	l.Take(4*int64(open) + 50*int64(ops.Len()))
 	if l.Cause == "" {
-		l.open = make([]int32, 0, open)
+		l.Overlap = NewOverlap(ops.Res, open)
 		l.layOut(at)
 	}
 	return l
@@ -75,8 +70,6 @@ func (l *Layout) countOpen(at []int32) int {
 // finds for every return the rows that are open there.
 func (l *Layout) layOut(at []int32) {
 	classAt := map[int32]int{}
-	var open, free []int32
-	slots := int32(0)
 	polled := 0
 	for e, row := range at {
 		if e+len(l.open)-polled > WorkPerPoll {
@@ -95,24 +88,13 @@ func (l *Layout) layOut(at []int32) {
 			}
 			l.Crashed[c].Rows = append(l.Crashed[c].Rows, row)
 		case l.Ops.Inv[row] == int32(e):
-			if n := len(free); n > 0 {
-				l.Slot[row], free = free[n-1], free[:n-1]
-			} else {
-				l.Slot[row] = slots
-				slots++
-			}
-			i, _ := slices.BinarySearchFunc(open, row, func(a, b int32) int { return int(l.Ops.Res[a] - l.Ops.Res[b]) })
-			open = slices.Insert(open, i, row)
+			l.Begin(row)
 		default:
 			l.Ends = append(l.Ends, int32(e))
-			l.openFrom = append(l.openFrom, len(l.open))
-			l.open = append(l.open, open...)
-			open = open[1:]
-			free = append(free, l.Slot[row])
+			l.End(row)
 		}
 	}
-	l.openFrom = append(l.openFrom, len(l.open))
-	l.Slots, l.Words = slots, int(slots+63)/64
+	l.Words = int(l.Slots+63) / 64
 }
 
 // RowsAt returns the row that each event belongs to, or -1.
@@ -129,10 +111,6 @@ func RowsAt(ops *models.Operations) []models.Row {
 	}
 	return at
 }
-
-// OpenRows returns the rows open at the k-th return. The first one is the row
-// that returns.
-func (l *Layout) OpenRows(k int32) []models.Row { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
 
 // HasTwin says whether a row of a class is open and not linearized.
 func (l *Layout) HasTwin(open []models.Row, mask []uint64, class int32) bool {

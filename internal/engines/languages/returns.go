@@ -2,6 +2,7 @@ package languages
 
 import (
 	"math/bits"
+	"slices"
 
 	"clew/fallback"
 	"clew/models"
@@ -37,28 +38,17 @@ type count struct {
 
 // number gives values small numbers, in order of appearance.
 func (s *search) number(values []int32) {
-	numbers := map[int32]int32{}
-	of := func(value int32) int32 {
-		n, seen := numbers[value]
-		if !seen {
-			n = int32(len(numbers))
-			numbers[value] = n
-		}
-		return n
-	}
+	numbers := fallback.Numbering{}
 	s.value = make([]int32, s.Ops.Len())
 	for row, kind := range s.Ops.Kind {
 		if s.value[row] = none; kind != models.PopEmpty && kind != models.PopAny {
-			s.value[row] = of(s.Ops.A[row])
+			s.value[row] = numbers.Of(s.Ops.A[row])
 		}
 	}
 	for _, value := range values {
-		s.initial = append(s.initial, of(value))
+		s.initial = append(s.initial, numbers.Of(value))
 	}
-	s.crashedPush, s.crashedPop = make([]int32, len(numbers)), make([]int32, len(numbers))
-	for i := range s.crashedPush {
-		s.crashedPush[i], s.crashedPop[i] = none, none
-	}
+	s.crashedPush, s.crashedPop = slices.Repeat([]int32{none}, len(numbers)), slices.Repeat([]int32{none}, len(numbers))
 	s.crashedAny = none
 }
 

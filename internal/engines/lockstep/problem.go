@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"clew/fallback"
 	"clew/models"
 )
 
@@ -56,16 +57,11 @@ type class struct {
 // their places. In a configuration, those before some place are linearized, and so
 // are some of those that are open at its return.
 type side struct {
+	fallback.Overlap
 	ops    []int32
 	res    []int32 // by place, and models.Open after the last
-	open   []int32 // by place: what is open at its return, by return; the returning one first
-	from   []int32 // by place: where that starts in open
-	slot   []int32 // by operation: its bit
 	passed []int32 // by place: how many operations returned before, on both sides
 }
-
-// at returns what is open at the return of a place.
-func (s *side) at(place int32) []int32 { return s.open[s.from[place]:s.from[place+1]] }
 
 // newProblem takes time linear in the events plus, summed over the returns, the
 // operations that are open there.
@@ -116,25 +112,25 @@ func (p *problem) says(op int32) bool {
 // layOut gives every operation its place and its bit, or its class.
 func (p *problem) layOut(values int) {
 	p.add, p.take = slices.Repeat([]int32{none}, values), slices.Repeat([]int32{none}, values)
-	p.in.slot, p.out.slot = make([]int32, len(p.inv)), make([]int32, len(p.inv))
-	in, out := opening{problem: p, side: &p.in}, opening{problem: p, side: &p.out}
+	p.in.Overlap, p.out.Overlap = fallback.NewOverlap(p.res, 0), fallback.NewOverlap(p.res, 0)
 	alike := map[string]int32{}
 	passed := int32(0)
 	for t, op := range p.at() {
 		if op == none {
 			continue
 		}
-		o, begins, returns := &out, p.inv[op] == int32(t), p.res[op] != models.Open
+		side, begins, returns := &p.out, p.inv[op] == int32(t), p.res[op] != models.Open
 		if p.kind[op] == models.Enqueue {
-			o = &in
+			side = &p.in
 		}
 		switch says := p.says(op); {
 		case says && begins && returns:
-			o.begin(op)
+			side.Begin(op)
 		case says && begins:
 			p.crash(op, alike)
 		case says:
-			o.end(op, passed)
+			side.End(op)
+			side.ops, side.res, side.passed = append(side.ops, op), append(side.res, p.res[op]), append(side.passed, passed)
 			if p.kind[op] == models.DequeueEmpty {
 				p.empties = int32(len(p.out.ops))
 			}
@@ -145,9 +141,9 @@ func (p *problem) layOut(values int) {
 			passed++
 		}
 	}
-	p.slots = in.slots + out.slots
-	in.finish(0, passed)
-	out.finish(in.slots, passed)
+	p.slots = p.in.Slots + p.out.Slots
+	p.in.finish(0, passed)
+	p.out.finish(p.in.Slots, passed)
 	p.count()
 }
 
@@ -163,42 +159,20 @@ func (p *problem) at() []int32 {
 	return at
 }
 
-// opening lays out a side.
-type opening struct {
-	*problem
-	*side
-	now   []int32 // what is open, by return
-	spare []int32 // bits
-	slots int32
-}
-
-func (o *opening) begin(op int32) {
-	if n := len(o.spare); n > 0 {
-		o.slot[op], o.spare = o.spare[n-1], o.spare[:n-1]
-	} else {
-		o.slot[op] = o.slots
-		o.slots++
-	}
-	i, _ := slices.BinarySearchFunc(o.now, op, func(a, b int32) int { return int(o.problem.res[a]) - int(o.problem.res[b]) })
-	o.now = slices.Insert(o.now, i, op)
-}
-
-func (o *opening) end(op, passed int32) {
-	s := o.side
-	s.ops, s.res, s.passed = append(s.ops, op), append(s.res, o.problem.res[op]), append(s.passed, passed)
-	s.from = append(s.from, int32(len(s.open)))
-	s.open = append(s.open, o.now...)
-	o.now = o.now[1:]
-	o.spare = append(o.spare, o.slot[op])
-}
-
 // finish adds the end after the last place, and moves the bits.
-func (o *opening) finish(slot, passed int32) {
-	s := o.side
-	s.res, s.passed, s.from = append(s.res, models.Open), append(s.passed, passed), append(s.from, int32(len(s.open)), int32(len(s.open)))
+func (s *side) finish(slot, passed int32) {
+	s.res, s.passed = append(s.res, models.Open), append(s.passed, passed)
 	for _, op := range s.ops {
-		s.slot[op] += slot
+		s.Slot[op] += slot
 	}
+}
+
+// at returns what is open at the return of a place.
+func (s *side) at(place int32) []int32 {
+	if int(place) == len(s.ops) {
+		return nil
+	}
+	return s.OpenRows(place)
 }
 
 // crash adds a crashed operation to its class. alike holds the classes of drains
@@ -299,12 +273,12 @@ func (p *problem) count() {
 
 // bytes returns about how much memory the problem holds.
 func (p *problem) bytes() int64 {
-	sides := len(p.in.open) + len(p.out.open) + 4*(len(p.in.ops)+len(p.out.ops))
+	sides := p.in.Sum() + p.out.Sum() + 4*(len(p.in.ops)+len(p.out.ops))
 	return 4*int64(9*len(p.inv)+sides+2*len(p.flat)) + 2*int64(p.ops.Events)
 }
 
-// numbering gives value classes dense numbers. They are small enough to index an
-// array, see models.Columns.
+// numbering gives value classes dense numbers, in an array: a map would take a
+// twentieth of the decision's time.
 type numbering struct {
 	number []int32 // by class, plus 1
 	count  int32

@@ -224,9 +224,9 @@ func (s *search) place(x *side, place *int32, w []uint64, op int32) {
 		w[s.classes[c].word] += 1 << s.classes[c].shift
 		return
 	}
-	fallback.SetBit(w, x.slot[op])
+	fallback.SetBit(w, x.Slot[op])
 	for ; int(*place) < len(x.ops); *place++ {
-		slot := x.slot[x.ops[*place]]
+		slot := x.Slot[x.ops[*place]]
 		if !fallback.HasBit(w, slot) {
 			break
 		}
@@ -278,7 +278,7 @@ func (s *search) goOn(f *frame, w []uint64, place int32) {
 	value, before := s.flat[place], s.out.res[f.out]
 	for _, op := range s.in.at(f.in) {
 		s.work++
-		if s.value[op] == value && s.inv[op] < before && !fallback.HasBit(w, s.in.slot[op]) {
+		if s.value[op] == value && s.inv[op] < before && !fallback.HasBit(w, s.in.Slot[op]) {
 			if s.choose(op); !s.NoTwins {
 				return
 			}
@@ -305,7 +305,7 @@ func (s *search) atFront(f *frame, w []uint64, value int32) {
 	for _, op := range s.out.at(f.out) {
 		s.work++
 		kind := s.kind[op]
-		if fallback.HasBit(w, s.out.slot[op]) {
+		if fallback.HasBit(w, s.out.Slot[op]) {
 			continue
 		}
 		switch {
@@ -360,7 +360,7 @@ func (s *search) between(f *frame, w []uint64) {
 	if f.out < s.empties {
 		for _, op := range s.out.at(f.out) {
 			s.work++
-			if s.kind[op] != models.DequeueEmpty || fallback.HasBit(w, s.out.slot[op]) || max(f.latest, s.inv[op]) > s.in.res[f.in] {
+			if s.kind[op] != models.DequeueEmpty || fallback.HasBit(w, s.out.Slot[op]) || max(f.latest, s.inv[op]) > s.in.res[f.in] {
 				continue
 			}
 			if s.choose(op); f.mode == idle && !s.NoEagerEmpties {
@@ -373,7 +373,7 @@ func (s *search) between(f *frame, w []uint64) {
 	s.adds = s.adds[:0]
 	for _, op := range s.in.at(f.in) {
 		s.work++
-		if s.inv[op] < before && !fallback.HasBit(w, s.in.slot[op]) {
+		if s.inv[op] < before && !fallback.HasBit(w, s.in.Slot[op]) {
 			s.offer(op, rank)
 		}
 	}
@@ -423,7 +423,7 @@ func (s *search) wants(f *frame, w []uint64, before int32) int32 {
 	for i, op := range s.out.at(f.out) {
 		s.work++
 		value := s.value[op]
-		if value == none || fallback.HasBit(w, s.out.slot[op]) {
+		if value == none || fallback.HasBit(w, s.out.Slot[op]) {
 			continue
 		}
 		if s.kind[op] == models.Drain {

@@ -93,29 +93,21 @@ const longest = 4096
 
 // list gives values dense numbers, and lists their nodes.
 func (p *problem) list() {
-	number := map[int32]int32{}
-	dense := func(v int32) int32 {
-		n, ok := number[v]
-		if !ok {
-			n = int32(len(number))
-			number[v] = n
-		}
-		return n
-	}
+	numbers := fallback.Numbering{}
 	p.value = make([]int32, len(p.rowOf))
 	p.sought = make([]int32, len(p.inv))
-	p.value[initial] = dense(p.ops.Model.Init()[0])
+	p.value[initial] = numbers.Of(p.ops.Model.Init()[0])
 	for row := range p.inv {
 		op := p.ops.Op(int32(row))
-		p.sought[row] = dense(op.A)
+		p.sought[row] = numbers.Of(op.A)
 		if node := p.nodeOf[row]; node != none {
 			p.value[node] = p.sought[row]
 			if op.Kind == models.CAS {
-				p.value[node] = dense(op.B)
+				p.value[node] = numbers.Of(op.B)
 			}
 		}
 	}
-	p.short, p.long = make([]candidates, len(number)), make([]candidates, len(number))
+	p.short, p.long = make([]candidates, len(numbers)), make([]candidates, len(numbers))
 	for node, v := range p.value {
 		c := &p.short[v]
 		if p.nodeRes[node]-p.nodeInv[node] > longest {

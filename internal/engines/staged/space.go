@@ -33,10 +33,10 @@ type registerSpace struct {
 	*fallback.Layout
 	Rules
 
-	values map[int32]int32 // value -> its number
-	kind   []models.Kind   // by row
-	a, b   []int32         // by row, as numbers
-	twin   []int32         // by row: the crash class of equal meaning, or -1
+	values fallback.Numbering
+	kind   []models.Kind // by row
+	a, b   []int32       // by row, as numbers
+	twin   []int32       // by row: the crash class of equal meaning, or -1
 
 	classes []runClass
 	writes  []int32     // by value: the class of its crashed writes, or -1
@@ -87,13 +87,13 @@ func (s *stamps) has(i int32) bool { return s.at[i] == s.now }
 
 // newRegisterSpace takes time linear in the operations.
 func newRegisterSpace(l *fallback.Layout, r Rules) *registerSpace {
-	x := &registerSpace{Layout: l, Rules: r, values: map[int32]int32{}}
+	x := &registerSpace{Layout: l, Rules: r, values: fallback.Numbering{}}
 	n := l.Ops.Len()
 	x.Take(24 * int64(n))
 	x.kind, x.a, x.b, x.twin = l.Ops.Kind, make([]int32, n), make([]int32, n), make([]int32, n)
-	x.number(l.Ops.Model.Init()[0])
+	x.values.Of(l.Ops.Model.Init()[0])
 	for i := range n {
-		x.a[i], x.b[i] = x.number(l.Ops.A[i]), x.number(l.Ops.B[i])
+		x.a[i], x.b[i] = x.values.Of(l.Ops.A[i]), x.values.Of(l.Ops.B[i])
 		if x.kind[i] == models.Write {
 			x.b[i] = x.a[i]
 		}
@@ -105,15 +105,6 @@ func newRegisterSpace(l *fallback.Layout, r Rules) *registerSpace {
 	x.mask = make([]uint64, x.Words)
 	x.grow()
 	return x
-}
-
-func (x *registerSpace) number(value int32) int32 {
-	n, ok := x.values[value]
-	if !ok {
-		n = int32(len(x.values))
-		x.values[value] = n
-	}
-	return n
 }
 
 // group finds the crash classes that can change the value.
