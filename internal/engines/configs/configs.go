@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"math/bits"
 	"slices"
 
 	"clew/fallback"
@@ -25,11 +24,10 @@ type Rules struct {
 type transitions struct {
 	*fallback.Layout
 	Rules
-	width  int      // words of a configuration
-	exact  []uint64 // by return: the slots of open rows that are neither reads nor overwriting
-	blind  []uint64 // by return: the slots of open rows that overwrite
-	counts []count  // by crash class
-	guard  []uint64 // the bit above every count
+	width  int            // words of a configuration
+	exact  []uint64       // by return: the slots of open rows that are neither reads nor overwriting
+	blind  []uint64       // by return: the slots of open rows that overwrite
+	counts fallback.Tally // by crash class
 
 	lookahead *models.Lookahead // nil if the model has none
 	others    []models.Op       // see gather and gatherAll
@@ -38,13 +36,6 @@ type transitions struct {
 	live      *liveness         // nil if the model does not say what matters
 	horizon   int32             // see wants
 	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
-}
-
-// count says where the used operations of a crash class are counted.
-type count struct {
-	word  int
-	shift uint
-	mask  uint64
 }
 
 func newTransitions(l *fallback.Layout, r Rules) *transitions {
@@ -97,34 +88,21 @@ func (m *transitions) findAlone() {
 	}
 }
 
-// pack gives every crash class its bits: enough to count all of its operations,
-// and one above them.
+// pack gives every crash class its bits.
 func (m *transitions) pack() {
-	m.width = 2 * m.Words
-	shift := uint(64)
 	for _, c := range m.Crashed {
-		n := uint(bits.Len(uint(len(c.Rows))))
-		if shift+n+1 > 64 {
-			m.guard = append(m.guard, 0)
-			m.width++
-			shift = 0
-		}
-		m.counts = append(m.counts, count{m.width - 1, shift, 1<<n - 1})
-		m.guard[len(m.guard)-1] |= 1 << (shift + n)
-		shift += n + 1
+		m.counts.Add(2*m.Words, len(c.Rows))
 	}
+	m.width = 2*m.Words + m.counts.Words()
 }
 
 // used returns how many crashed operations of a class a configuration uses.
-func (m *transitions) used(c []uint64, crash int) int {
-	n := m.counts[crash]
-	return int(c[n.word] >> n.shift & n.mask)
-}
+func (m *transitions) used(c []uint64, crash int) int { return m.counts.Of[crash].Used(c) }
 
 // uses returns how many crashed operations a configuration uses.
 func (m *transitions) uses(c []uint64) int {
 	n := 0
-	for crash := range m.counts {
+	for crash := range m.counts.Of {
 		n += m.used(c, crash)
 	}
 	return n
@@ -152,12 +130,7 @@ func (m *transitions) covers(a, b []uint64) bool {
 			return false
 		}
 	}
-	for i, guard := range m.guard {
-		if ((b[2*m.Words+i]|guard)-a[2*m.Words+i])&guard != guard {
-			return false
-		}
-	}
-	return true
+	return m.counts.NoMore(a[2*m.Words:], b[2*m.Words:])
 }
 
 // choices returns the length of the list of ways to go on at the k-th return.
@@ -443,8 +416,7 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		m.cover(k, c, class)
 	}
 	if crash >= 0 {
-		n := m.counts[crash]
-		c[n.word] += 1 << n.shift
+		m.counts.Of[crash].Use(c)
 		return
 	}
 	fallback.SetBit(c, m.Slot[row])

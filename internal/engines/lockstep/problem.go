@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"clew/fallback"
@@ -41,17 +40,12 @@ type problem struct {
 	flat, of []int32
 	last     []bool
 
-	words int      // how many words hold a configuration's bits
-	guard []uint64 // by word of its counts: the bit above each count
+	words  int            // how many words hold a configuration's bits
+	counts fallback.Tally // of used crashed operations, by class
 }
 
-// class holds the crashed operations of one meaning, by invocation. word, shift
-// and mask say where a configuration counts those that it has used.
-type class struct {
-	ops         []int32
-	word        int
-	shift, mask uint64
-}
+// class holds the crashed operations of one meaning, by invocation.
+type class []int32
 
 // side holds the operations of one of the two orders that returned, by return:
 // their places. In a configuration, those before some place are linearized, and so
@@ -200,13 +194,13 @@ func (p *problem) crash(op int32, alike map[string]int32) {
 	}
 	if *c == none {
 		*c = int32(len(p.classes))
-		p.classes = append(p.classes, class{})
+		p.classes = append(p.classes, nil)
 		if list != nil {
 			*list = append(*list, *c)
 		}
 	}
 	p.class[op] = *c
-	p.classes[*c].ops = append(p.classes[*c].ops, op)
+	p.classes[*c] = append(p.classes[*c], op)
 }
 
 // drained returns the values of a drain as a key.
@@ -251,23 +245,11 @@ func (p *problem) enough() int32 {
 	return int32(len(p.out.ops))
 }
 
-// wordBits is how many bits a word has.
-const wordBits = 64
-
-// count finds room for the bits of a configuration, and for its counts. Each
-// count is in one word, below a bit that stays free.
+// count finds room for the bits of a configuration, and for its counts.
 func (p *problem) count() {
-	p.words = int(p.slots+wordBits-1) / wordBits
-	shift := wordBits
-	for i := range p.classes {
-		c := &p.classes[i]
-		width := bits.Len(uint(len(c.ops))) + 1
-		if shift+width > wordBits {
-			p.guard, shift = append(p.guard, 0), 0
-		}
-		c.word, c.shift, c.mask = p.words+len(p.guard)-1, uint64(shift), 1<<(width-1)-1
-		shift += width
-		p.guard[len(p.guard)-1] |= 1 << (shift - 1)
+	p.words = int(p.slots+63) / 64
+	for _, c := range p.classes {
+		p.counts.Add(p.words, len(c))
 	}
 }
 

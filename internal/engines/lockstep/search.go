@@ -84,7 +84,7 @@ const (
 )
 
 func newSearch(p *problem, r Rules) *search {
-	s := &search{problem: p, Rules: r, width: p.words + len(p.guard), offers: make([]offer, len(p.add)), best: none}
+	s := &search{problem: p, Rules: r, width: p.words + p.counts.Words(), offers: make([]offer, len(p.add)), best: none}
 	s.visited = visited{problem: p, Rules: r}
 	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
 		s.bound = p.enough()
@@ -221,7 +221,7 @@ func (s *search) seen(f *frame, w []uint64, op int32) {
 // place marks an operation as linearized.
 func (s *search) place(x *side, place *int32, w []uint64, op int32) {
 	if c := s.class[op]; c != none {
-		w[s.classes[c].word] += 1 << s.classes[c].shift
+		s.counts.Of[c].Use(w)
 		return
 	}
 	fallback.SetBit(w, x.Slot[op])
@@ -265,12 +265,11 @@ func (s *search) crashed(class int32, w []uint64, before int32) int32 {
 	if class == none {
 		return none
 	}
-	c := &s.classes[class]
-	used := int(w[c.word] >> c.shift & c.mask)
-	if used == len(c.ops) || s.inv[c.ops[used]] > before {
+	ops, used := s.classes[class], s.counts.Of[class].Used(w)
+	if used == len(ops) || s.inv[ops[used]] > before {
 		return none
 	}
-	return c.ops[used]
+	return ops[used]
 }
 
 // goOn finds the enqueues whose element a drain takes next.

@@ -1,5 +1,7 @@
 package lockstep
 
+import "slices"
+
 // visited holds the configurations that the search has visited, in a hash table of
 // flat records. It finds those that need not be looked at, because the search has
 // visited the same one, or one that had used no more of any class of crashed
@@ -21,8 +23,8 @@ const (
 
 // stride returns how many words a record has.
 func (v *visited) stride() int {
-	n := places + v.words + len(v.guard)
-	if len(v.guard) > 0 {
+	n := places + v.words + v.counts.Words()
+	if v.counts.Words() > 0 {
 		n++
 	}
 	return n
@@ -71,7 +73,7 @@ func (v *visited) add(f *frame, w []uint64) bool {
 		v.grow()
 	}
 	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.mode)
-	bits, counts := w[:v.words], w[v.words:v.words+len(v.guard)]
+	bits, counts := w[:v.words], w[v.words:v.words+v.counts.Words()]
 	at := v.find(place, mode, bits)
 	head := v.heads[at]
 	if head == 0 {
@@ -109,12 +111,10 @@ func (v *visited) add(f *frame, w []uint64) bool {
 
 // covers says whether a uses no class more often than b does.
 func (v *visited) covers(a, b []uint64) bool {
-	for i, guard := range v.guard {
-		if v.NoDomination && a[i] != b[i] || ((b[i]|guard)-a[i])&guard != guard {
-			return false
-		}
+	if v.NoDomination {
+		return slices.Equal(a, b)
 	}
-	return true
+	return v.counts.NoMore(a, b)
 }
 
 // find returns the place of a configuration among the heads, or the free one
