@@ -27,14 +27,15 @@ func (m *Maps) ReadAhead(a Ahead) { m.ahead = a }
 func (m *Maps) fromAhead(rest []byte) bool {
 	text, err := m.ahead.Next(rest)
 	if text == nil {
-		m.in, m.ahead = m.ahead.Left(), nil
+		m.text.In, m.ahead = m.ahead.Left(), nil
 		return false
 	}
 	s := &m.s
 	s.start.Offset += int64(m.at)
+	m.text.Data = text
 	s.data, s.mark, m.at, m.end = text, 0, 0, 0
 	s.more = false
-	m.inErr, s.final = err, err == io.EOF
+	m.text.Err, s.final = err, err == io.EOF
 	return true
 }
 
@@ -49,7 +50,7 @@ func (m *Maps) Scan(text []byte, from int, raws *Raws) {
 	if from == 0 {
 		m.raws, m.items = raws, raws.items[:0]
 	}
-	m.err, m.inErr, m.at, m.end = nil, io.ErrUnexpectedEOF, from, from
+	m.err, m.text.Err, m.at, m.end = nil, io.ErrUnexpectedEOF, from, from
 	m.started, m.wrapper, m.closed, m.pending = false, 0, false, ""
 }
 

@@ -18,7 +18,4 @@ const (
 
 	// maxClip bounds how much of a token a message quotes.
 	maxClip = 40
-
-	// maxEmptyReads is how many times in a row an io.Reader may return nothing.
-	maxEmptyReads = 100
 )

@@ -7,13 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
-)
 
-// The input is read in blocks. The first is small because many texts are.
-const (
-	firstBlock = 64 << 10
-	fullBlock  = 256 << 10
+	"clew/internal/blocks"
 )
 
 // Maps streams the maps of a text: bare maps one after another, or the maps in one
@@ -48,19 +43,14 @@ const (
 // given -1, it returns -1. If a map is not done, the caller must discard
 // whatever it has read of it. Values interned in the meantime may stay.
 type Maps struct {
-	s            scanner
-	in           io.Reader
-	inErr        error  // the error that ended the input
-	err          error  // the error that ended Next
-	what         string // what messages call the maps
-	first, later int    // lengths of blocks
-	longest      int    // MaxForm, except in tests
-	eager        bool   // each Read gives a block
-	blocks       int    // number of blocks so far
-	own          []byte // the last block that was allocated here
-	ahead        Ahead  // gives the blocks after the first two, unless nil
-	raws         *Raws  // unless nil, m scans for another Maps
-	items        []Raw  // of the scanned vectors
+	s      scanner // whose data is that of text
+	text   blocks.Blocks
+	err    error  // the error that ended Next
+	what   string // what messages call the maps
+	blocks int    // number of blocks so far
+	ahead  Ahead  // gives the blocks after the first two, unless nil
+	raws   *Raws  // unless nil, m scans for another Maps
+	items  []Raw  // of the scanned vectors
 
 	at      int  // start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read
@@ -77,7 +67,7 @@ type Maps struct {
 // NewMaps returns the maps in r and interns their values in v. In error
 // messages, file names the text, and what names a map, such as "an op map".
 func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
-	m := &Maps{in: r, what: what, first: firstBlock, later: fullBlock, longest: MaxForm}
+	m := &Maps{text: blocks.Blocks{In: r, Longest: MaxForm}, what: what}
 	m.s.v = v
 	m.s.start = Pos{File: file, Line: 1, Col: 1}
 	return m
@@ -85,15 +75,15 @@ func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 
 // Blocks sets how many bytes of the text are read at first, and how many
 // later, instead of 64 KiB and 256 KiB. It must be called before Next.
-func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
+func (m *Maps) Blocks(first, later int) { m.text.First, m.text.Later = first, later }
 
 // First sets how many bytes are read at first, for a text known to be
 // short. It must be called before Next.
-func (m *Maps) First(bytes int) { m.first = bytes }
+func (m *Maps) First(bytes int) { m.text.First = bytes }
 
 // Eager makes Next return maps as soon as their text arrives: every call of
 // Read gives a block, however short. It must be called before Next.
-func (m *Maps) Eager() { m.eager = true }
+func (m *Maps) Eager() { m.text.Eager = true }
 
 // Next returns the index in Data at which the next map begins. Its error is io.EOF at the
 // end and an *Error if the text is not a sequence of maps. It returns an error of the
@@ -359,101 +349,48 @@ func (m *Maps) dispatch(i int) int {
 }
 
 // refill moves the unread text to the start of a block and fills the block.
-// A block is at least twice as long as the moved text, up to the longest
-// form. So a long map is scanned only a few times.
 func (m *Maps) refill() error {
-	if m.inErr != nil {
+	if m.text.Err != nil {
 		return m.inputError()
 	}
 	s := &m.s
-	size := m.later
-	if s.data == nil {
-		size = m.first
-	}
 	s.advance(m.at)
 	rest := s.data[m.at:]
-	if len(rest) >= m.longest {
-		s.fail(m.at, "expected a form of at most "+strconv.Itoa(m.longest)+" bytes, found a longer one")
+	if longest := m.text.Longest; len(rest) >= longest {
+		s.fail(m.at, "expected a form of at most "+strconv.Itoa(longest)+" bytes, found a longer one")
 		return s.err
 	}
 	if m.ahead != nil && m.blocks > 1 && m.fromAhead(rest) {
 		return nil
 	}
 	m.blocks++
-	block := s.data[:cap(s.data)]
-	var old []byte
-	if size = max(size, min(2*len(rest), m.longest)); len(block) < size {
-		old, m.own = m.own, newBlock(size)
-		block = m.own
-	}
-	n := copy(block, rest)
-	recycle(old)
 	s.start.Offset += int64(m.at)
-	n, m.inErr = Fill(m.in, block, n, m.eager)
 	first := s.data == nil
-	s.data, s.mark, m.at, m.end = block[:n], 0, 0, 0
+	m.text.More(m.at) // its error, which ends the input, is used once the text before it has been read
+	s.data, s.mark, m.at, m.end = m.text.Data, 0, 0, 0
 	s.more = false
-	s.final = m.inErr == io.EOF
+	s.final = m.text.Err == io.EOF
 	if first && bytes.HasPrefix(s.data, byteOrderMark) {
 		s.mark, m.end = len(byteOrderMark), len(byteOrderMark)
 	}
 	return nil
 }
 
-// spareBlocks holds blocks of the usual length that are no longer in use. A
-// program that reads many histories reuses them and does not touch new memory.
-var spareBlocks = sync.Pool{New: func() any { return (*[fullBlock]byte)(make([]byte, fullBlock)) }}
-
-func newBlock(size int) []byte {
-	if size == fullBlock || size == firstBlock {
-		return spareBlocks.Get().(*[fullBlock]byte)[:size]
-	}
-	return make([]byte, size)
-}
-
-// recycle takes back a block that is no longer read.
-func recycle(block []byte) {
-	if cap(block) == fullBlock {
-		spareBlocks.Put((*[fullBlock]byte)(block[:fullBlock]))
-	}
-}
-
 // Release ends the reading. Data, and everything that refers to it, is no longer valid.
 func (m *Maps) Release() {
-	recycle(m.own)
-	m.own, m.s.data, m.at, m.end, m.err = nil, nil, 0, 0, cmp.Or(m.err, errReleased)
+	m.text.Release()
+	m.s.data, m.at, m.end, m.err = nil, 0, 0, cmp.Or(m.err, errReleased)
 }
 
 var errReleased = errors.New("no more is read")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Fill reads into a block that already has n bytes until it is full or the
-// input ends; if eager, until the first bytes arrive. It returns how many
-// bytes the block has then, and the error that ended the input.
-func Fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
-	before, empty := n, 0
-	for n < len(block) && !(eager && n > before) {
-		k, err := in.Read(block[n:])
-		n += k
-		if err != nil {
-			return n, err
-		}
-		if empty++; k > 0 {
-			empty = 0
-		}
-		if empty == maxEmptyReads {
-			return n, io.ErrNoProgress
-		}
-	}
-	return n, nil
-}
-
 // inputError returns the error of the input. It is called once everything
 // that was read has been used up.
 func (m *Maps) inputError() error {
 	if m.s.start.File == "" {
-		return m.inErr
+		return m.text.Err
 	}
-	return fmt.Errorf("%s: %w", m.s.start.File, m.inErr)
+	return fmt.Errorf("%s: %w", m.s.start.File, m.text.Err)
 }

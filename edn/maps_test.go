@@ -20,7 +20,7 @@ func TestAFormOfAStreamHasABound(t *testing.T) {
 	} {
 		m := NewMaps(strings.NewReader(c.text), "f", "a map", NewValues())
 		m.Blocks(10, 10)
-		m.longest = 100
+		m.text.Longest = 100
 		var err error
 		for err == nil {
 			var i int

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"clew/edn"
+	"clew/internal/blocks"
 )
 
 // A history is read ahead in blocks, and the Reader goes through them in order.
@@ -302,7 +303,7 @@ func (a *ahead) fillNext() {
 		b.buf = make([]byte, size)
 	}
 	var n int
-	n, a.err = edn.Fill(a.r.in, b.buf, copy(b.buf, a.torn), false)
+	n, a.err = blocks.Fill(a.r.in, b.buf, copy(b.buf, a.torn), false)
 	b.err, b.text = a.err, b.buf[:n]
 	a.torn = a.torn[:0]
 	if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/jsonops"
@@ -67,7 +68,7 @@ type logReader struct {
 
 func readLog(in *input, text source) error {
 	in.to.Expect(files.Size(text.file))
-	l := logReader{in: in, lines: scan.Lines{Blocks: scan.Blocks{In: text, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
+	l := logReader{in: in, lines: scan.Lines{Blocks: blocks.Blocks{In: text, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
 	pos := edn.Pos{File: in.file, Col: 1}
 	for {
 		if err := l.quickLines(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/internal/text"
@@ -188,7 +189,7 @@ type method struct {
 
 func newTextReader(in *input, d *dialect, text source) *textReader {
 	return &textReader{in: in, dialect: d, length: files.Size(text.file), numbers: map[string]int32{},
-		lines:  scan.Lines{Blocks: scan.Blocks{In: settled{text}, Eager: in.eager}},
+		lines:  scan.Lines{Blocks: blocks.Blocks{In: settled{text}, Eager: in.eager}},
 		invoke: in.values.InternKeyword(jepsen.Invoke.Name()), ok: in.values.InternKeyword(jepsen.OK.Name())}
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
 )
@@ -23,7 +24,7 @@ type Reader struct {
 	warned map[string]bool // names of fields
 
 	asEDN translator
-	scan.Blocks
+	blocks.Blocks
 	file   string
 	here   scan.Place // of the byte at mark
 	mark   int64
@@ -47,7 +48,7 @@ type Options struct {
 
 // NewReader returns a reader of a history in JSON.
 func NewReader(in io.Reader, o Options) *Reader {
-	r := &Reader{file: o.File, warn: o.Warn, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
+	r := &Reader{file: o.File, warn: o.Warn, here: scan.Place{Line: 1, Col: 1}, Blocks: blocks.Blocks{In: in, Eager: o.Eager}}
 	r.quick.V, r.quick.exact = o.Values, o.Exact
 	r.quick.holes, r.quick.shown = opHoles, func(keys []string) []string { return keys }
 	r.general.reader = opmap.NewReader(&r.general, o.File, o.Values)

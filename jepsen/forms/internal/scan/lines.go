@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"clew/internal/blocks"
 )
 
 // Lines reads a text line by line.
 type Lines struct {
-	Blocks
+	blocks.Blocks
 	N   int  // the number of the last line, from 1
 	Cut bool // the last line has no end
 }
