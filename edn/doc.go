@@ -1,7 +1,7 @@
 // Package edn reads and writes EDN, the notation of Clojure's data.
 //
 // It is the lowest layer: it turns text into values and positions, and values into
-// text. It does not know about histories; package opmap, next to it, reads their
+// text. It does not know about histories; package internal/opmap reads their
 // op maps. It is not a general codec either: it does not map EDN to Go structs.
 //
 //	values := edn.NewValues()
@@ -43,4 +43,11 @@
 // milliseconds, #uuid a UUID, #:ns{:a 1} the map {:ns/a 1}. Malformed ones are errors.
 // A map with a duplicate key is an error only if the two values differ. The reader
 // also accepts unambiguous text that Clojure rejects: unknown tags, #"regex", ::k, @x.
+//
+// # The files
+//
+// scan.go finds where forms end; parse.go makes values of them, number.go and tagged.go those that
+// need care. values.go is the table of values, write.go prints them, and value.go is for programs
+// that use plain Go. maps.go streams maps, quick.go reads the most common values in them several
+// bytes at a time, and ahead.go shares the work. copy.go and pack.go take values to other tables.
 package edn

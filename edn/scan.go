@@ -84,12 +84,12 @@ func (s *scanner) pos(i int) Pos {
 }
 
 func (s *scanner) lineCol(i int) (line, col int) {
-	passed := s.data[s.mark:i]
-	last := bytes.LastIndexByte(passed, '\n')
+	text := s.data[s.mark:i]
+	last := bytes.LastIndexByte(text, '\n')
 	if last < 0 {
-		return s.start.Line, s.start.Col + utf8.RuneCount(passed)
+		return s.start.Line, s.start.Col + utf8.RuneCount(text)
 	}
-	return s.start.Line + bytes.Count(passed, newline), 1 + utf8.RuneCount(passed[last+1:])
+	return s.start.Line + bytes.Count(text, newline), 1 + utf8.RuneCount(text[last+1:])
 }
 
 var newline = []byte{'\n'}

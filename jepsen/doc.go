@@ -18,6 +18,13 @@
 //
 // History.Independent splits a history by the keys of its values.
 //
+// history.go has the columns of a History, and op.go shows operations in plain Go and as op maps.
+// builder.go takes events, checks them, and appends them to the columns (columns.go); pairing.go
+// pairs them. Events that are not a client's go to skipped.go, and nemesis.go says what they did;
+// misread.go notes values that may stand under other keys. intervals.go and timedops.go make
+// histories of operations with times. independent.go splits a history by keys, and pack.go sends
+// the parts to other machines. verdict.go says what a checker may find.
+//
 // The package does not open files or read the text of histories. It knows nothing of models
 // or of how a verdict is reached; it only defines what a Verdict is.
 package jepsen

@@ -16,13 +16,15 @@
 // Vectors, lists and sequences are vectors, since the writer does not distinguish them. A
 // record is a tagged map, as it prints. An unknown tag is a tag with a vector of its
 // fields. Objects that print with their address, or not as EDN, have tags of our own:
-// #atom, #uri,
-// #multiset (with how often it has each element), #ints and other arrays, #keyword and
-// #symbol for names that EDN cannot spell. A throwable is an #error.
+// #atom, #uri, #multiset (with how often it has each element), #ints and other arrays, #keyword
+// and #symbol for names that EDN cannot spell. A throwable is an #error.
 //
 // The package knows the codes, the caches and the tags of Fressian, of data.fressian and of
 // Jepsen (https://github.com/Datomic/fressian/wiki, jepsen/store/fressian.clj). Files and
 // histories are the business of package testfile.
+//
+// codes.go lists the codes and tags. reader.go reads an object by its code and has the caches,
+// tags.go makes a value of a tagged object, and text.go reads strings, bytes and numbers of any size.
 //
 // # Limits
 //

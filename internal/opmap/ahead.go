@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"clew/edn"
 	"clew/internal/blocks"
+	"clew/internal/layouts"
 )
 
 // A history is read ahead in blocks, and the Reader goes through them in order.
@@ -386,7 +388,7 @@ func (s *scout) scan(a *ahead, b *block) *scout {
 		cost += more
 	}
 	r.maps.Scanned()
-	b.steps = r.all[:len(r.all):len(r.all)]
+	b.steps = slices.Clip(r.tree.All)
 	return s
 }
 
@@ -409,7 +411,7 @@ func (r *Reader) note(i, end int, last *step, within, behind bool) {
 	if end-i > math.MaxUint16 || len(r.others) > math.MaxUint16 || max(r.typ, r.f) > math.MaxUint16 {
 		return
 	}
-	rec.begin, rec.size, rec.others, rec.last = int32(i), uint16(end-i), uint16(len(r.others)), uint8(last.n)
+	rec.begin, rec.size, rec.others, rec.last = int32(i), uint16(end-i), uint16(len(r.others)), uint8(last.Number)
 	rec.typ, rec.f, rec.lines = uint16(r.typ), uint16(r.f), noLineEnd
 	switch {
 	case within:
@@ -419,7 +421,7 @@ func (r *Reader) note(i, end int, last *step, within, behind bool) {
 	}
 	b.records = append(b.records, *rec)
 	b.others = append(b.others, r.others...)
-	if last.all&HasKey != 0 {
+	if last.About.all&HasKey != 0 {
 		b.keys = append(b.keys, r.key)
 	}
 }
@@ -461,7 +463,7 @@ func (a *ahead) pass() {
 	rec := &a.now.records[a.next]
 	a.next++
 	a.others += int(rec.others)
-	if a.now.steps[rec.last].all&HasKey != 0 {
+	if a.now.steps[rec.last].About.all&HasKey != 0 {
 		a.keys++
 	}
 }
@@ -472,8 +474,8 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 	last := b.steps[rec.last]
 	end := i + int(rec.size)
 	ev.Line, ev.Col = maps.Place()
-	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.all, maps.Data()[i:end:end], nil, nil
-	ev.Misnamed = last.odd
+	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.About.all, maps.Data()[i:end:end], nil, nil
+	ev.Misnamed = last.About.odd
 	if !r.fields(rec, last, ev) {
 		a.pass()
 		return r.general(i, ev)
@@ -496,20 +498,20 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 	maps, a, raws := &r.maps, r.ahead, &r.ahead.now.raws
 	base, typ, f := a.base, edn.ID(rec.typ), edn.ID(rec.f)
-	if last.plain != unusual && raws.Known(typ) && raws.Known(f) {
+	if last.About.plain != unusual && raws.Known(typ) && raws.Known(f) {
 		ev.Type, ev.F = maps.Word(typ, raws), maps.Word(f, raws)
-		if last.plain == processFirst {
+		if last.About.plain == processFirst {
 			ev.Process = r.values.InternInt(rec.process)
 		}
 		ev.Value, ok = maps.Intern(rec.value, raws, base)
-		if ok && last.plain == valueFirst {
+		if ok && last.About.plain == valueFirst {
 			ev.Process = r.values.InternInt(rec.process)
 		}
 		return ok
 	}
 	ev.Type, ev.F, ev.Process, ev.Value = edn.Nil, edn.Nil, edn.Nil, edn.Nil
 	ok = true
-	for _, has := range last.order {
+	for _, has := range last.About.order {
 		switch has {
 		case HasType:
 			ev.Type = maps.Word(typ, raws)
@@ -531,17 +533,17 @@ func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 
 // own returns the step of the Reader's tree that corresponds to a scout's
 // step, or nil if the tree has too many.
-func (s *scout) own(p *step, t *tree) *step {
-	if p.parent == nil {
-		return &t.steps
+func (s *scout) own(p *step, t *layouts.Tree[about]) *step {
+	if p.Parent == nil {
+		return &t.Root
 	}
-	for len(s.steps) <= p.n {
+	for len(s.steps) <= p.Number {
 		s.steps = append(s.steps, nil)
 	}
-	if s.steps[p.n] == nil {
-		if parent := s.own(p.parent, t); parent != nil {
-			s.steps[p.n] = t.grow(parent, step{text: p.text, has: p.has, end: p.end})
+	if s.steps[p.Number] == nil {
+		if parent := s.own(p.Parent, t); parent != nil {
+			s.steps[p.Number] = grow(t, parent, p.Text, about{has: p.About.has, end: p.About.end})
 		}
 	}
-	return s.steps[p.n]
+	return s.steps[p.Number]
 }

@@ -19,6 +19,14 @@
 // [Reader.ReadAhead] makes several goroutines scan a long history, block by
 // block. The events stay the same and arrive in order.
 //
+// # The files
+//
+// reader.go reads any op map, key by key. layout.go reads those that are like others: it learns
+// how a history's op maps are printed, and compares. ahead.go lets other goroutines do that for
+// later blocks. lay.go lays out events that were not read from text. texts.go keeps op maps for
+// as long as the history exists, and print.go prints them. misnamed.go finds keys that may stand
+// for others, and check.go says what a map without the keys of an op is instead.
+//
 // # Terminology
 //
 // An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}: Jepsen calls

@@ -82,9 +82,9 @@ func (p *Printer) plan(layout int) *plan {
 // planOf returns the plan for the layout that ends with the given step.
 func (p *Printer) planOf(last *step) *plan {
 	var fields []field
-	for s := last; s.parent != nil; s = s.parent {
-		if !s.end {
-			fields = append(fields, field{key: strings.Trim(s.text, "{ ,"), has: s.has})
+	for s := last; s.Parent != nil; s = s.Parent {
+		if !s.About.end {
+			fields = append(fields, field{key: strings.Trim(s.Text, "{ ,"), has: s.About.has})
 		}
 	}
 	slices.Reverse(fields)

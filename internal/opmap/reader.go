@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/layouts"
 )
 
 // Fields is a set of the keys of an op map.
@@ -42,7 +43,7 @@ type Reader struct {
 	maps   edn.Maps // not a pointer, which would cost a few percent of the time
 	values *edn.Values
 
-	tree
+	tree     layouts.Tree[about]
 	entries  []extent
 	twice    bool           // a key occurs twice in the current op map
 	places   map[string]int // keys of the current op map and their entries, if there are many
@@ -101,7 +102,7 @@ func (r *Reader) op(i int, ev *Event) int {
 			return r.take(rec, i, ev)
 		}
 	}
-	if len(r.steps.next) > 0 {
+	if r.tree.Root.First != nil {
 		if end := r.quick(i, ev); end >= 0 || r.maps.More() {
 			return end
 		}
@@ -139,7 +140,7 @@ func (r *Reader) general(i int, ev *Event) int {
 	if isClient := ev.Has&HasProcess == 0 || r.values.Kind(ev.Process) == edn.KindInt; isClient && r.forgiven != nil {
 		return r.maps.Refuse(r.forgiven)
 	}
-	if r.forgiven == nil && r.known < maxSteps && !r.twice {
+	if r.forgiven == nil && r.tree.Known < layouts.Max && !r.twice {
 		r.learn(i, closing)
 	}
 	data := r.maps.Data()

@@ -22,6 +22,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/goedn"
+	"clew/internal/layouts"
 )
 
 // collectEvents prints what a reader returns, with values as text, and its error.
@@ -542,14 +543,14 @@ func FuzzQuick(f *testing.F) {
 		read := func(known int) (values, events []string, err error) {
 			v := edn.NewValues()
 			r := NewReader(strings.NewReader(history), "h.edn", v)
-			r.known = known
+			r.tree.Known = known
 			events, err = collectEvents(r)
 			for id := range v.Len() {
 				values = append(values, v.Text(edn.ID(id)))
 			}
 			return values, events, err
 		}
-		wantValues, want, wantErr := read(maxSteps)
+		wantValues, want, wantErr := read(layouts.Max)
 		values, got, err := read(0)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%q:\ngot  %q, %v\nwant %q, %v", history, got, err, want, wantErr)

@@ -95,7 +95,7 @@ func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byt
 	if layout == 0 {
 		return text
 	}
-	return t.layouts[layout-1].rebuild(nil, text, v, ev)
+	return rebuild(t.layouts[layout-1], nil, text, v, ev)
 }
 
 // cursor is where a text begins. Later texts can be found from there. The
@@ -129,14 +129,14 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 
 // rebuild appends the op map whose layout ends with the given step. The
 // lines of others hold the values that an Event does not hold.
-func (last *step) rebuild(b, others []byte, v *edn.Values, ev *Event) []byte {
+func rebuild(last *step, b, others []byte, v *edn.Values, ev *Event) []byte {
 	var steps []*step
-	for s := last; s.parent != nil; s = s.parent {
+	for s := last; s.Parent != nil; s = s.Parent {
 		steps = append(steps, s)
 	}
 	for _, s := range slices.Backward(steps) {
-		b = append(b, s.text...)
-		switch s.has {
+		b = append(b, s.Text...)
+		switch s.About.has {
 		case HasType:
 			b = v.AppendText(b, ev.Type)
 		case HasF:
@@ -150,7 +150,7 @@ func (last *step) rebuild(b, others []byte, v *edn.Values, ev *Event) []byte {
 		case HasIndex | hasOtherIndex:
 			b = strconv.AppendInt(b, ev.Index, 10)
 		case 0:
-			if !s.end {
+			if !s.About.end {
 				other, rest, _ := bytes.Cut(others, []byte{'\n'})
 				b, others = append(b, other...), rest
 			}

@@ -17,6 +17,10 @@
 // whole chunks: Events returns them, and Warnings says that more is missing. A block whose
 // CRC does not match is an error.
 //
+// blocks.go opens a file and finds its blocks, history.go the test and the chunks of its history in
+// them. decode.go decodes chunks side by side, and merge.go puts them together. length.go says how
+// long a history is without reading it.
+//
 // The package does not make histories: package forms feeds the events to a jepsen.Builder.
 // Values are those of package fressian.
 package testfile

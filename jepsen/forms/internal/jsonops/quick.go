@@ -2,11 +2,11 @@ package jsonops
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/internal/layouts"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
 )
@@ -17,11 +17,10 @@ import (
 // text between the values with what it has learned. It checks and interns values at once.
 // Unusual or malformed ops are left to the general way, which gives the same events.
 
-// layouts reads ops like those that it has learned.
-type layouts struct {
+// quickReader reads ops like those that it has learned.
+type quickReader struct {
 	scan.Keywords
-	steps   step // the root of a tree
-	known   int  // the number of steps
+	tree    layouts.Tree[about]
 	layouts opmap.Layouts
 	items   []edn.ID
 	depth   int
@@ -34,15 +33,11 @@ type layouts struct {
 	odd     func(keys []string) *opmap.Misnamed // of records; nil: as for op maps
 }
 
-// step is the text before a value, or at the end, of ops that are alike up to that point.
-type step struct {
-	text    string
-	words   [2]uint64 // the same in little-endian order, if it is short
-	masks   [2]uint64
+// about says what a step of a layout means.
+type about struct {
 	hole    hole          // what the value is
 	outcome outcome       // of an outcomeHole
 	layout  *opmap.Layout // how such ops are printed, if this is the end
-	next    []*step
 }
 
 // hole says what a value means to a reader.
@@ -65,15 +60,12 @@ const (
 	droppedHole
 )
 
-// maxSteps bounds the tree.
-const maxSteps = 64
-
 // learn adds an op that has been read to the tree, if its keys are plain names.
-func (l *layouts) learn(op []byte) {
-	if l.known == maxSteps {
+func (l *quickReader) learn(op []byte) {
+	if l.tree.Known == layouts.Max {
 		return
 	}
-	at, from := &l.steps, 0
+	at, from := &l.tree.Root, 0
 	var keys []string
 	for f := (field{end: 1}); f.next(op); from = f.end {
 		name := op[f.key+1 : f.keyEnd-1]
@@ -87,20 +79,20 @@ func (l *layouts) learn(op []byte) {
 			}
 		}
 		keys = append(keys, key)
-		next := step{text: string(op[from:f.value]), hole: l.holes[key]}
-		if next.hole == otherHole && l.odd != nil {
-			if next.outcome = outcomeOf(key); next.outcome != noOutcome {
-				next.hole = outcomeHole
+		value := about{hole: l.holes[key]}
+		if value.hole == otherHole && l.odd != nil {
+			if value.outcome = outcomeOf(key); value.outcome != noOutcome {
+				value.hole = outcomeHole
 			}
 		}
-		if at = l.grow(at, next); at == nil {
+		if at, _ = l.tree.Grow(at, string(op[from:f.value]), value); at == nil {
 			return
 		}
 	}
 	if len(keys) > 1 || len(keys) == 1 && keys[0] != ":edn" {
-		if end := l.grow(at, step{text: string(op[from:])}); end != nil && end.layout == nil {
-			if end.layout = l.layouts.Of(l.shown(keys)); l.odd != nil {
-				end.layout.Misnamed = l.odd(keys)
+		if end, isNew := l.tree.Grow(at, string(op[from:]), about{}); isNew {
+			if end.About.layout = l.layouts.Of(l.shown(keys)); l.odd != nil {
+				end.About.layout.Misnamed = l.odd(keys)
 			}
 		}
 	}
@@ -109,66 +101,23 @@ func (l *layouts) learn(op []byte) {
 // opHoles are the keys of ops that a checker needs.
 var opHoles = map[string]hole{":type": typeHole, ":process": processHole, ":f": fHole, ":value": valueHole, ":index": indexHole, ":key": keyHole}
 
-// grow returns the step after another one, or nil if there are too many.
-func (l *layouts) grow(parent *step, next step) *step {
-	for _, old := range parent.next {
-		if old.text == next.text {
-			return old
-		}
-	}
-	if l.known == maxSteps {
-		return nil
-	}
-	l.known++
-	if len(next.text) <= 16 {
-		var text, mask [16]byte
-		for i := range copy(text[:], next.text) {
-			mask[i] = 0xff
-		}
-		for i := range next.words {
-			next.words[i] = binary.LittleEndian.Uint64(text[8*i:])
-			next.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
-		}
-	}
-	parent.next = append(parent.next, &next)
-	return &next
-}
-
-// at says whether the step's text is at i.
-func (p *step) at(data []byte, i int) bool {
-	d := data[i:]
-	if p.masks[0] != 0 && len(d) >= 16 {
-		return binary.LittleEndian.Uint64(d)&p.masks[0] == p.words[0] && binary.LittleEndian.Uint64(d[8:])&p.masks[1] == p.words[1]
-	}
-	return len(d) >= len(p.text) && string(d[:len(p.text)]) == p.text
-}
-
-// after returns the step that continues at i, or nil. That step comes first from now on.
-func (p *step) after(data []byte, i int) *step {
-	for k, next := range p.next {
-		if next.at(data, i) {
-			p.next[0], p.next[k] = next, p.next[0]
-			return next
-		}
-	}
-	return nil
-}
-
 // op reads the op at i if it is like others. It returns its end, or -1.
-func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
+func (l *quickReader) op(data []byte, i int, e *opmap.Event) int {
 	*e = opmap.Event{}
 	l.data, l.others = data, l.others[:0]
-	step := &l.steps
+	step := &l.tree.Root
 	as, valueAt := opRole, -1
 	for at := i; ; {
-		if step = step.after(data, at); step == nil {
+		if next := step.First; next != nil && next.At(data, at) {
+			step = next
+		} else if step = step.After(data, at); step == nil {
 			return -1
 		}
-		at += len(step.text)
-		switch step.hole {
+		at += step.Size
+		switch step.About.hole {
 		case otherHole:
-			if step.layout != nil {
-				e.Lay(step.layout, l.others, l.V)
+			if step.About.layout != nil {
+				e.Lay(step.About.layout, l.others, l.V)
 				return at
 			}
 			at = l.other(at)
@@ -204,7 +153,7 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 }
 
 // process reads the process at i: a short integer or a keyword.
-func (l *layouts) process(i int) (edn.ID, int) {
+func (l *quickReader) process(i int) (edn.ID, int) {
 	if i < len(l.data) && l.data[i] == '"' {
 		return l.word(i)
 	}
@@ -216,7 +165,7 @@ func (l *layouts) process(i int) (edn.ID, int) {
 }
 
 // word reads the string at i as a keyword, or as a string if it is not a name.
-func (l *layouts) word(i int) (edn.ID, int) {
+func (l *quickReader) word(i int) (edn.ID, int) {
 	data := l.data
 	if i >= len(data) || data[i] != '"' {
 		return edn.Nil, -1
@@ -232,7 +181,7 @@ func (l *layouts) word(i int) (edn.ID, int) {
 }
 
 // plain returns the end of the string at i, if that is valid and without escapes, or else -1.
-func (l *layouts) plain(i int) int {
+func (l *quickReader) plain(i int) int {
 	data, odd := l.data, byte(0)
 	for j := i + 1; j < len(data); j++ {
 		switch c := data[j]; {
@@ -251,7 +200,7 @@ func (l *layouts) plain(i int) int {
 }
 
 // int reads the integer at i, if it has at most 18 digits.
-func (l *layouts) int(i int) (n int64, end int) {
+func (l *quickReader) int(i int) (n int64, end int) {
 	data, j := l.data, i
 	if j < len(data) && data[j] == '-' {
 		j++
@@ -271,7 +220,7 @@ func (l *layouts) int(i int) (n int64, end int) {
 }
 
 // value checks and interns the value at i.
-func (l *layouts) value(i int, as role) (edn.ID, int) {
+func (l *quickReader) value(i int, as role) (edn.ID, int) {
 	data := l.data
 	if i >= len(data) {
 		return edn.Nil, -1
@@ -303,7 +252,7 @@ var literals = []struct {
 }{{"null", edn.Nil}, {"true", edn.True}, {"false", edn.False}}
 
 // text reads the string at i.
-func (l *layouts) text(i int, as role) (edn.ID, int) {
+func (l *quickReader) text(i int, as role) (edn.ID, int) {
 	if as == nameRole {
 		return l.word(i)
 	}
@@ -314,7 +263,7 @@ func (l *layouts) text(i int, as role) (edn.ID, int) {
 }
 
 // whole returns the end of the value at i if the value is valid, and -1 otherwise.
-func (l *layouts) whole(i int) int {
+func (l *quickReader) whole(i int) int {
 	if i >= len(l.data) {
 		return -1
 	}
@@ -326,7 +275,7 @@ func (l *layouts) whole(i int) int {
 }
 
 // parsed reads the number or string at i, which has the same spelling in EDN.
-func (l *layouts) parsed(i int) (edn.ID, int) {
+func (l *quickReader) parsed(i int) (edn.ID, int) {
 	end := l.whole(i)
 	if end < 0 {
 		return edn.Nil, -1
@@ -344,7 +293,7 @@ const maxQuick = 400
 
 // item goes to the next element or key of the collection whose bracket was before
 // i, or past the bracket that closes it. first says that it is the first one.
-func (l *layouts) item(i int, first bool, closing byte) (at int, more bool) {
+func (l *quickReader) item(i int, first bool, closing byte) (at int, more bool) {
 	data := l.data
 	at = l.space(i)
 	switch {
@@ -364,7 +313,7 @@ func (l *layouts) item(i int, first bool, closing byte) (at int, more bool) {
 }
 
 // space skips white space at i.
-func (l *layouts) space(i int) int {
+func (l *quickReader) space(i int) int {
 	for i < len(l.data) && (l.data[i] == ' ' || l.data[i] == '\n' || l.data[i] == '\r' || l.data[i] == '\t') {
 		i++
 	}
@@ -372,7 +321,7 @@ func (l *layouts) space(i int) int {
 }
 
 // array reads the array at i as a vector.
-func (l *layouts) array(i int, as role) (edn.ID, int) {
+func (l *quickReader) array(i int, as role) (edn.ID, int) {
 	base := len(l.items)
 	if l.depth++; l.depth > maxQuick {
 		return l.drop(base)
@@ -395,14 +344,14 @@ func (l *layouts) array(i int, as role) (edn.ID, int) {
 }
 
 // drop ends a collection.
-func (l *layouts) drop(base int) (edn.ID, int) {
+func (l *quickReader) drop(base int) (edn.ID, int) {
 	l.items = l.items[:base]
 	l.depth--
 	return edn.Nil, -1
 }
 
 // object reads the object at i as a map, or as the value whose EDN it holds.
-func (l *layouts) object(i int, as role) (edn.ID, int) {
+func (l *quickReader) object(i int, as role) (edn.ID, int) {
 	if id, end := l.embedded(i); end >= 0 {
 		return id, end
 	}
@@ -440,7 +389,7 @@ func (l *layouts) object(i int, as role) (edn.ID, int) {
 }
 
 // embedded reads the object at i if it holds only the EDN of a value.
-func (l *layouts) embedded(i int) (edn.ID, int) {
+func (l *quickReader) embedded(i int) (edn.ID, int) {
 	data := l.data
 	at := l.space(i + 1)
 	if rest := data[min(at, len(data)):]; len(rest) < 6 || string(rest[:5]) != `"edn"` {
@@ -472,7 +421,7 @@ func (l *layouts) embedded(i int) (edn.ID, int) {
 }
 
 // other keeps the value at i as EDN. It belongs to a key that a checker does not need.
-func (l *layouts) other(i int) int {
+func (l *quickReader) other(i int) int {
 	data, end := l.data, i
 	if i >= len(data) {
 		return -1

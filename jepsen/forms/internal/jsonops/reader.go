@@ -33,7 +33,7 @@ type Reader struct {
 	ops    int
 	begins scan.Place // where the current op begins
 
-	quick   layouts
+	quick   quickReader
 	general generalOp
 }
 
@@ -266,9 +266,9 @@ func (r *Reader) check(op []byte) error {
 	return nil
 }
 
-// strangers are words that other languages print for values which JSON spells
+// foreignWords are words that other languages print for values which JSON spells
 // differently or lacks, and what JSON has instead.
-var strangers = []struct{ word, instead string }{
+var foreignWords = []struct{ word, instead string }{
 	{"NaN", `{"edn": "##NaN"}`}, {"Infinity", `{"edn": "##Inf"}`}, {"True", "true"}, {"False", "false"}, {"None", "null"}, {"nil", "null"}, {"undefined", "null"},
 }
 
@@ -281,7 +281,7 @@ func instead(op []byte, wrong *json.SyntaxError) string {
 	if (at[0] == '}' || at[0] == ']') && bytes.HasSuffix(before, []byte(",")) {
 		return "; JSON has no comma before a closing bracket"
 	}
-	for _, s := range strangers {
+	for _, s := range foreignWords {
 		if bytes.HasPrefix(at, []byte(s.word)) || len(before) > 0 && bytes.HasSuffix(before, []byte(s.word[:1])) && bytes.HasPrefix(at, []byte(s.word[1:])) {
 			return "; JSON has no " + s.word + ", but " + s.instead
 		}

@@ -9,6 +9,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/fuzzing"
+	"clew/internal/layouts"
 	"clew/internal/opmap"
 )
 
@@ -19,7 +20,7 @@ func opsInJSON(t testing.TB, text string, piece int, quick bool) (all []string, 
 	v := edn.NewValues()
 	r := NewReader(&pieces{text, piece}, Options{File: "h", Values: v, Eager: true})
 	if !quick {
-		r.quick.known = maxSteps
+		r.quick.tree.Known = layouts.Max
 	}
 	maps := edn.NewValues()
 	var e opmap.Event

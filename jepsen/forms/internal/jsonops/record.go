@@ -61,23 +61,25 @@ func (r *Reader) NextRecord(rec *Record) error {
 }
 
 // record reads the record at i if it is like others. It returns its end, or -1.
-func (l *layouts) record(data []byte, i int, r *Record) int {
+func (l *quickReader) record(data []byte, i int, r *Record) int {
 	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
 	l.data, l.others = data, l.others[:0]
-	step := &l.steps
+	step := &l.tree.Root
 	as, valueAt, outputAt, called, ends, number, failed := opRole, -1, -1, false, false, false, false
 	for at := i; ; {
-		if step = step.after(data, at); step == nil {
+		if next := step.First; next != nil && next.At(data, at) {
+			step = next
+		} else if step = step.After(data, at); step == nil {
 			return -1
 		}
-		at += len(step.text)
-		switch step.hole {
+		at += step.Size
+		switch step.About.hole {
 		case otherHole:
-			if step.layout != nil {
+			if step.About.layout != nil {
 				if !called || !r.isWhole() || number && !ends || failed && !r.Crashed { // the number may be the time of its return
 					return -1
 				}
-				r.Layout, r.Others = step.layout, l.others
+				r.Layout, r.Others = step.About.layout, l.others
 				return at
 			}
 			number = number || at < len(data) && data[at]-'0' < 10
@@ -86,8 +88,8 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			begin := at
 			number = number || at < len(data) && data[at]-'0' < 10
 			if at = l.other(at); at >= 0 {
-				_, perhaps := step.outcome.failure(data[begin:at])
-				if failed = failed || perhaps; perhaps && step.outcome.isFail(data[begin:at]) {
+				_, perhaps := step.About.outcome.failure(data[begin:at])
+				if failed = failed || perhaps; perhaps && step.About.outcome.isFail(data[begin:at]) {
 					return -1
 				}
 			}

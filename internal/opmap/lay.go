@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/layouts"
 )
 
 // Layout says how op maps with certain keys in a certain order are printed. It is
@@ -19,33 +20,32 @@ type Layout struct {
 }
 
 // Layouts are the layouts of a history.
-type Layouts struct{ tree }
+type Layouts struct{ tree layouts.Tree[about] }
 
 // Of returns the layout of op maps with the given keys, spelled as they print,
 // such as ":index". There must be at least one key, and all must differ.
 func (l *Layouts) Of(keys []string) *Layout {
 	var layout Layout
-	at := &l.steps
-	add := func(next step) {
+	at := &l.tree.Root
+	add := func(text string, what about) {
 		parent := at
 		if !layout.spare {
-			at = l.grow(parent, next)
+			at = grow(&l.tree, parent, text, what)
 		}
 		if layout.spare = layout.spare || at == nil; layout.spare {
-			next.parent = parent
-			at = &next
+			at = &step{Parent: parent, Text: text, About: what}
 		}
 	}
 	before := "{"
 	for _, key := range keys {
-		next := step{text: before + key + " "}
+		var what about
 		if name, is := strings.CutPrefix(key, ":"); is {
-			_, next.has = new(Event).field([]byte(name))
+			_, what.has = new(Event).field([]byte(name))
 		}
-		add(next)
+		add(before+key+" ", what)
 		before = ", "
 	}
-	add(step{text: "}", end: true})
+	add("}", about{end: true})
 	layout.last, layout.Misnamed = at, misnamedAmong(keys)
 	return &layout
 }
@@ -56,7 +56,7 @@ func (l *Layouts) Of(keys []string) *Layout {
 func (ev *Event) Lay(l *Layout, others []byte, v *edn.Values) {
 	ev.Misnamed = l.Misnamed
 	if l.spare {
-		ev.Text = l.last.rebuild(nil, others, v, ev)
+		ev.Text = rebuild(l.last, nil, others, v, ev)
 		return
 	}
 	ev.layout, ev.others = l.last, slices.Clip(others)
@@ -66,7 +66,7 @@ func (ev *Event) Lay(l *Layout, others []byte, v *edn.Values) {
 // printed. It appends nothing if the event has no op map.
 func (ev *Event) AppendText(dst []byte, v *edn.Values) []byte {
 	if ev.Text == nil && ev.layout != nil {
-		return ev.layout.rebuild(dst, ev.others, v, ev)
+		return rebuild(ev.layout, dst, ev.others, v, ev)
 	}
 	return append(dst, ev.Text...)
 }
