@@ -8,9 +8,8 @@
 // A Result renders itself, and each way to do so has its file in this package. EDN is the map that
 // Knossos would return. MarshalJSON writes a Line for other programs, which can be read back. Text
 // and WriteSVG are for people. Pictures show a Window: a few operations, and where they and
-// everything that belongs to them stand. Package page puts them into pages for browsers. WriteWitness
-// and WriteCore write the evidence as op maps, and ReadWitness and ReadEDN read a witness and a
-// result back. Table shows the results of a store. Package ci has reports for pipelines.
+// everything that belongs to them stand. WriteWitness and WriteCore write the evidence as op maps,
+// and ReadWitness and ReadEDN read a witness and a result back. Table shows the results of a store.
 //
 //	r, err := clew.Check(ctx, h, spec, clew.Options{})
 //	..

@@ -19,20 +19,26 @@ import (
 // WriteWitness writes the linearization of a valid result, in order, one
 // op map per line. It shows an operation by its completion if it has one.
 func (r *Result) WriteWitness(w io.Writer) error {
-	out := bufio.NewWriter(w)
 	h := r.History
 	if len(r.Witness) == 0 {
 		return nil
 	}
 	ops := h.OpPrinter()
-	var line []byte
-	for _, op := range r.Witness {
-		if line = line[:0]; h.Status[op] != jepsen.Crashed {
-			line = ops.AppendEvent(line, h.Completion[op])
-		} else {
-			line = ops.AppendOperation(line, op)
+	return writeLines(w, r.Witness, func(line []byte, op jepsen.Operation) []byte {
+		if h.Status[op] == jepsen.Crashed {
+			return ops.AppendOperation(line, op)
 		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
+		return ops.AppendEvent(line, h.Completion[op])
+	})
+}
+
+// writeLines writes a line about each of several things.
+func writeLines[T any](w io.Writer, all []T, appendTo func(line []byte, x T) []byte) error {
+	out := bufio.NewWriter(w)
+	var line []byte
+	for _, x := range all {
+		line = append(appendTo(line[:0], x), '\n')
+		if _, err := out.Write(line); err != nil {
 			return err
 		}
 	}
@@ -98,19 +104,13 @@ func (r *Result) WriteCore(w io.Writer) error {
 		}
 		return forms.WriteRecords(w, r.History, whole)
 	}
-	out, ops := bufio.NewWriter(w), h.OpPrinter()
-	var line []byte
-	for _, e := range events {
-		if line = line[:0]; key != nil {
-			line = append(line, h.KeyedEventMap(e, *key).String()...)
-		} else {
-			line = ops.AppendEvent(line, e)
+	ops := h.OpPrinter()
+	return writeLines(w, events, func(line []byte, e jepsen.Event) []byte {
+		if key != nil {
+			return append(line, h.KeyedEventMap(e, *key).String()...)
 		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
+		return ops.AppendEvent(line, e)
+	})
 }
 
 // overlap says whether a process begins an operation while another of its operations is open.
@@ -154,7 +154,7 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 			return nil, at.Errorf("the history has no %s event of process %s with :index %d",
 				v.Text(e.Type), v.Text(e.Process), index)
 		}
-		if err := told(h, event, &e); err != "" {
+		if err := mismatch(h, event, &e); err != "" {
 			return nil, at.Errorf("%s", err)
 		}
 		named[h.OpOf[event]] = true
@@ -162,10 +162,10 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 	}
 }
 
-// told says where an op map of a witness differs from its operation in
+// mismatch says where an op map of a witness differs from its operation in
 // the history, or returns "". It compares the :f and the :key if the map
 // has them, and a :value with those of the invocation and the completion.
-func told(h *jepsen.History, event jepsen.Event, e *opmap.Event) string {
+func mismatch(h *jepsen.History, event jepsen.Event, e *opmap.Event) string {
 	op := h.OpOf[event]
 	inv, res, values := h.Invocation[op], h.Completion[op], []edn.ID{h.Value[event]}
 	for _, x := range []jepsen.Event{inv, res} {

@@ -86,9 +86,11 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	case err != nil:
 		return err
 	}
-	if s.Drawing, err = drawing(w); err != nil {
+	var svg strings.Builder
+	if err := w.DrawSVG(&svg, report.SVGOptions{Part: true}); err != nil {
 		return err
 	}
+	s.Drawing = template.HTML(svg.String()) // as XML, in which text is as safe as html/template makes it
 	s.effects = effects(w)
 	for _, x := range w.Ops {
 		s.shown = append(s.shown, x.Operation)

@@ -14,7 +14,7 @@ import (
 type strip struct {
 	N       int // stretches
 	Bars    []bar
-	Spells  []spell // what the nemesis did, and other processes that are not clients
+	Nemesis []stretches // what the nemesis did, and other processes that are not clients
 	Fail    float64
 	HasFail bool
 	At      int    // the stretch that is drawn
@@ -34,7 +34,7 @@ const (
 	maxStretches = 240
 	perStretch   = 3 // operations, if there are few
 	barHeight    = 40
-	maxSpells    = 500
+	maxNemesis   = 500
 )
 
 // bar is a stretch: from the bottom up, the heights of the operations that
@@ -45,8 +45,8 @@ type bar struct {
 	okN, failedN, crashedN, n int
 }
 
-// spell is something that a process which is not a client did during some stretches.
-type spell struct {
+// stretches are those during which a process that is not a client did something.
+type stretches struct {
 	X, Width int
 	Name     string
 }
@@ -86,10 +86,10 @@ func newStrip(h *jepsen.History, fail jepsen.Event) strip {
 	if fail != jepsen.None {
 		s.HasFail, s.Fail = true, float64(at.stretch(fail))+0.5
 	}
-	s.Spells = spells(h, at)
+	s.Nemesis = nemesisStretches(h, at)
 	s.Text = fmt.Sprintf("%s, %s: %d operations succeeded, %d failed, %d crashed; at most %d began in one of %d stretches",
 		s.Of, s.Length, s.OK, s.Failed, s.Crashed, s.Most, n)
-	if n := len(s.Spells); n > 0 {
+	if n := len(s.Nemesis); n > 0 {
 		s.Text += fmt.Sprintf("; %d events of the nemesis or of other processes that are not clients", n)
 	}
 	return s
@@ -116,19 +116,19 @@ func (b *bar) scale(most int) {
 	b.CrashedY = b.FailedY - b.Crashed
 }
 
-// spells returns what processes other than clients did. It keeps one of several in
+// nemesisStretches returns what processes other than clients did. It keeps one of several in
 // the same stretches.
-func spells(h *jepsen.History, at *axis) (all []spell) {
+func nemesisStretches(h *jepsen.History, at *axis) (all []stretches) {
 	last := jepsen.Event(len(h.Type) - 1)
 	for _, x := range h.NemesisWindows() {
 		from, to := at.stretch(min(x.From, last)), at.stretch(min(x.To, last))
-		s := spell{X: from, Width: to - from + 1}
-		if slices.ContainsFunc(all[max(0, len(all)-16):], func(o spell) bool { return o.X == s.X && o.Width == s.Width }) {
+		s := stretches{X: from, Width: to - from + 1}
+		if slices.ContainsFunc(all[max(0, len(all)-16):], func(o stretches) bool { return o.X == s.X && o.Width == s.Width }) {
 			continue
 		}
 		name := fmt.Sprintf("%s %s (index %d)", h.Values.Text(x.Process), h.Values.Text(x.F), x.Index)
 		s.Name = text.Shorten(text.Line(name), maxLabel)
-		if all = append(all, s); len(all) == maxSpells {
+		if all = append(all, s); len(all) == maxNemesis {
 			break
 		}
 	}
