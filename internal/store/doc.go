@@ -14,10 +14,11 @@
 // a table of verdicts. All return claims, which clew.Compare compares with its own results.
 //
 // find.go walks folders, and elsewhere.go other file systems; archive.go, tar.go and zip.go read
-// archives. choose.go chooses the histories among the names, possible.go and skipped.go say what
-// looks like one and is not read. source.go opens a history, and testbeside.go compares it with the
-// test.jepsen beside it. claims.go, checked.go and verdicts.go read what others have said of it.
-// shard.go splits a list of histories among machines.
+// archives. choose.go chooses the histories among the names, and skipped.go says what looks like
+// one and is not read. source.go opens a history, and testbeside.go compares it with the test.jepsen
+// beside it. claims.go, checked.go and verdicts.go read what others have said of it. reading.go and
+// tests.go say how the histories of each test are read. shard.go splits a list of histories among
+// machines.
 //
 // The package knows only the names and places of files. Package forms reads the
 // contents of histories, and package models says what their operations mean.
