@@ -3,6 +3,7 @@ package clew_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"clew/report"
 )
 
-// TestCases runs the conversations of testdata/cases: a history in the .log
+// TestCases runs the conversations of testdata/cases and of the data types: a history in the .log
 // form or as EDN, and what clew says about it.
 //
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
@@ -22,14 +23,22 @@ import (
 //
 // go test -run TestCases -rewrite . writes the answers again; read the difference.
 func TestCases(t *testing.T) {
-	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd != "check" {
-				t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
-			}
-			return conversation(d)
-		})
-	})
+	for _, pattern := range []string{"testdata/cases/*.txt", "internal/types/*/*cases.txt"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			t.Run(file, func(t *testing.T) {
+				datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+					if d.Cmd != "check" {
+						t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
+					}
+					return conversation(d)
+				})
+			})
+		}
+	}
 }
 
 func conversation(d *datadriven.TestData) string {

@@ -203,8 +203,8 @@ func TestMessagesInTroubleshootingAreSaid(t *testing.T) {
 	for _, m := range slices.Concat(malformed, damaged()) {
 		said = append(said, m.message)
 	}
-	for _, pattern := range []string{"script/*.txtar", "cases/*.txt"} {
-		names, err := filepath.Glob(filepath.Join("..", "..", "testdata", pattern))
+	for _, pattern := range []string{"testdata/script/*.txtar", "testdata/cases/*.txt", "internal/types/*/*cases.txt"} {
+		names, err := filepath.Glob(filepath.Join("..", "..", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"clew/models"
 )
 
+//go:generate go run ./generate
+
 func init() {
 	slices.SortFunc(homes, func(a, b home.Home) int { return a.Place - b.Place })
 	for _, h := range homes {
