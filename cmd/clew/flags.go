@@ -186,24 +186,31 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		return fmt.Errorf("%s needs a value; %s", dashed(name), help)
 	}
 	if m := badValue.FindStringSubmatch(msg); m != nil {
-		expected := "a value of another kind"
-		switch {
-		case m[2] == "time-limit", m[2] == "idle":
-			expected = "a duration such as 30s or 5m"
-		case slices.Contains([]string{"permits", "max-holds", "threads", "depth", "operations", "processes", "rows"}, m[2]):
-			expected = "a number of at least 1"
-		case slices.Contains([]string{"values", "keys", "seed"}, m[2]):
-			expected = "a number of at least 0"
-		case slices.Contains([]string{"crash-rate", "fail-rate", "bug-at"}, m[2]):
-			expected = "a number from 0 to 1"
-		case m[2] == "around":
-			expected = "the :index of an event, a number"
-		case strings.HasPrefix(msg, "invalid boolean"):
-			expected = "given without a value"
-		}
-		return fmt.Errorf("--%s must be %s, not %s", m[2], expected, m[1])
+		return fmt.Errorf("--%s must be %s, not %s", m[2], expected(flagOf(c.Command, "--"+m[2])), m[1])
 	}
 	return err
+}
+
+// expected says which values a flag takes.
+func expected(f cli.Flag) string {
+	switch f := f.(type) {
+	case *cli.DurationFlag:
+		return "a duration such as 30s or 5m"
+	case *cli.IntFlag:
+		if f.Name == "values" || f.Name == "keys" { // 0 stands for their defaults
+			return "a number of at least 0"
+		}
+		return "a number of at least 1"
+	case *cli.Uint64Flag:
+		return "a number of at least 0"
+	case *cli.Float64Flag:
+		return "a number from 0 to 1"
+	case *cli.Int64Flag:
+		return "the :index of an event, a number"
+	case *cli.BoolFlag:
+		return "given without a value"
+	}
+	return "a value of another kind"
 }
 
 // dashed returns a flag as people write it, from its name: -o, --output.
