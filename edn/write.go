@@ -29,7 +29,7 @@ func (v *Values) AppendText(dst []byte, id ID) []byte {
 		}
 		return append(dst, v.texts[f.n]...)
 	case KindString:
-		return appendString(dst, v.texts[f.n])
+		return AppendString(dst, v.texts[f.n])
 	case KindKeyword:
 		dst = append(dst, ':')
 		return append(dst, v.texts[f.n]...)
@@ -180,13 +180,11 @@ func (v *Values) Sorted(ids []ID) []int {
 	return order
 }
 
-// AppendString appends a string as EDN text.
-func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
-
 // AppendFloat appends a float as EDN text.
 func AppendFloat(dst []byte, f float64) []byte { return append(dst, floatText(f)...) }
 
-func appendString(dst []byte, s string) []byte {
+// AppendString appends a string as EDN text.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {

@@ -184,16 +184,6 @@ func (f *File) vector(b block, first int64, seen map[int64]bool) (all []chunk, c
 	return all, count, nil
 }
 
-// Count returns how many operations the file says that the history has, -1 if it does not
-// say.
-func (f *File) Count() int64 {
-	_, count, err := f.chunks()
-	if err != nil {
-		return -1
-	}
-	return count
-}
-
 // Events passes the events of the history to take, in order. An event is valid until take
 // returns. Values are interned in v.
 func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
