@@ -64,7 +64,7 @@ func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
 		if got := verdictText(r); got != verdict {
 			t.Errorf("%s with %s: %s, Knossos says %s", file, model, got, verdict)
 		}
-		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index(r.FailEvent), 10) != failIndex) {
+		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index(r.FailEvent.OrNone()), 10) != failIndex) {
 			t.Errorf("%s with %s: Knossos fails at %s, we do not:\n%s", file, model, failIndex, r.Text())
 		}
 		if strconv.Itoa(r.History.Events) != events {
@@ -151,8 +151,8 @@ func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
 			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
 		}
 		// Knossos renumbers all indices if the first op has none: n3.
-		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.FailEvent) != wgl.index {
-			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.FailEvent), wgl.index)
+		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.FailEvent.OrNone()) != wgl.index {
+			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.FailEvent.OrNone()), wgl.index)
 		}
 	}
 	t.Logf("%d probes on which Knossos's analyzers agree", agreed)
@@ -294,7 +294,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 					first = r
 				}
 				if verdictText(r) != want || r.Verdict == jepsen.Invalid && r.FailEvent != first.FailEvent {
-					t.Errorf("%s: %s at event %d by %s, expected %s", path, verdictText(r), r.FailEvent, r.Analyzer, want)
+					t.Errorf("%s: %s at event %d by %s, expected %s", path, verdictText(r), r.FailEvent.OrNone(), r.Analyzer, want)
 				}
 			}
 			if strings.HasPrefix(first.Analyzer, "clew/fast-") {
@@ -357,7 +357,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 			}
 			switch {
 			case c.Verdict == jepsen.Invalid:
-				if got, want := h.Index(c.FailEvent), r.History.Index(r.FailEvent); got != want {
+				if got, want := h.Index(c.FailEvent.OrNone()), r.History.Index(r.FailEvent.OrNone()); got != want {
 					t.Errorf("%s: the core fails at %d by %s, the history at %d", file, got, algorithm, want)
 				}
 				if algorithm == "fast" {
@@ -403,8 +403,8 @@ func TestPicturesOfRealFailures(t *testing.T) {
 			t.Errorf("%s: %s", file, overlap)
 		}
 		titles := strings.Join(p.Titles, "\n")
-		for _, op := range append(r.FirstFailing().Named, r.History.OpOf[r.FailEvent]) {
-			if name := r.History.Name(op); r.History.Invocation[op] < r.FailEvent && !strings.Contains(titles, name) {
+		for _, op := range append(r.FirstFailing().Named, r.History.OpOf[r.FailEvent.OrNone()]) {
+			if name := r.History.Name(op); r.History.Invocation[op] < r.FailEvent.OrNone() && !strings.Contains(titles, name) {
 				t.Errorf("%s: %s is not in it", file, name)
 			}
 		}

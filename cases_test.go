@@ -68,7 +68,7 @@ func conversation(d *datadriven.TestData) string {
 		for _, key := range r.Keys {
 			fmt.Fprintf(&b, "key %s: %s", key.Key, key.Result().Verdict)
 			if one := key.Result(); one.Verdict == jepsen.Invalid {
-				fmt.Fprintf(&b, " at index %d", one.History.Index(one.FailEvent))
+				fmt.Fprintf(&b, " at index %d", one.History.Index(one.FailEvent.OrNone()))
 			}
 			b.WriteString("\n")
 		}
@@ -82,7 +82,7 @@ func conversation(d *datadriven.TestData) string {
 		fmt.Fprintf(&b, "valid: %s\n", r.Final)
 		fmt.Fprintf(&b, "witness:%s\n", indices(h, r.Witness))
 	case jepsen.Invalid:
-		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index(r.FailEvent), r.Explanation)
+		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index(r.FailEvent.OrNone()), r.Explanation)
 		if r.Hint != "" {
 			fmt.Fprintf(&b, "hint: %s\n", r.Hint)
 		}
@@ -124,8 +124,8 @@ func coreByItself(r *report.Result, spec models.Spec, options jepsen.Options) st
 		return err.Error()
 	case own.Verdict != jepsen.Invalid:
 		return "not invalid"
-	case h.Index(own.FailEvent) != r.History.Index(r.FailEvent):
-		return fmt.Sprintf("it fails at index %d", h.Index(own.FailEvent))
+	case h.Index(own.FailEvent.OrNone()) != r.History.Index(r.FailEvent.OrNone()):
+		return fmt.Sprintf("it fails at index %d", h.Index(own.FailEvent.OrNone()))
 	}
 	return ""
 }

@@ -435,7 +435,7 @@ func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
 						want[name] = "proved: linearizable "
 					case answer.Verdict == jepsen.Invalid:
 						want[name] = "proved: not linearizable "
-						if fails := fmt.Sprintf(`"fails":%d,`, answer.History.OpOf[answer.FailEvent]); !strings.Contains(text, fails) {
+						if fails := fmt.Sprintf(`"fails":%d,`, answer.History.OpOf[answer.FailEvent.OrNone()]); !strings.Contains(text, fails) {
 							want[name] = "nothing: it fails elsewhere: " + fails
 						}
 					}
@@ -487,7 +487,7 @@ func forged(random *rand.Rand, r *report.Result) (sections []string) {
 		}
 	}
 	for _, fails := range done {
-		if r.Verdict == jepsen.Invalid && h.Completion[fails] == r.FailEvent {
+		if r.Verdict == jepsen.Invalid && h.Completion[fails] == r.FailEvent.OrNone() {
 			continue
 		}
 		before, n := slices.Clone(order), 0

@@ -271,7 +271,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
-		Depth: c.verdict.depth, FailEvent: jepsen.None, LastOperation: jepsen.None,
+		Depth: c.verdict.depth,
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
@@ -479,28 +479,28 @@ func addPoints(points []point, part *models.Operations, order []models.Row) []po
 // invalid fills in where the history fails and why.
 func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
-	r.FailEvent = jepsen.Event(d.FailEvent)
+	r.FailEvent = jepsen.Some(jepsen.Event(d.FailEvent))
 	var err error
-	late := stopped(func() { r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent, d.Order, d.Others) })
+	late := stopped(func() { r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent.OrNone(), d.Order, d.Others) })
 	if late || err != nil {
 		c.lacks("configurations and final paths")
 	}
 	if len(r.Configs) > 0 {
-		r.LastOperation = r.Configs[0].Last
+		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
 	if d.why != nil {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), fastpath.PatternOf(d.why)
 	} else {
-		r.Explanation = explain(r, c.othersOpen(r.FailEvent))
+		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
 	}
 	c.relate(ctx, r)
 	stopped(func() { r.Beside = c.beside(ctx, r) })
-	if r.Prior = c.prior(r.FailEvent, r.Before); r.Prior == nil {
+	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")
 	}
 	r.Hint = completedOtherwise(part.History, r)
 	if c.ops.Model.Traits().IsRegister && r.Hint == "" {
-		r.Hint = hint(c.spec, part, r.FailEvent)
+		r.Hint = hint(c.spec, part, r.FailEvent.OrNone())
 	}
 	if r.Hint == "" {
 		r.Hint = alikeAccounts(c.h.Values, c.ops.Model)

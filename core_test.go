@@ -47,7 +47,7 @@ func coresOf(t *testing.T, spec models.Spec, algorithm string, histories int, f 
 			}
 		}
 		small := oracle.Of(ops, oracle.Options{})
-		if err := small.Core(core, int32(r.FailEvent), nil); err != nil {
+		if err := small.Core(core, int32(r.FailEvent.OrNone()), nil); err != nil {
 			t.Fatalf("%s by %s: core %v: %v\n%s", campaign.Name(spec), algorithm, core, err, g.Text)
 		}
 		if err := f(r, ops, small, core); err != nil {
@@ -73,7 +73,7 @@ func coreHistories() int {
 func TestCoresOfVersionedRegistersAreMinimal(t *testing.T) {
 	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine"} {
 		coresOf(t, models.Spec{Name: "versioned-register"}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
-			fail := int32(r.FailEvent)
+			fail := int32(r.FailEvent.OrNone())
 			for _, row := range core {
 				less := oracle.SetOf(core) &^ (1 << row)
 				if ops.Res[row] != fail && h.Linearizable(fail, less) && !h.Linearizable(fail+1, less) {
@@ -93,9 +93,9 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 			coresOf(t, models.Spec{Name: "multi-register", NilReadsExact: exact}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
 				all := oracle.SetOf(core)
 				closed := func(s oracle.Set) bool {
-					return s == all || nothingElseIsSeen(ops.Model.Traits().Visibility, ops, int32(r.FailEvent), s)
+					return s == all || nothingElseIsSeen(ops.Model.Traits().Visibility, ops, int32(r.FailEvent.OrNone()), s)
 				}
-				return h.Core(core, int32(r.FailEvent), closed)
+				return h.Core(core, int32(r.FailEvent.OrNone()), closed)
 			})
 		}
 	}
@@ -169,7 +169,7 @@ func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
 						core = append(core, models.Row(row))
 					}
 				}
-				fail := int32(r.FailEvent)
+				fail := int32(r.FailEvent.OrNone())
 				if err := oracle.Of(r.Ops, oracle.Options{}).Core(core, fail, choices(r.Ops, fail, core)); err != nil {
 					t.Fatalf("%s by %s, from %s: core %v: %v\n%s", campaign.Name(config), algorithm, spec.Init, core, err, g.Text)
 				}

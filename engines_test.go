@@ -143,12 +143,12 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 		case r.Verdict == jepsen.Unknown:
 			b.undecided[algorithm]++
 			continue
-		case fail != unsaid && (r.Verdict == jepsen.Valid) != (fail < 0), fail >= 0 && r.FailEvent != jepsen.Event(fail):
-			t.Fatalf("%s says %v, at event %d; by construction it fails at %d:\n%s", algorithm, r.Verdict, r.FailEvent, fail, text)
+		case fail != unsaid && (r.Verdict == jepsen.Valid) != (fail < 0), fail >= 0 && r.FailEvent.OrNone() != jepsen.Event(fail):
+			t.Fatalf("%s says %v, at event %d; by construction it fails at %d:\n%s", algorithm, r.Verdict, r.FailEvent.OrNone(), fail, text)
 		case first == nil:
 			first = r
 		case r.Verdict != first.Verdict || r.FailEvent != first.FailEvent:
-			t.Fatalf("%s says %v, at event %d; %s %v, at %d:\n%s", first.Analyzer, first.Verdict, first.FailEvent, r.Analyzer, r.Verdict, r.FailEvent, text)
+			t.Fatalf("%s says %v, at event %d; %s %v, at %d:\n%s", first.Analyzer, first.Verdict, first.FailEvent.OrNone(), r.Analyzer, r.Verdict, r.FailEvent.OrNone(), text)
 		}
 		decided++
 	}

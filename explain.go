@@ -20,15 +20,15 @@ import (
 // time, others in number, do not help.
 func explain(r *report.Result, others int) string {
 	h := r.History
-	s := h.Name(h.OpOf[r.FailEvent]) + " cannot happen"
+	s := h.Name(h.OpOf[r.FailEvent.OrNone()]) + " cannot happen"
 	if len(r.Paths) == 0 {
 		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
-	if r.LastOperation == jepsen.None {
-		s += " in the initial state"
+	if last, ok := r.LastOperation.Get(); ok {
+		s += " after " + h.Name(last)
 	} else {
-		s += " after " + h.Name(r.LastOperation)
+		s += " in the initial state"
 	}
 	s += ": " + path[len(path)-1].Why
 	switch {
@@ -109,13 +109,13 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 			told = related.Relations()
 		}
 	} else {
-		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent]}
-		if r.LastOperation != jepsen.None {
-			r.Named = append(r.Named, r.LastOperation)
+		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}
+		if last, ok := r.LastOperation.Get(); ok {
+			r.Named = append(r.Named, last)
 		}
 		rows = rowsAmong(part, append(r.Named, r.Core...))
 	}
-	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told, d.why == nil) }) {
+	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, told, d.why == nil) }) {
 		r.Relations = nil
 	}
 }
@@ -152,12 +152,12 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
 	switch r.Pattern {
 	case "never-written":
-		text = otherForm(h, r.FailEvent, "is written", "is read")
+		text = otherForm(h, r.FailEvent.OrNone(), "is written", "is read")
 	case "never-added":
-		text = otherForm(h, r.FailEvent, "went in", "came out")
+		text = otherForm(h, r.FailEvent.OrNone(), "went in", "came out")
 	}
 	if text == "" {
-		text = unsorted(h, r.FailEvent)
+		text = unsorted(h, r.FailEvent.OrNone())
 	}
 	return text
 }
@@ -168,10 +168,10 @@ func completedOtherwise(h *jepsen.History, r *report.Result) string {
 	if r.Pattern != "never-written" && r.Pattern != "never-added" {
 		return ""
 	}
-	v, failing := h.Values, h.OpOf[r.FailEvent]
+	v, failing := h.Values, h.OpOf[r.FailEvent.OrNone()]
 	f, key, saw := h.F[h.Invocation[failing]], v.Same(h.Key(h.Invocation[failing])), v.Same(h.OpValue(failing))
 	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
-		if inv > r.FailEvent || h.F[inv] == f || h.Status[op] != jepsen.Succeeded || v.Same(h.Key(inv)) != key {
+		if inv > r.FailEvent.OrNone() || h.F[inv] == f || h.Status[op] != jepsen.Succeeded || v.Same(h.Key(inv)) != key {
 			continue
 		}
 		if given := h.Value[inv]; v.Same(given) == saw && v.Same(h.OpValue(jepsen.Operation(op))) != saw {

@@ -132,7 +132,7 @@ func TestCoresOfRandomMachines(t *testing.T) {
 			invalid++
 			changing := 0
 			for op := range jepsen.Operation(x.History.Operations()) {
-				if x.History.Invocation[op] < x.FailEvent {
+				if x.History.Invocation[op] < x.FailEvent.OrNone() {
 					changing++
 				}
 			}

@@ -98,7 +98,7 @@ func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 
 // undecided returns the result of a history that was not decided, or not even read.
 func (f *follower) undecided(name string, cause jepsen.Cause, h *jepsen.History) *report.Result {
-	return &report.Result{File: name, Model: f.spec.Name, Init: f.spec.Init, Cause: cause, Explanation: f.howFar(h), FailEvent: jepsen.None, LastOperation: jepsen.None}
+	return &report.Result{File: name, Model: f.spec.Name, Init: f.spec.Init, Cause: cause, Explanation: f.howFar(h)}
 }
 
 // howFar says how much of a history is certainly linearizable, or returns "" if nothing is known. h is nil if it has
@@ -203,7 +203,7 @@ func openAt(h *jepsen.History, failure *report.Result) []jepsen.Operation {
 	var open []jepsen.Operation
 	own := failure.History
 	for op, inv := range own.Invocation {
-		if inv > failure.FailEvent {
+		if inv > failure.FailEvent.OrNone() {
 			break
 		}
 		if own.Completion[op] == jepsen.None {

@@ -56,7 +56,7 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 				}
 				if found != nil && first == jepsen.None {
 					early++
-					first = found.FailEvent
+					first = found.FailEvent.OrNone()
 				}
 				return true
 			}})
@@ -65,11 +65,11 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 			}
 			last, err := clew.Check(context.Background(), got, spec, clew.Options{})
 			if err != nil || last.Verdict != want.Verdict || last.FailEvent != want.FailEvent {
-				t.Fatalf("%s: followed it is %v (event %d), read at once %v (event %d): %v\n%s", campaign.Name(spec), last.Verdict, last.FailEvent, want.Verdict, want.FailEvent, err, text)
+				t.Fatalf("%s: followed it is %v (event %d), read at once %v (event %d): %v\n%s", campaign.Name(spec), last.Verdict, last.FailEvent.OrNone(), want.Verdict, want.FailEvent.OrNone(), err, text)
 			}
 			if want.Verdict == jepsen.Invalid {
-				if invalid++; first != jepsen.None && first != want.FailEvent {
-					t.Fatalf("%s: event %d fails at a cut, and %d in the whole of\n%s", campaign.Name(spec), first, want.FailEvent, text)
+				if invalid++; first != jepsen.None && first != want.FailEvent.OrNone() {
+					t.Fatalf("%s: event %d fails at a cut, and %d in the whole of\n%s", campaign.Name(spec), first, want.FailEvent.OrNone(), text)
 				}
 			}
 		}

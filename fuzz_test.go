@@ -52,7 +52,7 @@ func FuzzCheck(f *testing.F) {
 				first = r
 			}
 			if r.Verdict != first.Verdict || r.FailEvent != first.FailEvent {
-				t.Errorf("%s says %s at event %d; %s %s at %d", r.Analyzer, r.Verdict, r.FailEvent, first.Analyzer, first.Verdict, first.FailEvent)
+				t.Errorf("%s says %s at event %d; %s %s at %d", r.Analyzer, r.Verdict, r.FailEvent.OrNone(), first.Analyzer, first.Verdict, first.FailEvent.OrNone())
 			}
 			if _, err := edn.NewValues().ParseLenient([]byte(r.EDN())); err != nil {
 				t.Errorf("%v in %s", err, r.EDN())

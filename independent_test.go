@@ -129,7 +129,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 			}
 			if alone.Verdict == jepsen.Invalid {
 				want = jepsen.Invalid
-				if index := alone.History.Index(alone.FailEvent); first < 0 || index < first {
+				if index := alone.History.Index(alone.FailEvent.OrNone()); first < 0 || index < first {
 					first = index
 				}
 			}
@@ -137,8 +137,8 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 		if got.Verdict != want {
 			t.Fatalf("verdict %v, not %v\n%s", got.Verdict, want, strings.Join(k.whole, "\n"))
 		}
-		if f := got.FirstFailing(); want == jepsen.Invalid && f.History.Index(f.FailEvent) != first {
-			t.Fatalf("fails first at %d, not %d\n%s", f.History.Index(f.FailEvent), first, strings.Join(k.whole, "\n"))
+		if f := got.FirstFailing(); want == jepsen.Invalid && f.History.Index(f.FailEvent.OrNone()) != first {
+			t.Fatalf("fails first at %d, not %d\n%s", f.History.Index(f.FailEvent.OrNone()), first, strings.Join(k.whole, "\n"))
 		}
 		if got.Verdict == jepsen.Valid && (got.Witness == nil) != (every.Operations() > 0) {
 			t.Fatalf("a witness is for histories whose operations have one key each\n%s", strings.Join(k.whole, "\n"))

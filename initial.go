@@ -289,7 +289,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 	rowOf := part.Rows()
 	for op, inv := range c.h.Invocation {
 		op := jepsen.Operation(op)
-		if inv > r.FailEvent || slices.Contains(r.Core, op) {
+		if inv > r.FailEvent.OrNone() || slices.Contains(r.Core, op) {
 			continue
 		}
 		if row := rowOf[op]; c.h.Status[op] == jepsen.Failed || row != jepsen.None && part.Kind[row] != models.CAS && part.Model.Mutates(part.Op(row)) {
@@ -311,11 +311,11 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 			break
 		}
 	}
-	with := part.Select(rowsAmong(part, slices.Concat(r.Core, writes))).Prefix(int32(r.FailEvent))
+	with := part.Select(rowsAmong(part, slices.Concat(r.Core, writes))).Prefix(int32(r.FailEvent.OrNone()))
 	if len(writes) > maxUnfinished {
 		return nil
 	}
-	if a := engines.New("", 0).Decide(ctx, with.Operations, fallback.Limits{}); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent) {
+	if a := engines.New("", 0).Decide(ctx, with.Operations, fallback.Limits{}); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent.OrNone()) {
 		return nil
 	}
 	return writes
@@ -323,5 +323,5 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 
 // mayBegin reports whether some operations, as a history of their own, suggest an initial value.
 func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen.Operation) bool {
-	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent)) > 0
+	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())) > 0
 }

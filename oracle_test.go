@@ -299,12 +299,12 @@ func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim fal
 
 // resultOf returns an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
-	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
+	r := &report.Result{History: h}
 	switch a := engine.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict {
 	case jepsen.Valid:
 		r.Verdict = jepsen.Valid
 	case jepsen.Invalid:
-		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Event(a.FailEvent)
+		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Some(jepsen.Event(a.FailEvent))
 	}
 	return r
 }

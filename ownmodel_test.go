@@ -35,7 +35,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 			got := judged(t, own, g.Text, algorithm)
 			if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
-				t.Fatalf("%s: %v at event %d; the built-in model says %v at %d:\n%s", algorithm, got.Verdict, got.FailEvent, want.Verdict, want.FailEvent, g.Text)
+				t.Fatalf("%s: %v at event %d; the built-in model says %v at %d:\n%s", algorithm, got.Verdict, got.FailEvent.OrNone(), want.Verdict, want.FailEvent.OrNone(), g.Text)
 			}
 		}
 		if want.Verdict == jepsen.Valid {

@@ -32,7 +32,7 @@ func TestPagesOfRealFailures(t *testing.T) {
 				t.Errorf("%s as %s: %d bytes", file, style, b.Len())
 			}
 			said := html.UnescapeString(html.UnescapeString(strings.ReplaceAll(b.String(), `\u0026`, "&")))
-			name := failing.History.Name(failing.History.OpOf[failing.FailEvent])
+			name := failing.History.Name(failing.History.OpOf[failing.FailEvent.OrNone()])
 			if !strings.Contains(said, name) && !strings.Contains(strings.ReplaceAll(said, `\"`, `"`), name) {
 				t.Errorf("%s as %s: %s is not in it", file, style, name)
 			}

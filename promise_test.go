@@ -76,14 +76,14 @@ func keepsPromise(t *testing.T, o gen.LongOptions) {
 	}
 	for _, k := range r.Keys {
 		if k.Verdict == jepsen.Invalid {
-			failing = jepsen.Event(k.Result().History.Index(k.Result().FailEvent))
+			failing = jepsen.Event(k.Result().History.Index(k.Result().FailEvent.OrNone()))
 			if key := fmt.Sprint(o.FailingKey()); k.Key.String() != key {
 				t.Errorf("key %s fails, and not %s", k.Key.String(), key)
 			}
 		}
 	}
 	if len(r.Keys) == 0 && r.Verdict == jepsen.Invalid {
-		failing = r.FailEvent
+		failing = r.FailEvent.OrNone()
 	}
 	if r.Verdict != want || int(failing) != fail {
 		t.Errorf("%+v: %v at event %d; %v at %d was promised", o, r.Verdict, failing, want, fail)

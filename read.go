@@ -62,9 +62,9 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 		return r, nil
 	}
 	for _, part := range ops.Parts() {
-		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent]}); len(failing) > 0 {
+		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent.OrNone()]}); len(failing) > 0 {
 			rows := rowsAmong(part, slices.Concat(r.Named, r.Core))
-			stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, nil, true) })
+			stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, nil, true) })
 		}
 	}
 	return r, nil
@@ -87,8 +87,7 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 func Try(ctx context.Context, name string, read func(context.Context) (*jepsen.History, error), spec models.Spec, o Options) (r *report.Result) {
 	start := time.Now()
 	unknown := func(cause jepsen.Cause, why string) *report.Result {
-		return &report.Result{File: name, Model: spec.Name, Init: spec.Init, Spec: spec, Cause: cause, Error: why,
-			FailEvent: jepsen.None, LastOperation: jepsen.None}
+		return &report.Result{File: name, Model: spec.Name, Init: spec.Init, Spec: spec, Cause: cause, Error: why}
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -115,7 +115,7 @@ func once(work int64, stop func()) func() int64 {
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
-	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
+	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent.OrNone()))
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {
@@ -190,7 +190,6 @@ func refuted(r *report.Result, wrong error) *report.Result {
 	r.Verified = false
 	return &report.Result{
 		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, Spec: r.Spec,
-		Verdict: jepsen.Unknown, Cause: jepsen.SelfCheckFailed, Error: wrong.Error(), Analyzer: r.Analyzer, Ms: r.Ms,
-		FailEvent: jepsen.None, LastOperation: jepsen.None, Refuted: r,
+		Verdict: jepsen.Unknown, Cause: jepsen.SelfCheckFailed, Error: wrong.Error(), Analyzer: r.Analyzer, Ms: r.Ms, Refuted: r,
 	}
 }

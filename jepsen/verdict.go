@@ -88,3 +88,15 @@ type Claim struct {
 	NoOp bool
 	Ms   float64 // 0 if it is not known
 }
+
+// Maybe is an event or an operation, or none. The zero Maybe is none.
+type Maybe[T Event | Operation] struct{ after T } // 1 more, so that 0 is none
+
+// Some returns an event or an operation as a Maybe. Some(None) is none.
+func Some[T Event | Operation](x T) Maybe[T] { return Maybe[T]{x + 1} }
+
+// Get returns the event or the operation, and whether there is one.
+func (m Maybe[T]) Get() (x T, ok bool) { return m.after - 1, m.after > 0 }
+
+// OrNone returns the event or the operation, None if there is none.
+func (m Maybe[T]) OrNone() T { return m.after - 1 }

@@ -201,9 +201,9 @@ func (p *ednPrinter) single(r *Result) []field {
 		m = append(m, field{"model", p.value(r.Final)})
 	case jepsen.Invalid:
 		m = append(m,
-			field{"op", func() { p.event(r, r.FailEvent) }},
+			field{"op", func() { p.event(r, r.FailEvent.OrNone()) }},
 			field{"previous-ok", func() { p.event(r, r.PreviousOK()) }},
-			field{"last-op", func() { p.opBefore(r, r.LastOperation) }},
+			field{"last-op", func() { p.opBefore(r, r.LastOperation.OrNone()) }},
 			field{"core", func() { p.list("()", len(r.Core), func(i int) { p.opBefore(r, r.Core[i]) }) }})
 		configs, paths = func() { p.configs(r) }, func() { p.paths(r) }
 	default:
@@ -293,7 +293,7 @@ func (p *ednPrinter) opBefore(r *Result, op jepsen.Operation) {
 		return
 	}
 	h := r.History
-	if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
+	if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent.OrNone() && h.Status[op] != jepsen.Crashed {
 		p.event(r, c)
 		return
 	}
@@ -345,7 +345,7 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	if _, keyed := m.Get("failures"); keyed {
 		return nil, at.Errorf("this is a result of independent keys; expected the result of one history")
 	}
-	r := &Result{File: h.File, History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
+	r := &Result{File: h.File, History: h}
 	switch said := verdict.String(); {
 	case !ok || said != "true" && said != "false" && said != ":unknown":
 		return nil, at.Errorf("expected a result map with :valid? true, false or :unknown")
@@ -382,7 +382,8 @@ type savedResult struct {
 func (s *savedResult) read(m edn.Value) bool {
 	op, _ := m.Get("op")
 	r, h := s.r, s.h
-	if r.FailEvent = s.event(op); r.FailEvent == jepsen.None || h.Type[r.FailEvent] != jepsen.OK {
+	event := s.event(op)
+	if r.FailEvent = jepsen.Some(event); event == jepsen.None || h.Type[event] != jepsen.OK {
 		return false
 	}
 	if said, ok := m.Get("explanation"); ok && said.Kind() == edn.KindString {
@@ -397,7 +398,7 @@ func (s *savedResult) read(m edn.Value) bool {
 		}
 	}
 	last, _ := m.Get("last-op")
-	r.LastOperation = s.operation(last)
+	r.LastOperation = jepsen.Some(s.operation(last))
 	core, _ := m.Get("core")
 	r.Core = s.operations(core)
 	slices.Sort(r.Core)

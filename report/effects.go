@@ -62,7 +62,7 @@ func (b *windowBuilder) linearize(ctx context.Context) {
 func (r *Result) openAtFailure(op jepsen.Operation) bool {
 	h := r.History
 	c := h.Completion[op]
-	return c == jepsen.None || c > r.FailEvent || h.Status[op] == jepsen.Crashed
+	return c == jepsen.None || c > r.FailEvent.OrNone() || h.Status[op] == jepsen.Crashed
 }
 
 // attempt returns the pending operations of the longest
@@ -80,7 +80,7 @@ func (b *windowBuilder) attempt() []Point {
 	var points []Point
 	for _, s := range longest[:max(0, len(longest)-1)] {
 		place, shown := b.placeOf[s.Operation]
-		if s.Operation != b.r.LastOperation && shown {
+		if s.Operation != b.r.LastOperation.OrNone() && shown {
 			points = append(points, Point{Op: place, State: stateText(s.State), Attempt: true})
 		}
 	}
@@ -162,7 +162,7 @@ func (b *windowBuilder) model(ctx context.Context) *models.Operations {
 	}
 	if b.r.Verdict == jepsen.Invalid {
 		for _, part := range ops.Parts() {
-			if _, in := slices.BinarySearch(part.Of, b.h.OpOf[b.r.FailEvent]); in {
+			if _, in := slices.BinarySearch(part.Of, b.h.OpOf[b.r.FailEvent.OrNone()]); in {
 				return part
 			}
 		}

@@ -82,7 +82,7 @@ func (r *Result) Line() Line {
 	}
 	if r.Verdict == jepsen.Invalid {
 		f := r.FirstFailing()
-		index, line := f.History.Index(f.FailEvent), f.History.Line(f.FailEvent)
+		index, line := f.History.Index(f.FailEvent.OrNone()), f.History.Line(f.FailEvent.OrNone())
 		l.OpIndex = &index
 		if line > 0 {
 			l.OpLine = &line

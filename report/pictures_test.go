@@ -110,8 +110,8 @@ func look(t *testing.T, name string, r *report.Result, o report.WindowOptions) [
 	}
 	if r.Verdict == jepsen.Invalid && o.Around == nil {
 		f, titles := r.FirstFailing(), strings.Join(p.Titles, "\n")
-		for _, op := range append(slices.Clone(f.Named), f.History.OpOf[f.FailEvent]) {
-			if name := f.History.Name(op); f.History.Invocation[op] <= f.FailEvent && !strings.Contains(titles, name) {
+		for _, op := range append(slices.Clone(f.Named), f.History.OpOf[f.FailEvent.OrNone()]) {
+			if name := f.History.Name(op); f.History.Invocation[op] <= f.FailEvent.OrNone() && !strings.Contains(titles, name) {
 				t.Errorf("%s is not in %s", name, titles)
 			}
 		}

@@ -47,8 +47,8 @@ type Result struct {
 	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
 
 	// For an invalid verdict:
-	FailEvent     jepsen.Event     // the first failing completion
-	LastOperation jepsen.Operation // linearized last before it, or None
+	FailEvent     jepsen.Maybe[jepsen.Event]     // the first failing completion, none unless it is invalid
+	LastOperation jepsen.Maybe[jepsen.Operation] // linearized last before it, if any
 	Configs       []Config
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail on their own
@@ -121,7 +121,7 @@ func (r *Result) FailingIndex() int64 {
 	if !f.fails() {
 		return -1
 	}
-	return f.History.Index(f.FailEvent)
+	return f.History.Index(f.FailEvent.OrNone())
 }
 
 // fails says whether the result describes a failure itself, rather than several keys.
@@ -132,7 +132,7 @@ func (r *Result) fails() bool {
 // Event returns the failing completion of an invalid key as an event of the whole history.
 func (k *KeyResult) Event() jepsen.Event {
 	r := k.Result()
-	return r.History.InWhole(r.FailEvent)
+	return r.History.InWhole(r.FailEvent.OrNone())
 }
 
 // Config is a configuration: a state, the operation
@@ -153,7 +153,7 @@ type Step struct {
 
 // PreviousOK returns the :ok event before the failing one, or None.
 func (r *Result) PreviousOK() jepsen.Event {
-	for e := r.FailEvent - 1; e >= 0; e-- {
+	for e := r.FailEvent.OrNone() - 1; e >= 0; e-- {
 		if r.History.Type[e] == jepsen.OK {
 			return e
 		}
@@ -168,7 +168,7 @@ func (r *Result) Failing() (jepsen.Op, bool) {
 	if !f.fails() {
 		return jepsen.Op{}, false
 	}
-	return f.History.Op(f.History.OpOf[f.FailEvent]), true
+	return f.History.Op(f.History.OpOf[f.FailEvent.OrNone()]), true
 }
 
 // WitnessOps returns the witness in plain Go.

@@ -20,7 +20,7 @@ func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Event(len(h.Type) - 1), LastOperation: jepsen.None, Core: core, Explanation: "because"}
+	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Some(jepsen.Event(len(h.Type) - 1)), Core: core, Explanation: "because"}
 }
 
 // picture holds what an SVG picture shows. In every picture, no text
@@ -76,7 +76,7 @@ func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
 		{:process 4 :type :invoke :f :read :value nil}
 		{:process 4 :type :ok     :f :read :value 1}
 		{:process 2 :type :ok     :f :write :value 8}`, 0, 4)
-	r.FailEvent--
+	r.FailEvent = jepsen.Some(r.FailEvent.OrNone() - 1)
 	r.Configs = []Config{{Last: 0, Pending: []jepsen.Operation{2, 4}}}
 	d := draw(t, r)
 	if got := strings.Join(d.lanes, ", "); got != "process 0, process 1, process 2, process 4" {

@@ -259,7 +259,7 @@ func (b *windowBuilder) columns() {
 		if x.Until = x.To; x.Crashed {
 			x.Until = w.Width
 		}
-		if b.r.fails() && h.Completion[op] == b.r.FailEvent {
+		if b.r.fails() && h.Completion[op] == b.r.FailEvent.OrNone() {
 			x.Failing, x.Why = true, text.Shorten(text.Line(b.r.why()), maxWhy)
 			if !x.Open {
 				w.FailAt = x.To

@@ -31,7 +31,7 @@ func (b *windowBuilder) choose() error {
 		c.around(b.h.OpOf[e])
 	case fails:
 		b.w.MoreNamed = c.failure(b.r)
-		b.end = b.r.FailEvent
+		b.end = b.r.FailEvent.OrNone()
 	default:
 		c.around(0)
 	}
@@ -79,9 +79,9 @@ func (c *chooser) may(op jepsen.Operation, most int) {
 // and those that were open then. It returns how many named ones were too many.
 func (c *chooser) failure(r *Result) (tooMany int) {
 	h := c.h
-	c.must(h.OpOf[r.FailEvent])
+	c.must(h.OpOf[r.FailEvent.OrNone()])
 	for _, op := range r.Named {
-		if h.Invocation[op] > r.FailEvent {
+		if h.Invocation[op] > r.FailEvent.OrNone() {
 			tooMany++ // it is named for comparison only
 		} else if len(c.ops) < maxNamed {
 			c.must(op)
@@ -89,7 +89,7 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			tooMany++
 		}
 	}
-	c.may(r.LastOperation, c.o.Operations)
+	c.may(r.LastOperation.OrNone(), c.o.Operations)
 	most := c.o.Operations
 	if len(r.Core) > coreOps {
 		most = contextOps
@@ -98,11 +98,11 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 		c.may(op, most)
 	}
 	last := min(contextOps, c.o.Operations) / 2
-	for e := r.FailEvent - 1; e >= 0 && len(c.ops) < last; e-- {
+	for e := r.FailEvent.OrNone() - 1; e >= 0 && len(c.ops) < last; e-- {
 		if h.Type[e] == jepsen.OK {
 			c.may(h.OpOf[e], last)
 		}
-		if r.FailEvent-e > nearby {
+		if r.FailEvent.OrNone()-e > nearby {
 			break
 		}
 	}

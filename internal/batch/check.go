@@ -168,7 +168,6 @@ func (j *Job) Late(cause jepsen.Cause, brief bool) *report.Result {
 	}
 	r := j.Undecided(known.Cause)
 	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
-	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
 	if !brief {
 		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
 	}

@@ -108,7 +108,7 @@ func (s *subject) failingLine() int {
 	if s.auto.Verdict != jepsen.Invalid {
 		return -1
 	}
-	return s.h.Line(s.auto.FailEvent)
+	return s.h.Line(s.auto.FailEvent.OrNone())
 }
 
 // decided reads a history, and returns it with what clew finds.

@@ -111,7 +111,7 @@ func (c *Counts) inForm(s subject, f form) error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, read)
 	}
-	fails, before := returned(h, got.FailEvent), returned(s.h, s.auto.FailEvent)
+	fails, before := returned(h, got.FailEvent.OrNone()), returned(s.h, s.auto.FailEvent.OrNone())
 	if got.Verdict != s.auto.Verdict || fails != before {
 		return fmt.Errorf("%s at completion %d, and %s at completion %d as EDN:\n%s", got.Verdict, fails, s.auto.Verdict, before, read)
 	}

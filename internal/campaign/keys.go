@@ -90,7 +90,7 @@ func together(h *jepsen.History, got *report.Result, alone []subject, queues, na
 // differs says how the verdict on a key differs from that on its separate history.
 func differs(key report.KeyResult, alone *report.Result) error {
 	if among := key.Result(); among.Verdict != alone.Verdict || among.FailEvent != alone.FailEvent {
-		return fmt.Errorf("key %s is %s at event %d of its own, and alone %s at %d", key.Key, among.Verdict, among.FailEvent, alone.Verdict, alone.FailEvent)
+		return fmt.Errorf("key %s is %s at event %d of its own, and alone %s at %d", key.Key, among.Verdict, among.FailEvent.OrNone(), alone.Verdict, alone.FailEvent.OrNone())
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	}
 	fast, err := limited(h, spec, "fast")
 	if err == nil && fast.Verdict != jepsen.Unknown {
-		err = agree("fast", int(fast.FailEvent))
+		err = agree("fast", int(fast.FailEvent.OrNone()))
 	}
 	if err != nil {
 		return fmt.Errorf("--algorithm fast: %w", err)
@@ -159,7 +159,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	}
 	r, err := limited(h, spec, "auto")
 	if err == nil && r.Verdict != jepsen.Unknown {
-		if err = agree("evidence", int(r.FailEvent)); err == nil {
+		if err = agree("evidence", int(r.FailEvent.OrNone())); err == nil {
 			err = c.evidence(spec, r, ops, strings.Split(text, "\n"))
 		}
 	} else if err == nil && r.Cause == jepsen.SelfCheckFailed {
@@ -288,8 +288,8 @@ func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operat
 		if err != nil {
 			return fmt.Errorf("core, --algorithm %s: %w\n%s", name, err, core)
 		}
-		if decided && (fail < 0 || was[fail] != r.FailEvent) {
-			return fmt.Errorf("the core by %s: %s fails, and of the whole %s:\n%s", name, oracle.Event(alone, jepsen.Event(fail)), oracle.Event(h, r.FailEvent), core)
+		if decided && (fail < 0 || was[fail] != r.FailEvent.OrNone()) {
+			return fmt.Errorf("the core by %s: %s fails, and of the whole %s:\n%s", name, oracle.Event(alone, jepsen.Event(fail)), oracle.Event(h, r.FailEvent.OrNone()), core)
 		}
 		if decided {
 			c.Changes.note("core alone", verdictOf(fail))
@@ -334,7 +334,7 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 			return err
 		}
 		if whole.Verdict == jepsen.Invalid {
-			if e := int(whole.History.InWhole(whole.FailEvent)); first < 0 || e < first {
+			if e := int(whole.History.InWhole(whole.FailEvent.OrNone())); first < 0 || e < first {
 				first = e
 			}
 		}

@@ -99,7 +99,7 @@ func (c *Counts) changed(r *rand.Rand, s subject, drawn []relation) error {
 	}
 	fails := -1
 	if got.Verdict == jepsen.Invalid {
-		fails = x.was[again.Line(got.FailEvent)-1] + 1
+		fails = x.was[again.Line(got.FailEvent.OrNone())-1] + 1
 	}
 	if before := s.failingLine(); got.Verdict != s.auto.Verdict || fails != before {
 		return fmt.Errorf("%s: %s at line %d, and %s at line %d before:\n%s", name, got.Verdict, fails, s.auto.Verdict, before, whole)
@@ -165,7 +165,7 @@ func (c *Counts) apart(r *rand.Rand, s subject) error {
 			return fmt.Errorf("part alone: %w\n%s", err, whole)
 		}
 		if got.Verdict == jepsen.Invalid {
-			if at := was[h.Line(got.FailEvent)-1]; first < 0 || at < first {
+			if at := was[h.Line(got.FailEvent.OrNone())-1]; first < 0 || at < first {
 				first = at
 			}
 		}

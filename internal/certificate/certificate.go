@@ -140,7 +140,7 @@ func (c *writer) section(r *report.Result, key *string, witness []jepsen.Operati
 	}
 	h := r.History
 	whole := func(op jepsen.Operation) jepsen.Operation { return h.WholeOperation(op) }
-	fails := whole(h.OpOf[r.FailEvent])
+	fails := whole(h.OpOf[r.FailEvent.OrNone()])
 	s := section{Key: key, Valid: r.Verdict, Fails: &fails, Analyzer: r.Analyzer, Pattern: r.Pattern, Explanation: r.Explanation}
 	for _, op := range r.Named {
 		x := named{Operation: whole(op), Invocation: h.Index(h.Invocation[op])}

@@ -28,7 +28,7 @@ func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &closing{part: part, fail: int32(r.FailEvent), in: make([]bool, part.Len())}
+	c := &closing{part: part, fail: int32(r.FailEvent.OrNone()), in: make([]bool, part.Len())}
 	ofCore := make([]bool, r.History.Operations())
 	for _, op := range r.Core {
 		ofCore[op] = true
@@ -61,7 +61,7 @@ func partOf(ctx context.Context, r *report.Result) (*models.Operations, error) {
 		return nil, err
 	}
 	for _, part := range ops.Parts() {
-		if slices.Contains(part.Of, r.History.OpOf[r.FailEvent]) {
+		if slices.Contains(part.Of, r.History.OpOf[r.FailEvent.OrNone()]) {
 			return part, nil
 		}
 	}

@@ -32,8 +32,8 @@ func ExamineVerdict(r *report.Result, want Answer) error {
 	case (r.Verdict == jepsen.Valid) != want.Linearizable:
 		return fmt.Errorf("valid: %t; the oracle says linearizable: %t, first failing completion %s",
 			r.Verdict == jepsen.Valid, want.Linearizable, Event(r.History, jepsen.Event(want.Fail)))
-	case r.FailEvent != jepsen.Event(want.Fail):
-		return fmt.Errorf("first failing completion %s; the oracle says %s", Event(r.History, r.FailEvent), Event(r.History, jepsen.Event(want.Fail)))
+	case r.FailEvent.OrNone() != jepsen.Event(want.Fail):
+		return fmt.Errorf("first failing completion %s; the oracle says %s", Event(r.History, r.FailEvent.OrNone()), Event(r.History, jepsen.Event(want.Fail)))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (e *evidence) failure() error {
 }
 
 // fail returns the failing completion, as models represent it.
-func (e *evidence) fail() int32 { return int32(e.r.FailEvent) }
+func (e *evidence) fail() int32 { return int32(e.r.FailEvent.OrNone()) }
 
 // part returns the operations with which the failing one is checked: those of its key.
 func (e *evidence) part() *models.Operations {
@@ -251,7 +251,7 @@ func (e *evidence) configs(part *models.Operations) error {
 			return fmt.Errorf("configuration %d: pending %v are unknown or repeated", i, pending)
 		case !failing:
 			return fmt.Errorf("configuration %d: the failing operation is not pending", i)
-		case c.Last != e.r.LastOperation && i == 0:
+		case c.Last != e.r.LastOperation.OrNone() && i == 0:
 			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOperation)
 		case !Reaches(part, e.fail(), done, last, func(s models.State) bool {
 			state = s
@@ -267,7 +267,7 @@ func (e *evidence) configs(part *models.Operations) error {
 // core checks that a core includes the failing operation, and that it first
 // fails there as a history of its own.
 func (e *evidence) core() error {
-	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent]) {
+	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent.OrNone()]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
 	}
 	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
@@ -331,7 +331,7 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 		return errors.New("it is too short")
 	}
 	end := steps[len(steps)-1]
-	if end.Operation != e.h.OpOf[e.r.FailEvent] {
+	if end.Operation != e.h.OpOf[e.r.FailEvent.OrNone()] {
 		return fmt.Errorf("it ends with operation %d", end.Operation)
 	}
 	used := map[jepsen.Operation]bool{end.Operation: true}
@@ -395,13 +395,13 @@ func (e *evidence) resultMap() error {
 	switch {
 	case get(id, "valid?") != edn.False:
 		return fmt.Errorf("not :valid? false: %s", text)
-	case !ok || index != e.h.Index(e.r.FailEvent):
-		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.FailEvent), text)
+	case !ok || index != e.h.Index(e.r.FailEvent.OrNone()):
+		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.FailEvent.OrNone()), text)
 	case len(v.Items(configs)) != len(e.r.Configs) || len(v.Items(paths)) != len(e.r.Paths):
 		return fmt.Errorf("configurations or paths are missing from %s", text)
 	}
 	previous := edn.Nil
-	for ev := range e.r.FailEvent {
+	for ev := range e.r.FailEvent.OrNone() {
 		if e.h.Type[ev] == jepsen.OK {
 			previous = v.InternInt(e.h.Index(ev))
 		}
@@ -472,8 +472,8 @@ func (e *evidence) jsonKeys() error {
 	if warnings, isList := m["warnings"].([]any); !isList || len(warnings) != told || m["skipped"] != float64(e.h.Skipped) {
 		return fmt.Errorf("the JSON says skipped: %v, warnings: %v", m["skipped"], m["warnings"])
 	}
-	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.FailEvent)) || m["op-line"] != float64(e.h.Line(e.r.FailEvent))) {
-		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.FailEvent))
+	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.FailEvent.OrNone())) || m["op-line"] != float64(e.h.Line(e.r.FailEvent.OrNone()))) {
+		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.FailEvent.OrNone()))
 	}
 	return nil
 }

@@ -93,14 +93,14 @@ func NewDetails(r *report.Result, err error) *Details {
 // the same result.
 func newFailure(r, whole *report.Result) Failure {
 	h := r.History
-	f := Failure{Pattern: r.Pattern, At: place(h, r.FailEvent)}
+	f := Failure{Pattern: r.Pattern, At: place(h, r.FailEvent.OrNone())}
 	for _, op := range r.Named {
 		e := h.Completion[op]
 		if e == jepsen.None || h.Status[op] == jepsen.Crashed {
 			e = h.Invocation[op]
 		}
 		at := place(h, e)
-		if e == r.FailEvent || at == nil || len(f.Named) == maxNamed {
+		if e == r.FailEvent.OrNone() || at == nil || len(f.Named) == maxNamed {
 			continue
 		}
 		f.Named = append(f.Named, Related{*at, h.Name(op)})

@@ -83,7 +83,7 @@ func newKeyIndex(r *report.Result) (*index, []*section) {
 		own := k.Result()
 		results[i] = own
 		if k.Verdict == jepsen.Invalid {
-			failures = append(failures, failure{own.History.InWhole(own.FailEvent), i})
+			failures = append(failures, failure{own.History.InWhole(own.FailEvent.OrNone()), i})
 		}
 	}
 	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.at, b.at) })

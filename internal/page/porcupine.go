@@ -82,7 +82,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 	p := &porcupinePage{r: r, ops: ops, end: jepsen.Event(len(r.History.Type)), clients: map[int32]int{}}
 	order := r.Witness
 	if r.Verdict == jepsen.Invalid {
-		order, p.end = r.Before, r.FailEvent
+		order, p.end = r.Before, r.FailEvent.OrNone()
 	}
 	if order == nil {
 		return nil, errors.New("a page in porcupine's style needs a linearization to start from; found none: " + cmp.Or(r.Missing, "operations without a key take effect once for every key"))

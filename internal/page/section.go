@@ -68,7 +68,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		s.Sentence = "vacuous: " + r.Vacuous
 	}
 	if r.Verdict == jepsen.Invalid {
-		fail = r.FailEvent
+		fail = r.FailEvent.OrNone()
 		s.middle = r.History.OpOf[fail]
 		s.Failing = int(s.middle)
 		s.Core = newCore(r)

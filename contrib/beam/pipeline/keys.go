@@ -87,7 +87,7 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 	}
 	var params map[string]string
 	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Spec: spec, Verdict: jepsen.Valid,
-		Verified: true, FailEvent: jepsen.None, LastOperation: jepsen.None}
+		Verified: true}
 	if told != nil {
 		r.ToldBy, params = told.By, o.Params
 	}
@@ -160,8 +160,8 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		}
 	}
 	a := Answer{Row: k.Row, Key: k.Key, Line: r.Line()}
-	if r.FailEvent != jepsen.None {
-		a.Event = inWhole[r.FailEvent]
+	if fail, fails := r.FailEvent.Get(); fails {
+		a.Event = inWhole[fail]
 	}
 	return k.Path, a
 }
