@@ -25,7 +25,7 @@ type Limits struct {
 }
 
 // Budget accounts for what one decision takes: its time, its memory and its turns. A search looks at it every few
-// thousand steps, by Tick or Poll. Once Cause is set, the search ends and answers Unknown for that cause.
+// thousand steps, by Look or Poll. Once Cause is set, the search ends and answers Unknown for that cause.
 type Budget struct {
 	Limits Limits
 	Cause  jepsen.Cause // why the search ends early, "" as long as it may go on
@@ -50,15 +50,6 @@ func NewBudget(ctx context.Context, lim Limits) *Budget {
 
 // WorkPerPoll bounds the work between two looks at the limits.
 const WorkPerPoll = 1 << 14
-
-// Tick counts a step of a search, and says whether the search may go on. The search adds what a step looks at to Work.
-// If that is enough, Tick looks at the limits, and waits for the next turn if this one is over.
-func (b *Budget) Tick() bool {
-	if b.Work++; b.Work > WorkPerPoll {
-		return b.Look()
-	}
-	return b.Cause == ""
-}
 
 // Look counts the work, waits for the next turn if this one is over, and says whether the search may go on.
 func (b *Budget) Look() bool {

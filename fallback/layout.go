@@ -122,7 +122,8 @@ func (l *Layout) HasTwin(open []models.Row, mask []uint64, class int32) bool {
 	return false
 }
 
-// Tick does what Budget.Tick does. It also counts the work of the space.
+// Tick counts a step of a search, and says whether the search may go on. The search adds what a step looks at to Work.
+// If that is enough, Tick looks at the limits, and waits for the next turn if this one is over.
 func (l *Layout) Tick() bool {
 	if l.Work++; l.Work > WorkPerPoll {
 		return l.Look()

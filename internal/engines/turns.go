@@ -32,10 +32,7 @@ type Turns struct {
 	Apart   int64 // the work that each engine does before they run side by side
 }
 
-// Name implements fallback.Engine.
-func (Turns) Name() string { return "turns" }
-
-// Decide implements fallback.Engine.
+// Decide decides as an engine does.
 func (r Turns) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
