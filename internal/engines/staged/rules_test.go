@@ -194,34 +194,6 @@ func TestARunReachesValuesInTheOrderOfTheirDistance(t *testing.T) {
 	}
 }
 
-func TestCrashedWritesMakeUpForCASInNeeds(t *testing.T) {
-	x := searchOf(registerOf(rowOf{0, 0, write, 1, 0}, rowOf{1, 0, cas, 0, 1}, rowOf{2, 0, write, 1, 0}, rowOf{3, 4, read, 1, 0}))
-	w, c := x.writes[x.values[1]], x.from[0][0].class
-	for _, m := range []struct {
-		used  [2]int32 // of the write and the cas
-		needs []need
-		match bool
-	}{
-		{[2]int32{0, 1}, []need{{c, 1}}, true},
-		{[2]int32{1, 0}, []need{{c, 1}}, true},
-		{[2]int32{0, 0}, []need{{c, 1}}, false},
-		{[2]int32{1, 0}, []need{{c, 1}, {w, 1}}, false},
-		{[2]int32{2, 0}, []need{{c, 1}, {w, 1}}, true},
-		{[2]int32{0, 1}, []need{{w, 1}}, false}, // a cas does not do what a write does
-	} {
-		x.used[w], x.used[c] = m.used[0], m.used[1]
-		list, match := x.matches(m.needs)
-		if match != m.match {
-			t.Errorf("used %v, needs %v: %v, want %v", m.used, m.needs, match, m.match)
-		}
-		for _, d := range list {
-			if match && d.n > x.used[d.class] {
-				t.Errorf("used %v, needs %v: balanced to %v, which are not met", m.used, m.needs, list)
-			}
-		}
-	}
-}
-
 func TestWhatDoesNotGetFarMayGetLessFar(t *testing.T) {
 	x := searchOf(registerOf(rowOf{0, 0, write, 1, 0}, rowOf{1, 2, read, 1, 0}))
 	x.goal = 5

@@ -253,8 +253,7 @@ func (x *registerSearch) failed(f *frame, needs []need) {
 	for _, k := range run {
 		x.used[k]--
 	}
-	free := !slices.ContainsFunc(needs, func(d need) bool { return d.n > x.used[d.class] })
-	if free { // it fails whatever the run to it uses
+	if x.met(needs) { // it fails whatever the run to it uses
 		f.needs = append(f.needs, needs...)
 		x.endRuns(f)
 		return
@@ -441,17 +440,15 @@ func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 	}
 	least := int32(-1)
 	for _, g := range x.nogoods[n] {
-		if g.goal > x.goal {
+		if g.goal > x.goal || !x.met(g.needs) {
 			continue
 		}
-		if list, ok := x.matches(g.needs); ok {
-			sum := int32(0)
-			for _, d := range list {
-				sum += d.n
-			}
-			if least < 0 || sum < least {
-				least, needs = sum, list
-			}
+		sum := int32(0)
+		for _, d := range g.needs {
+			sum += d.n
+		}
+		if least < 0 || sum < least {
+			least, needs = sum, g.needs
 		}
 	}
 	if least >= 0 {
@@ -508,45 +505,9 @@ func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) 
 	return needs, true
 }
 
-// matches says whether the used counts meet the needs. It balances the needs so
-// that every one of them is met separately. A crashed write does what a cas to
-// the same value does. So if fewer cas are used than needed, the same number of
-// additional writes makes up for them.
-func (x *registerSearch) matches(needs []need) ([]need, bool) {
-	exact := true
-	for _, d := range needs {
-		if x.used[d.class] < d.n {
-			if x.NoBalance || x.classes[d.class].from < 0 || x.writes[x.classes[d.class].to] < 0 {
-				return nil, false
-			}
-			exact = false
-		}
-	}
-	if exact {
-		return needs, true
-	}
-	list := x.together(needs)
-	for i, d := range list {
-		if u := x.used[d.class]; u < d.n {
-			list = append(list, need{x.writes[x.classes[d.class].to], d.n - u})
-			list[i].n = u
-		}
-	}
-	x.listed = x.listed[:0]
-	for _, d := range list {
-		if x.dense[d.class] == 0 && d.n > 0 {
-			x.listed = append(x.listed, d.class)
-		}
-		x.dense[d.class] += d.n
-	}
-	list = list[:0]
-	ok := true
-	for _, c := range x.listed {
-		ok = ok && x.dense[c] <= x.used[c]
-		list = append(list, need{c, x.dense[c]})
-		x.dense[c] = 0
-	}
-	return list, ok
+// met says whether the used counts meet the needs.
+func (x *registerSearch) met(needs []need) bool {
+	return !slices.ContainsFunc(needs, func(d need) bool { return x.used[d.class] < d.n })
 }
 
 // together combines the needs into one for each class.

@@ -44,7 +44,6 @@ type Engine struct {
 type Rules struct {
 	NoTwins     bool // do not exchange operations of equal meaning, or a cas and a write
 	NoRuleG     bool // try a write even if a cas is left
-	NoBalance   bool // writes do not make up for cas when needs are matched
 	BoundsOnly  bool // graph and prices only prune and do not decide
 	FirstBudget int  // if not 0, the first budget of every search
 }

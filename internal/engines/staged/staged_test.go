@@ -27,7 +27,6 @@ var variants = map[string]staged.Rules{
 	"as it is":              {},
 	"no twins":              {NoTwins: true},
 	"no rule G":             {NoRuleG: true},
-	"no balance":            {NoBalance: true},
 	"forced restarts":       {FirstBudget: 5, BoundsOnly: true},
 	"later stages":          {FirstBudget: 1},
 	"prices only as bounds": {FirstBudget: 40, BoundsOnly: true},
