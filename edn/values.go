@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 )
 
 // ID names a form in a Values table. Nil, False and True have the same IDs in every table.
@@ -206,10 +206,10 @@ func (v *Values) Put(kvs []ID, keyword string, value ID) []ID {
 func (v *Values) add(f form) ID {
 	id := ID(len(v.forms))
 	if len(v.forms) == cap(v.forms) {
-		v.forms = huge.Grow(v.forms, len(v.forms))
+		v.forms = hugepages.Grow(v.forms, len(v.forms))
 	}
 	if len(v.class) == cap(v.class) {
-		v.class = huge.Grow(v.class, len(v.class))
+		v.class = hugepages.Grow(v.class, len(v.class))
 	}
 	v.forms = append(v.forms, f)
 	v.class = append(v.class, id)
@@ -266,7 +266,7 @@ func (v *Values) internInt(n int64) (id ID, fresh bool) {
 // to the number of forms, so that counters do not need the map.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
-	grown := huge.Grow(v.dense, int(max(old, n+1-old)))
+	grown := hugepages.Grow(v.dense, int(max(old, n+1-old)))
 	grown = grown[:max(2*old, n+1)]
 	v.dense = grown
 	for k, id := range v.sparse {
@@ -280,7 +280,7 @@ func (v *Values) growDense(n int64) {
 // ReserveInts makes room for the integers from 0 to n-1, which are all about to be interned.
 func (v *Values) ReserveInts(n int) {
 	if more := n - len(v.forms); more > 0 {
-		v.forms, v.class = huge.Grow(v.forms, more), huge.Grow(v.class, more)
+		v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
 	}
 	if n > len(v.dense) {
 		v.growDense(int64(n - 1))
@@ -505,7 +505,7 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 func (v *Values) store(kind Kind, items []ID) ID {
 	at := int64(len(v.arena))
 	if cap(v.arena)-len(v.arena) < len(items) {
-		v.arena = huge.Grow(v.arena, max(len(v.arena), len(items)))
+		v.arena = hugepages.Grow(v.arena, max(len(v.arena), len(items)))
 	}
 	v.arena = append(v.arena, items...)
 	return v.add(form{kind: kind, n: int32(len(items)), at: at})
@@ -515,7 +515,7 @@ func (v *Values) store(kind Kind, items []ID) ID {
 func (v *Values) enter(id ID) {
 	if 4*(v.used+1) > 3*len(v.table) {
 		old := v.table
-		v.table = huge.Grow([]slot(nil), 2*len(old))[:2*len(old)]
+		v.table = hugepages.Grow([]slot(nil), 2*len(old))[:2*len(old)]
 		for _, s := range old {
 			if s.id != Nil {
 				v.place(s)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"clew/edn"
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 	"clew/internal/opmap"
 )
 
@@ -35,30 +35,30 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 // the work here, and touch several times the memory.
 func (b *Builder) reserve(read int64) {
 	h := b.h
-	more := huge.More(len(h.Type), read, b.bytes)
-	h.Type = huge.Grow(h.Type, more)
-	h.Process = huge.Grow(h.Process, more)
-	h.F = huge.Grow(h.F, more)
-	h.Value = huge.Grow(h.Value, more)
-	h.OpOf = huge.Grow(h.OpOf, more)
-	h.Invocation = huge.Grow(h.Invocation, more/2)
-	h.Completion = huge.Grow(h.Completion, more/2)
-	h.Status = huge.Grow(h.Status, more/2)
+	more := hugepages.More(len(h.Type), read, b.bytes)
+	h.Type = hugepages.Grow(h.Type, more)
+	h.Process = hugepages.Grow(h.Process, more)
+	h.F = hugepages.Grow(h.F, more)
+	h.Value = hugepages.Grow(h.Value, more)
+	h.OpOf = hugepages.Grow(h.OpOf, more)
+	h.Invocation = hugepages.Grow(h.Invocation, more/2)
+	h.Completion = hugepages.Grow(h.Completion, more/2)
+	h.Status = hugepages.Grow(h.Status, more/2)
 }
 
 // process numbers the client processes in order of appearance.
 func (b *Builder) process(id edn.ID) int32 {
 	if int(id) >= len(b.dense) {
 		if int(id) >= cap(b.dense) {
-			b.dense = huge.Grow(b.dense, int(id)+1)
+			b.dense = hugepages.Grow(b.dense, int(id)+1)
 		}
 		b.dense = b.dense[:int(id)+1]
 	}
 	if b.dense[id] == 0 {
-		b.h.Processes = huge.Append(b.h.Processes, id)
+		b.h.Processes = hugepages.Append(b.h.Processes, id)
 		b.dense[id] = int32(len(b.h.Processes))
-		b.open = huge.Append(b.open, None)
-		b.last = huge.Append(b.last, None)
+		b.open = hugepages.Append(b.open, None)
+		b.last = hugepages.Append(b.last, None)
 	}
 	return b.dense[id] - 1
 }
@@ -123,7 +123,7 @@ func (p *places) add(index int64, line, col int32) {
 	next := run{index, p.n, line, col}
 	p.n++
 	if n := len(p.runs); n == 0 || p.runs[n-1].after(next.event-p.runs[n-1].event) != next {
-		p.runs = huge.Append(p.runs, next)
+		p.runs = hugepages.Append(p.runs, next)
 	}
 }
 

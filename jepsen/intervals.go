@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 	"clew/internal/opmap"
 )
 
@@ -105,7 +105,7 @@ func (b *Builder) ends(ops []Interval) ([]end, error) {
 func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
 	h := b.h
 	for int(op) >= len(b.timed) {
-		b.timed = huge.Append(b.timed, None)
+		b.timed = hugepages.Append(b.timed, None)
 	}
 	if h.Type[ev] != Invoke {
 		h.end(b.timed[op], ev)
@@ -113,7 +113,7 @@ func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
 	}
 	b.timed[op] = h.begin(ev)
 	if len(h.lines) == cap(h.lines) {
-		h.lines = huge.Grow(h.lines, cap(h.Invocation)-len(h.lines))
+		h.lines = hugepages.Grow(h.lines, cap(h.Invocation)-len(h.lines))
 	}
 	if e.Col != 1 || h.cols != nil {
 		for len(h.cols) < len(h.lines) {

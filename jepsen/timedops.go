@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"clew/edn"
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 	"clew/jepsen/internal/feed"
 )
 
@@ -30,7 +30,7 @@ func (f feeder) AddTimedOps(ctx context.Context, t *feed.TimedOps) (added bool, 
 	}
 	if t.Process == nil {
 		h.Values.ReserveInts(len(h.Invocation))
-		h.Process, h.Processes = huge.Make[int32](len(h.OpOf)), huge.Make[edn.ID](len(h.Invocation))
+		h.Process, h.Processes = hugepages.Make[int32](len(h.OpOf)), hugepages.Make[edn.ID](len(h.Invocation))
 		for e, op := range h.OpOf {
 			h.Process[e] = int32(op)
 		}
@@ -48,7 +48,7 @@ func (f feeder) AddTimedOps(ctx context.Context, t *feed.TimedOps) (added bool, 
 // process has at most one operation open at a time.
 func (b *Builder) number(t *feed.TimedOps) bool {
 	h, wrong := b.h, int32(0)
-	h.Process = huge.Make[int32](len(t.Order))
+	h.Process = hugepages.Make[int32](len(t.Order))
 	var open []int32 // by process: how many operations it has open
 	for e, event := range t.Order {
 		p, returns := b.process(h.Values.Same(t.Process[event>>1])), event&1
@@ -67,11 +67,11 @@ func (b *Builder) number(t *feed.TimedOps) bool {
 // predict those branches.
 func (h *History) addTimed(ctx context.Context, t *feed.TimedOps) error {
 	n := len(t.Value)
-	h.Type, h.F, h.Value, h.OpOf = huge.Make[Type](2*n), huge.Make[edn.ID](2*n), huge.Make[edn.ID](2*n), huge.Make[Operation](2*n)
-	h.Invocation, h.Completion, h.Status = huge.Make[Event](n+1), huge.Make[Event](n), huge.Make[Status](n)
-	h.lines = huge.Make[int32](n)
+	h.Type, h.F, h.Value, h.OpOf = hugepages.Make[Type](2*n), hugepages.Make[edn.ID](2*n), hugepages.Make[edn.ID](2*n), hugepages.Make[Operation](2*n)
+	h.Invocation, h.Completion, h.Status = hugepages.Make[Event](n+1), hugepages.Make[Event](n), hugepages.Make[Status](n)
+	h.lines = hugepages.Make[int32](n)
 	if t.Col != nil {
-		h.cols = huge.Make[int32](n)
+		h.cols = hugepages.Make[int32](n)
 	}
 	fs, taken := make([]edn.ID, len(t.Methods)), make([]edn.ID, 2*len(t.Methods)) // masks: all bits or none
 	for m, method := range t.Methods {
@@ -84,8 +84,8 @@ func (h *History) addTimed(ctx context.Context, t *feed.TimedOps) error {
 	if t.Called == nil {
 		values[0] = t.Value
 	}
-	op := Operation(0)            // the next
-	of := huge.Make[Operation](n) // by row
+	op := Operation(0)                 // the next
+	of := hugepages.Make[Operation](n) // by row
 	for e, event := range t.Order {
 		const often = 1 << 16
 		if e%often == 0 && ctx.Err() != nil {

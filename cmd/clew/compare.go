@@ -18,9 +18,9 @@ import (
 	"clew"
 	"clew/internal/batch"
 	"clew/internal/files"
-	"clew/internal/group"
 	"clew/internal/limits"
 	"clew/internal/outputs"
+	"clew/internal/processgroup"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -336,7 +336,7 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", k.knossos+` "$@"`, "sh", "--model", spec.Name, j.Path)
-	group.EndWhole(cmd)
+	processgroup.EndWhole(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
 	claim := jepsen.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}

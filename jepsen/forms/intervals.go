@@ -12,7 +12,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/files"
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
@@ -77,8 +77,8 @@ func readIntervals(in *input, text source) error {
 			return j.Fail("more operations than clew can number (2^30)")
 		}
 		if len(t.ops) == cap(t.ops) {
-			more := huge.More(len(t.ops), j.Offset+int64(j.At), length)
-			t.ops, t.calls, t.returns, t.returned = huge.Grow(t.ops, more), huge.Grow(t.calls, more), huge.Grow(t.returns, more), huge.Grow(t.returned, more)
+			more := hugepages.More(len(t.ops), j.Offset+int64(j.At), length)
+			t.ops, t.calls, t.returns, t.returned = hugepages.Grow(t.ops, more), hugepages.Grow(t.calls, more), hugepages.Grow(t.returns, more), hugepages.Grow(t.returned, more)
 		}
 		t.add(&rec)
 	}

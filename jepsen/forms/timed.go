@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/internal/feed"
@@ -156,7 +156,7 @@ func (r *textReader) columns(all *timedOps) (*feed.TimedOps, error) {
 // called adds the answers to the operations of a set. Their elements become the
 // values of the calls.
 func (all *timedOps) called(v *edn.Values, ops *feed.TimedOps, known []edn.ID) {
-	ops.Called = huge.Make[edn.ID](len(ops.Value))
+	ops.Called = hugepages.Make[edn.ID](len(ops.Value))
 	none := v.InternInt(empty)
 	for i, value := range ops.Value {
 		method := ops.Method[i]
@@ -302,7 +302,7 @@ func (all *timedOps) answered(answer edn.ID) {
 		return
 	}
 	if cap(all.answer) <= len(all.value) {
-		all.answer = huge.Grow(all.answer, cap(all.value)-len(all.answer))
+		all.answer = hugepages.Grow(all.answer, cap(all.value)-len(all.answer))
 	}
 	all.answer = append(all.answer[:len(all.value)], answer) // Nil for those before
 }
@@ -312,11 +312,11 @@ func (all *timedOps) reserve(r *textReader) {
 	if len(all.value) < cap(all.value) {
 		return
 	}
-	more := huge.More(len(all.value), r.lines.Offset+int64(r.lines.At), r.length)
-	all.start, all.end, all.method = huge.Grow(all.start, more), huge.Grow(all.end, more), huge.Grow(all.method, more)
-	all.value, all.line = huge.Grow(all.value, more), huge.Grow(all.line, more)
+	more := hugepages.More(len(all.value), r.lines.Offset+int64(r.lines.At), r.length)
+	all.start, all.end, all.method = hugepages.Grow(all.start, more), hugepages.Grow(all.end, more), hugepages.Grow(all.method, more)
+	all.value, all.line = hugepages.Grow(all.value, more), hugepages.Grow(all.line, more)
 	if r.dialect.processes {
-		all.process = huge.Grow(all.process, more)
+		all.process = hugepages.Grow(all.process, more)
 	} else if r.length > 0 {
 		r.in.values.ReserveInts(len(all.value) + more) // the processes
 	}

@@ -3,7 +3,7 @@ package scan
 import (
 	"slices"
 
-	"clew/internal/huge"
+	"clew/internal/hugepages"
 )
 
 // InTime returns the events of operations in order of time: 2*i is the call of operation
@@ -27,7 +27,7 @@ func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 	if uint64(most)-uint64(least) < 4*uint64(events) {
 		return counted(calls, returns, returned, callsFirst, least, most)
 	}
-	starts := huge.Make[int32](len(calls))
+	starts := hugepages.Make[int32](len(calls))
 	for i := range starts {
 		starts[i] = int32(i)
 	}
@@ -41,7 +41,7 @@ func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 	if callsFirst {
 		earlier = 1
 	}
-	order := huge.Make[int32](events)
+	order := hugepages.Make[int32](events)
 	for e := range order {
 		// At math.MaxInt64 nothing is earlier.
 		if len(starts) == 0 || len(ends) > 0 && returns[ends[0]] <= calls[starts[0]]-earlier {
@@ -56,7 +56,7 @@ func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 // counted does the same as InTime if there are not many more times than events. It
 // counts the events at each time, which determines the place of every event.
 func counted(calls, returns []int64, returned []int32, callsFirst bool, least, most int64) []int32 {
-	at := huge.Make[int32](int(most-least) + 2) // by time: where its events begin
+	at := hugepages.Make[int32](int(most-least) + 2) // by time: where its events begin
 	for _, t := range calls {
 		at[t-least+1]++
 	}
@@ -76,7 +76,7 @@ func counted(calls, returns []int64, returned []int32, callsFirst bool, least, m
 		sum += n
 		at[t] = sum
 	}
-	order := huge.Make[int32](events)
+	order := hugepages.Make[int32](events)
 	if callsFirst {
 		placeCalls(order, at, calls, least)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package huge
+package hugepages
 
 // advise does nothing.
 func advise([]byte) {}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package group
+package processgroup
 
 import (
 	"os/exec"

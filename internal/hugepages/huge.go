@@ -1,7 +1,7 @@
-// Package huge makes room for columns of millions of rows. The first touch of a page
+// Package hugepages makes room for columns of millions of rows. The first touch of a page
 // costs the kernel more time than all other work on its rows. So the package asks the
 // kernel for huge pages, of which there are few.
-package huge
+package hugepages
 
 import (
 	"slices"
