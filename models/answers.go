@@ -26,7 +26,7 @@ const (
 	Unreadable               // neither; Read reports it
 )
 
-// answerOf returns the Answer of a value that may repeat the invocation's and may be an
+// AnswerOf returns the Answer of a value that may repeat the invocation's and may be an
 // answer.
 func AnswerOf(repeats, tells bool) Answer {
 	switch {
@@ -61,7 +61,7 @@ func (s Spec) surveyed(h *jepsen.History) (Spec, Reader, *Definition, error) {
 	return s, m, d, err
 }
 
-// surveyAnswers sets Answers: told if some completion can only be an answer, echo if all
+// SurveyAnswers sets Answers: told if some completion can only be an answer, echo if all
 // repeat their invocations or are nil. Answers stays empty if no operation has an answer to
 // tell. If the history has both, the error names the first of each. what names an answer in
 // words; of says what the value of an operation that succeeded may be.

@@ -87,7 +87,7 @@ func (c *Columns) split(p *Partition, rows []int32) [][]int32 {
 	return lists
 }
 
-// numbering numbers the parts of a model from 0 on, in order of appearance. Parts are value
+// Numbering numbers the parts of a model from 0 on, in order of appearance. Parts are value
 // classes or indices into a table, and hence small enough to index an array.
 type Numbering struct {
 	Number []int32 // by part: 1 + its number, 0 if it has none

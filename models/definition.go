@@ -125,7 +125,7 @@ func (o Operation) Given() edn.Value { return o.Values.Value(o.GivenID) }
 // Key returns the :key of the invocation, nil if it has none.
 func (o Operation) Key() edn.Value { return o.Values.Value(o.KeyID) }
 
-// completedKey returns the :key of the completion, nil if it has none or the operation did
+// CompletedKey returns the :key of the completion, nil if it has none or the operation did
 // not succeed.
 func (o Operation) CompletedKey() edn.ID {
 	if o.History == nil || o.Status != jepsen.Succeeded {

@@ -24,7 +24,7 @@ const (
 	Fits
 )
 
-// fitsIf returns Fits if a condition holds, else NoFit.
+// FitsIf returns Fits if a condition holds, else NoFit.
 func FitsIf(holds bool) Fit {
 	if holds {
 		return Fits
@@ -174,10 +174,10 @@ func (s *Seen) notInferred(candidates []string) error {
 // of operations.
 var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)
 
-// appendsToLists says where to go with a history of transactions that append to lists.
+// AppendsToLists says where to go with a history of transactions that append to lists.
 const AppendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
 
-// isAppend says whether a form is [:append k v].
+// IsAppend says whether a form is [:append k v].
 func IsAppend(v *edn.Values, id edn.ID) bool {
 	parts := v.Items(id)
 	return v.Kind(id) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"

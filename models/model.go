@@ -34,5 +34,5 @@ type Reader interface {
 	Read(o Operation) (op Op, keep bool, err error)
 }
 
-// only appends the one outcome of a step to dst.
+// Only appends the one outcome of a step to dst.
 func Only(dst []State, numbers ...int32) []State { return append(dst, numbers) }

@@ -42,7 +42,7 @@ func (s Spec) FromDefault() Spec {
 	return s
 }
 
-// maxOpenings bounds the initial values that a history may suggest.
+// MaxOpenings bounds the initial values that a history may suggest.
 const MaxOpenings = 8
 
 // Openings returns the spec with each initial value that the first reads of a history show. By then no operation had
@@ -199,7 +199,7 @@ func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
 	return last
 }
 
-// noNeeds is embedded by Openings of models whose updates do not show what they need.
+// NoNeeds is embedded by Openings of models whose updates do not show what they need.
 type NoNeeds struct{}
 
 func (NoNeeds) Needing() Needing { return nil }

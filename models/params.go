@@ -162,7 +162,7 @@ func (k param) choice(s *Spec) string {
 	return k.choices[1]
 }
 
-// maxCount bounds every parameter that is a number, and the permits and versions of one
+// MaxCount bounds every parameter that is a number, and the permits and versions of one
 // operation, so that sums do not overflow.
 const MaxCount = 1 << 30
 
@@ -284,7 +284,7 @@ type ParamError struct {
 	args   []any
 }
 
-// paramErrorf returns a ParamError. Args that name parameters must be Params.
+// ParamErrorf returns a ParamError. Args that name parameters must be Params.
 func ParamErrorf(format string, args ...any) error { return &ParamError{format, args} }
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }

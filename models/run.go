@@ -87,7 +87,7 @@ func (w *walk) step(op Op) bool {
 	return true
 }
 
-// stepAll appends to dst, in order, every state that op leads to from some state of a set.
+// StepAll appends to dst, in order, every state that op leads to from some state of a set.
 // The states that it appends are a set too. It polls for every one of them.
 func StepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	from := len(dst)

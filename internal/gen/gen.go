@@ -74,7 +74,7 @@ func New(r *rand.Rand, o Options) History {
 	return History{g.text(), g.Way, init}
 }
 
-// generator makes one history.
+// SmallHistory makes one history.
 type SmallHistory struct {
 	Rand    *rand.Rand
 	Options Options
@@ -99,7 +99,7 @@ type process struct {
 	crashed bool // its last operation ended in :info
 }
 
-// op is an operation.
+// Op is an operation.
 type Op struct {
 	Call
 	Number int // of its process
@@ -315,7 +315,7 @@ func (g *SmallHistory) proceed(p *process) {
 	p.crashed = false
 }
 
-// outcome is the result of an attempt to take effect.
+// Outcome is the result of an attempt to take effect.
 type Outcome int
 
 const (
@@ -389,7 +389,7 @@ func (g *SmallHistory) text() string {
 	return b.String()
 }
 
-// value returns what an event of the operation shows.
+// Value returns what an event of the operation shows.
 func (o *Op) Value(typ string) string {
 	switch {
 	case typ == ":ok":

@@ -122,7 +122,7 @@ func (o LongOptions) FailingKey() int {
 	return min(int(o.defaults().At*float64(o.Independent)), o.Independent-1)
 }
 
-// long makes the history of an object.
+// LongHistory makes the history of an object.
 type LongHistory struct {
 	LongOptions
 	*longWriter
@@ -143,7 +143,7 @@ type LongHistory struct {
 	Started, crashed int
 }
 
-// longThread is a client: a process, and its operation if it has one.
+// LongThread is a client: a process, and its operation if it has one.
 type LongThread struct {
 	Number  int // from 0 on, always the same
 	process int
@@ -170,7 +170,7 @@ const (
 	After
 )
 
-// longOp is an operation. The object gives its numbers their meaning.
+// LongOp is an operation. The object gives its numbers their meaning.
 type LongOp struct {
 	F       string
 	Changes bool // whether it changes something
@@ -186,34 +186,34 @@ type LongOp struct {
 	List    []int
 }
 
-// longObject is a sequential object.
+// LongObject is a sequential object.
 type LongObject interface {
-	// change makes up an operation of a thread that changes something.
+	// Change makes up an operation of a thread that changes something.
 	Change(t *LongThread) LongOp
-	// read makes up one that does not, or one that brings the object to rest. ok
+	// Read makes up one that does not, or one that brings the object to rest. ok
 	// is false if there is none now.
 	Read(t *LongThread) (o LongOp, ok bool)
-	// bug returns the next step of the bug, if this thread may take it. The steps
+	// Bug returns the next step of the bug, if this thread may take it. The steps
 	// come one after another, and the last one is marked.
 	Bug(t *LongThread) (o LongOp, ok bool)
-	// apply lets an operation take effect.
+	// Apply lets an operation take effect.
 	Apply(o *LongOp) Outcome
-	// value prints the value of an operation, as it was invoked or as it returned.
+	// Value prints the value of an operation, as it was invoked or as it returned.
 	Value(b []byte, o *LongOp, returned bool) []byte
 
 	// The following have defaults.
 
-	// rests says whether the bug may begin when no change is in progress.
+	// Rests says whether the bug may begin when no change is in progress.
 	Rests() bool
-	// mayCrash says whether an operation of a thread that begins may crash.
+	// MayCrash says whether an operation of a thread that begins may crash.
 	MayCrash(t *LongThread, o *LongOp) bool
-	// ghost says whether an operation that crashes takes effect.
+	// Ghost says whether an operation that crashes takes effect.
 	Ghost(o *LongOp) Haunting
-	// err changes the answer of an operation into another one.
+	// Err changes the answer of an operation into another one.
 	Err(o *LongOp)
 }
 
-// haunting says whether a crashed operation takes effect.
+// Haunting says whether a crashed operation takes effect.
 type Haunting int8
 
 const (
@@ -434,7 +434,7 @@ func (l *LongHistory) complete(t *LongThread) {
 	l.emit(l, t, ":ok")
 }
 
-// write returns a value to write.
+// Write returns a value to write.
 func (l *LongHistory) Write() int {
 	if l.Values > 0 {
 		return l.Rand.IntN(l.Values)
@@ -489,7 +489,7 @@ func (w *longWriter) flush() {
 	w.buffer = w.buffer[:0]
 }
 
-// number prints a value; -1 is nil.
+// AppendNumber prints a value; -1 is nil.
 func AppendNumber(b []byte, n int) []byte {
 	if n < 0 {
 		return append(b, "nil"...)

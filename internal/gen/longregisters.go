@@ -1,4 +1,4 @@
 package gen
 
-// longestText is how many pieces a string has before it is replaced.
+// LongestText is how many pieces a string has before it is replaced.
 const LongestText = 10

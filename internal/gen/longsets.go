@@ -1,4 +1,4 @@
 package gen
 
-// longElements is how many elements take as many bytes as an event.
+// LongElements is how many elements take as many bytes as an event.
 const LongElements = 12

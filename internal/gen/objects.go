@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// integer writes a number in one of its spellings.
+// Integer writes a number in one of its spellings.
 func (g *SmallHistory) Integer(n int) string {
 	return strconv.Itoa(n) + [...]string{"", "", "", "N"}[g.Rand.IntN(4)]
 }
 
-// value is a value in all its spellings. The first one represents it.
+// Value is a value in all its spellings. The first one represents it.
 type Value []string
 
 var pool = []Value{
@@ -34,7 +34,7 @@ func drawValues(r *rand.Rand, pool []Value, n int) []Value {
 	return vs
 }
 
-// spell writes a value given by its first spelling in any of them.
+// Spell writes a value given by its first spelling in any of them.
 func (g *SmallHistory) Spell(first string) string {
 	for _, v := range g.Values {
 		if v[0] == first {
@@ -44,10 +44,10 @@ func (g *SmallHistory) Spell(first string) string {
 	return first
 }
 
-// any returns one of the history's values.
+// Any returns one of the history's values.
 func (g *SmallHistory) Any() string { return g.Values[g.Rand.IntN(len(g.Values))][0] }
 
-// call is an operation as its object sees it. Values are first spellings.
+// Call is an operation as its object sees it. Values are first spellings.
 // Printing respells them.
 type Call struct {
 	F, Key string
@@ -58,22 +58,22 @@ type Call struct {
 	waited int
 }
 
-// object is a simple sequential object.
+// Object is a simple sequential object.
 type Object interface {
-	// call makes up a call.
+	// Call makes up a call.
 	Call() Call
-	// name makes the invocation of a call that will crash say what it takes. It
+	// Name makes the invocation of a call that will crash say what it takes. It
 	// returns false if calls cannot say it.
 	Name(c *Call) bool
-	// apply lets the operation take effect now and sets its result.
+	// Apply lets the operation take effect now and sets its result.
 	Apply(o *Op) Outcome
-	// guess returns a random result that the call might have.
+	// Guess returns a random result that the call might have.
 	Guess(c *Call) string
 }
 
 // starter is an object that need not start from the model's default.
 type starter interface {
-	// start sets an initial value and prints it.
+	// Start sets an initial value and prints it.
 	Start() string
 }
 
@@ -89,7 +89,7 @@ type Unnamed struct{}
 
 func (Unnamed) Name(*Call) bool { return false }
 
-// sequence prints values as a vector or a list.
+// Sequence prints values as a vector or a list.
 func (g *SmallHistory) Sequence(vs []string) string {
 	var spelled []string
 	for _, v := range vs {
@@ -101,7 +101,7 @@ func (g *SmallHistory) Sequence(vs []string) string {
 	return "[" + strings.Join(spelled, " ") + "]"
 }
 
-// some returns some of the history's values.
+// Some returns some of the history's values.
 func (g *SmallHistory) Some() []string {
 	var vs []string
 	for _, v := range g.Values {

@@ -1,6 +1,6 @@
 package home
 
-// greatestFirst is a heap: the greatest number is first.
+// GreatestFirst is a heap: the greatest number is first.
 type GreatestFirst []int32
 
 func (h *GreatestFirst) Push(x int32) {
@@ -12,7 +12,7 @@ func (h *GreatestFirst) Push(x int32) {
 	list[i], *h = x, list
 }
 
-// pop takes out the first number.
+// Pop takes out the first number.
 func (h *GreatestFirst) Pop() {
 	last := len(*h) - 1
 	x, list := (*h)[last], (*h)[:last]

@@ -6,7 +6,7 @@ import (
 	"clew/models"
 )
 
-// members is the state of a set under way: a bit for each value class, in pages. A page
+// Members is the state of a set under way: a bit for each value class, in pages. A page
 // exists only if some of its bits have been set. So a set of a few classes is small,
 // however many classes there are.
 type Members struct {

@@ -8,7 +8,7 @@ import (
 	"clew/models"
 )
 
-// callers records which operations were called to leave a value at a place.
+// Callers records which operations were called to leave a value at a place.
 type Callers map[models.Cell]caller
 
 // caller is the first of them, and whether there are others.
@@ -26,13 +26,13 @@ func (c Callers) Add(cell models.Cell, i jepsen.Operation) {
 	c[cell] = x
 }
 
-// but reports whether another operation than i was called to leave a value.
+// But reports whether another operation than i was called to leave a value.
 func (c Callers) But(i jepsen.Operation, cell models.Cell) bool {
 	x, known := c[cell]
 	return known && (x.more || x.first != i)
 }
 
-// places is the Opening of models whose state has a value at each of some places.
+// Places is the Opening of models whose state has a value at each of some places.
 type Places struct {
 	Callers
 	Shows   func(dst []models.Cell, op models.Op) []models.Cell // what op saw there before it did anything
@@ -115,7 +115,7 @@ func (p *Places) Starts() []edn.ID {
 	return p.Start(p.cells)
 }
 
-// mapOf returns a map of the places and their values, without those whose value is nil.
+// MapOf returns a map of the places and their values, without those whose value is nil.
 func MapOf(v *edn.Values, cells []models.Cell, key func(place int32) edn.ID) []edn.ID {
 	var kvs []edn.ID
 	for _, cell := range cells {
@@ -129,7 +129,7 @@ func MapOf(v *edn.Values, cells []models.Cell, key func(place int32) edn.ID) []e
 	return []edn.ID{v.InternMap(kvs)}
 }
 
-// placesOf returns the places of cells.
+// PlacesOf returns the places of cells.
 func PlacesOf(cells []models.Cell) []edn.ID {
 	list := make([]edn.ID, len(cells))
 	for i, cell := range cells {
@@ -138,7 +138,7 @@ func PlacesOf(cells []models.Cell) []edn.ID {
 	return list
 }
 
-// taken is the Opening of queues and stacks: it gathers elements that come out and that nothing had been called to
+// Taken is the Opening of queues and stacks: it gathers elements that come out and that nothing had been called to
 // put in. If an early operation shows the first of them, the later ones count too: no operation sees all of a queue
 // at once.
 type Taken struct {

@@ -16,7 +16,7 @@ const (
 	Never
 )
 
-// find1 returns the index where a key stands, or would stand, in a state of keys and values
+// Find1 returns the index where a key stands, or would stand, in a state of keys and values
 // that is sorted by key.
 func Find1(s models.State, key int32) (i int, found bool) {
 	for i < len(s) && s[i] < key {
@@ -25,7 +25,7 @@ func Find1(s models.State, key int32) (i int, found bool) {
 	return i, i < len(s) && s[i] == key
 }
 
-// set1 returns s with another value at a key.
+// Set1 returns s with another value at a key.
 func Set1(s models.State, key, value int32) models.State {
 	i, found := Find1(s, key)
 	next := slices.Clone(s)
@@ -36,7 +36,7 @@ func Set1(s models.State, key, value int32) models.State {
 	return slices.Insert(next, i, key, value)
 }
 
-// at1 returns the value at a key, or other if the key is left out.
+// At1 returns the value at a key, or other if the key is left out.
 func At1(s models.State, key, other int32) int32 {
 	if i, found := Find1(s, key); found {
 		return s[i+1]
@@ -44,7 +44,7 @@ func At1(s models.State, key, other int32) int32 {
 	return other
 }
 
-// put1 returns s with another value at a key, and leaves the key out if the value is other.
+// Put1 returns s with another value at a key, and leaves the key out if the value is other.
 func Put1(s models.State, key, value, other int32) models.State {
 	if value != other {
 		return Set1(s, key, value)

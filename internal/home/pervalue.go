@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// perValue maps each value to a number, 0 unless another was set. Values are numbered as
+// PerValue maps each value to a number, 0 unless another was set. Values are numbered as
 // they appear, so the runs of a whole history keep them in a slice. One key of many may
 // have few values, with any numbers. Numbers that are large compared to the steps taken so
 // far are in a map, so a run never costs more than its steps. A step takes amortized
@@ -43,7 +43,7 @@ func (p *PerValue) Set(x, n int32) {
 	}
 }
 
-// add adds n to the number of x and returns the sum.
+// Add adds n to the number of x and returns the sum.
 func (p *PerValue) Add(x, n int32) int32 {
 	if uint32(x) < uint32(len(p.near)) {
 		p.steps++
@@ -69,7 +69,7 @@ func (p *PerValue) reach(x int32) {
 	p.near = near
 }
 
-// values returns the values whose number is not 0, in no particular order.
+// Values returns the values whose number is not 0, in no particular order.
 func (p *PerValue) Values() []int32 {
 	var values []int32
 	for x, n := range p.near {

@@ -5,7 +5,7 @@ import (
 	"clew/models"
 )
 
-// str returns a value as Clojure's str prints it inside a sentence: nil is empty, and
+// Text returns a value as Clojure's str prints it inside a sentence: nil is empty, and
 // strings have no quotes.
 func Text(v *edn.Values, id edn.ID) string {
 	switch v.Kind(id) {
@@ -17,13 +17,13 @@ func Text(v *edn.Values, id edn.ID) string {
 	return v.Text(id)
 }
 
-// field is a field of a record.
+// Field is a field of a record.
 type Field struct {
 	Name  string
 	Value edn.ID
 }
 
-// record returns a Clojure record.
+// Record returns a Clojure record.
 func Record(v *edn.Values, name string, fields ...Field) edn.Value {
 	var kvs []edn.ID
 	for _, f := range fields {

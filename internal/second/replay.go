@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// NaiveReplay says whether an order of a history's operations, numbered by their
+// Replay says whether an order of a history's operations, numbered by their
 // invocations, is a linearization, as Naive reads the history. It goes by the definition,
 // and uses nothing of clew. Idle operations are in the order and do nothing.
 func Replay(text string, o Options, order, idle []int) (bool, error) {

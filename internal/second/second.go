@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// NaiveOptions say how Naive reads a history. They have the same meaning as in
+// Options say how Naive reads a history. They have the same meaning as in
 // models.Spec.
 type Options struct {
 	Model            string
@@ -30,7 +30,7 @@ type Options struct {
 // ErrNoReading is Naive's error for a model that it has not been taught.
 var ErrNoReading = errors.New("naive: no second reading of the model")
 
-// Naive says whether the history in a text is linearizable, and uses nothing of
+// Decide says whether the history in a text is linearizable, and uses nothing of
 // clew. Reading, pairing and models are written again, with values and states
 // as strings. It reads only what package gen writes.
 func Decide(text string, o Options) (bool, error) {
@@ -70,7 +70,7 @@ func Decide(text string, o Options) (bool, error) {
 	return from(0, init), nil
 }
 
-// naiveReading returns the operations of a history, their model and its initial state.
+// reading returns the operations of a history, their model and its initial state.
 func reading(text string, o Options) (ops []Op, spec Step, init []string, err error) {
 	reading, ok := readings[o.Model]
 	if !ok {
@@ -88,7 +88,7 @@ func reading(text string, o Options) (ops []Op, spec Step, init []string, err er
 	return ops, reading.Step, init, err
 }
 
-// naiveOp is an operation with the value that counts.
+// Op is an operation with the value that counts.
 type Op struct {
 	number          int // of the operation in the history
 	F, Key          string
@@ -99,7 +99,7 @@ type Op struct {
 	Crashed, Failed bool
 }
 
-// naivePairs reads and pairs the events of integer processes.
+// pairs reads and pairs the events of integer processes.
 func pairs(text string, o Options) ([]Op, error) {
 	forms, err := Read(text)
 	if err != nil {
@@ -138,7 +138,7 @@ func pairs(text string, o Options) ([]Op, error) {
 	return ops, nil
 }
 
-// form is an atom, or a collection with its opening bracket.
+// Form is an atom, or a collection with its opening bracket.
 type Form struct {
 	Open, Atom string
 	Items      []Form
@@ -150,7 +150,7 @@ func (x Form) IsNil() bool { return x.Atom == "nil" }
 
 func (x Form) IsList() bool { return x.Open == "[" || x.Open == "(" }
 
-// get returns the value of a key of a map.
+// Get returns the value of a key of a map.
 func (x Form) Get(key string) Form {
 	for i := 0; i+1 < len(x.Items); i += 2 {
 		if x.Items[i].Atom == key {
@@ -160,7 +160,7 @@ func (x Form) Get(key string) Form {
 	return IsNil
 }
 
-// naiveRead reads forms.
+// Read reads forms.
 func Read(text string) ([]Form, error) {
 	stack := []Form{{}}
 	for _, word := range strings.Fields(Spaced(text)) {
@@ -184,7 +184,7 @@ func Read(text string) ([]Form, error) {
 	return stack[0].Items, nil
 }
 
-// canon returns a value as a string: equal values have equal strings.
+// Canon returns a value as a string: equal values have equal strings.
 func (x Form) Canon() string {
 	var parts []string
 	for _, y := range x.Items {
@@ -217,7 +217,7 @@ func Sorted(s []string) []string {
 	return s
 }
 
-// naiveSpec returns the states to which an operation leads, or none if it
+// Step returns the states to which an operation leads, or none if it
 // cannot happen.
 type Step func(o Options, s []string, a Op) [][]string
 
@@ -252,7 +252,7 @@ func initial(r Reading, o Options) ([]string, error) {
 	return given.Parts(), nil
 }
 
-// parts returns the items of a collection as strings.
+// Parts returns the items of a collection as strings.
 func (x Form) Parts() (parts []string) {
 	for _, y := range x.Items {
 		parts = append(parts, y.Canon())
@@ -260,10 +260,10 @@ func (x Form) Parts() (parts []string) {
 	return parts
 }
 
-// naiveSortedInit is the initial state of a collection without order.
+// SortedInit is the initial state of a collection without order.
 func SortedInit(given Form, _ bool) []string { return Sorted(given.Parts()) }
 
-// naiveMapInit is the initial state of a map.
+// MapInit is the initial state of a map.
 func MapInit(given Form, _ bool) (s []string) {
 	for parts := given.Parts(); len(parts) > 0; parts = parts[2:] {
 		s = Assign(s, parts[0], parts[1])
@@ -271,7 +271,7 @@ func MapInit(given Form, _ bool) (s []string) {
 	return s
 }
 
-// stay returns the state itself if a condition holds.
+// Stay returns the state itself if a condition holds.
 func Stay(s []string, holds bool) [][]string {
 	if holds {
 		return [][]string{s}
@@ -279,7 +279,7 @@ func Stay(s []string, holds bool) [][]string {
 	return nil
 }
 
-// lookup and assign treat a state as alternating keys and values, sorted by key.
+// Lookup and assign treat a state as alternating keys and values, sorted by key.
 func Lookup(s []string, key, missing string) string {
 	for i := 0; i < len(s); i += 2 {
 		if s[i] == key {
@@ -305,7 +305,7 @@ func Assign(s []string, key, value string) []string {
 	return next
 }
 
-// naiveTold sets for all operations whether those that can tell an offset, or a new value,
+// Told sets for all operations whether those that can tell an offset, or a new value,
 // do. They do if some completion is neither nil nor the value of its invocation.
 func Told(ops []Op, o Options) error {
 	said := o.Answers
@@ -331,7 +331,7 @@ func Int(text string) int {
 	return n
 }
 
-// naiveSpaced returns a text with blanks around brackets and instead of commas.
+// Spaced returns a text with blanks around brackets and instead of commas.
 // Within strings it replaces all of these by other characters.
 func Spaced(text string) string {
 	var b strings.Builder

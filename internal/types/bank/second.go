@@ -6,7 +6,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveBank holds alternating accounts and balances.
+// secondBank holds alternating accounts and balances.
 func secondBank(o second.Options, s []string, a second.Op) [][]string {
 	if a.F == ":read" {
 		if a.Crashed {

@@ -8,7 +8,7 @@ import (
 	"clew/internal/gen"
 )
 
-// bank has three accounts.
+// smallBank has three accounts.
 type smallBank struct {
 	gen.Unnamed
 	g   *gen.SmallHistory

@@ -26,7 +26,7 @@ func (x *longCounter) Change(*gen.LongThread) gen.LongOp {
 	return o
 }
 
-// ghost returns never before a lost write, since a crashed add would make up for it.
+// Ghost returns never before a lost write, since a crashed add would make up for it.
 func (x *longCounter) Ghost(*gen.LongOp) gen.Haunting {
 	if x.Kind == gen.LostWrite && x.Phase != gen.After {
 		return gen.Never
@@ -34,7 +34,7 @@ func (x *longCounter) Ghost(*gen.LongOp) gen.Haunting {
 	return gen.Perhaps
 }
 
-// bug reads less than the sum of all completed adds, or more than the sum of all adds.
+// Bug reads less than the sum of all completed adds, or more than the sum of all adds.
 func (x *longCounter) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	x.step++
 	switch {
@@ -82,7 +82,7 @@ func (x *longCount) Change(*gen.LongThread) gen.LongOp {
 
 func (x *longCount) MayCrash(_ *gen.LongThread, o *gen.LongOp) bool { return o.F == ":incr" }
 
-// bug increments, and finds that the count is 0.
+// Bug increments, and finds that the count is 0.
 func (x *longCount) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	if x.steps++; x.steps == 1 {
 		return gen.LongOp{F: ":incr", Changes: true, Forced: true, Ok: true}, true

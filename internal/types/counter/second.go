@@ -7,7 +7,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveCounter adds and reads numbers of any size.
+// secondCounter adds and reads numbers of any size.
 func secondCounter(_ second.Options, s []string, a second.Op) [][]string {
 	integer := func(text string) *big.Int {
 		n, ok := new(big.Int).SetString(text, 10)
@@ -41,7 +41,7 @@ func secondCounter(_ second.Options, s []string, a second.Op) [][]string {
 	return second.Stay([]string{next}, after == "" || after == next)
 }
 
-// naiveCounting counts from 0 on.
+// secondCounting counts from 0 on.
 func secondCounting(_ second.Options, s []string, a second.Op) [][]string {
 	switch n := second.Int(s[0]); {
 	case a.F == ":incr":
@@ -53,7 +53,7 @@ func secondCounting(_ second.Options, s []string, a second.Op) [][]string {
 	}
 }
 
-// naiveCounterInit returns the initial value of a counter.
+// secondInit returns the initial value of a counter.
 func secondInit(given second.Form, isGiven bool) []string {
 	if isGiven {
 		return []string{given.Canon()}

@@ -7,7 +7,7 @@ import (
 	"clew/internal/gen"
 )
 
-// counter is a number that operations add to. Histories of each kind have
+// smallCounter is a number that operations add to. Histories of each kind have
 // operations of their own.
 type smallCounter struct {
 	gen.Unnamed
@@ -107,7 +107,7 @@ func (x *smallCounter) print(n int) string {
 	return s
 }
 
-// countingSemaphore is a count that never falls below 0.
+// smallSemaphore is a count that never falls below 0.
 type smallSemaphore struct {
 	gen.Unnamed
 	g   *gen.SmallHistory

@@ -6,7 +6,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveIDs holds the ids that were handed out.
+// secondIDs holds the ids that were handed out.
 func secondIDs(o second.Options, s []string, a second.Op) [][]string {
 	if a.Crashed {
 		return [][]string{s}

@@ -7,7 +7,7 @@ import (
 	"clew/internal/gen"
 )
 
-// idGenerator hands out ids.
+// smallIDs hands out ids.
 type smallIDs struct {
 	gen.Unnamed
 	g     *gen.SmallHistory

@@ -8,7 +8,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveJava holds the elements of a java.util.Queue. It works out the expected
+// secondJava holds the elements of a java.util.Queue. It works out the expected
 // answer, and compares it with the real answer.
 func secondJava(_ second.Options, s []string, a second.Op) [][]string {
 	argument := a.Given.Canon()

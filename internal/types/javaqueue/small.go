@@ -12,7 +12,7 @@ import (
 // printed are values that every program prints in the same way, as toString requires.
 var printed = []gen.Value{{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {`"a"`}, {":b"}, {"-7", "-7N"}, {"false"}, {`"d"`}, {"12"}, {":x/y"}, {"0"}, {"true"}}
 
-// javaQueue is a java.util.Queue.
+// smallQueue is a java.util.Queue.
 type smallQueue struct {
 	gen.Unnamed
 	g   *gen.SmallHistory
@@ -98,7 +98,7 @@ func (x *smallQueue) Apply(o *gen.Op) gen.Outcome {
 	return gen.Done
 }
 
-// javaText returns a string of what toString returns.
+// smallText returns a string of what toString returns.
 func smallText(elements []string) string {
 	var texts []string
 	for _, e := range elements {

@@ -88,7 +88,7 @@ func (x *longTexts) Apply(o *gen.LongOp) gen.Outcome {
 	return gen.Done
 }
 
-// err makes a get see another last piece.
+// Err makes a get see another last piece.
 func (x *longTexts) Err(o *gen.LongOp) {
 	if n := len(o.List); n > 0 {
 		o.List[n-1] = (o.List[n-1] + 1) % x.Mark

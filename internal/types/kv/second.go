@@ -7,7 +7,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveAbsent sets for each operation of a map what it holds under a missing
+// secondAbsent sets for each operation of a map what it holds under a missing
 // key. That is the empty string if something is appended, or if gets return it
 // and never nil. Otherwise it is nil.
 func secondAbsent(ops []second.Op) {
@@ -29,7 +29,7 @@ func secondAbsent(ops []second.Op) {
 	}
 }
 
-// naiveKeyless sets for all operations whether none of them has a key, as some value cannot
+// secondKeyless sets for all operations whether none of them has a key, as some value cannot
 // be a pair of a key and a value.
 func secondKeyless(ops []second.Op, o second.Options) error {
 	said := o.KVKeys
@@ -51,7 +51,7 @@ func secondKeyless(ops []second.Op, o second.Options) error {
 	return nil
 }
 
-// naiveKVParts returns the key of an operation, its value, and its answer:
+// secondParts returns the key of an operation, its value, and its answer:
 // "true", "false", or "" if it did not say. A cas has two values in brackets.
 func secondParts(a second.Op) (key, value, answer string) {
 	key = a.Key

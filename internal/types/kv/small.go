@@ -9,7 +9,7 @@ import (
 	"clew/internal/gen"
 )
 
-// kv holds values by key: strings that are appended to, or any values.
+// smallKV holds values by key: strings that are appended to, or any values.
 type smallKV struct {
 	gen.Unnamed
 	g      *gen.SmallHistory

@@ -19,7 +19,7 @@ func newLongLease(l *gen.LongHistory) gen.LongObject {
 
 func (x *longLease) Read(*gen.LongThread) (gen.LongOp, bool) { return gen.LongOp{F: ":check"}, true }
 
-// change claims the lease, or lets its owner renew or release it.
+// Change claims the lease, or lets its owner renew or release it.
 func (x *longLease) Change(*gen.LongThread) gen.LongOp {
 	n := x.Rand.IntN(4)
 	if n < 2 || x.owner < 0 || x.owner >= x.owners {
@@ -28,7 +28,7 @@ func (x *longLease) Change(*gen.LongThread) gen.LongOp {
 	return gen.LongOp{F: [...]string{2: ":renew", 3: ":release"}[n], Changes: true, A: x.owner, B: x.epoch}
 }
 
-// bug claims the lease twice. The second claim has an epoch that is not greater, or
+// Bug claims the lease twice. The second claim has an epoch that is not greater, or
 // comes before a check that sees the first.
 func (x *longLease) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	x.steps++

@@ -6,7 +6,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveTerm returns the owner and the epoch that a value names.
+// secondTerm returns the owner and the epoch that a value names.
 func secondTerm(x second.Form) (owner, epoch second.Form) {
 	switch {
 	case x.IsList():
@@ -17,7 +17,7 @@ func secondTerm(x second.Form) (owner, epoch second.Form) {
 	return x, second.IsNil
 }
 
-// naiveLease holds the owner, the epoch, and whether the epoch is more than a
+// secondLease holds the owner, the epoch, and whether the epoch is more than a
 // lower bound.
 func secondLease(_ second.Options, s []string, a second.Op) [][]string {
 	owner, epoch := secondTerm(a.Value)

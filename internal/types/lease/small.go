@@ -7,7 +7,7 @@ import (
 	"clew/internal/gen"
 )
 
-// lease is claimed, renewed and released.
+// smallLease is claimed, renewed and released.
 type smallLease struct {
 	gen.Unnamed
 	g     *gen.SmallHistory

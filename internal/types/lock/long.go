@@ -49,7 +49,7 @@ func (x *longLock) Change(t *gen.LongThread) gen.LongOp {
 	return o
 }
 
-// read releases what is held before a bug.
+// Read releases what is held before a bug.
 func (x *longLock) Read(t *gen.LongThread) (gen.LongOp, bool) {
 	return gen.LongOp{F: ":release", Changes: true, Key: t.Number}, x.Phase == gen.Draining && x.holds[t.Number] > 0
 }
@@ -67,7 +67,7 @@ func (x *longLock) Ghost(o *gen.LongOp) gen.Haunting {
 	return gen.Never
 }
 
-// bug acquires the lock, or all permits, and then acquires it once more. Or
+// Bug acquires the lock, or all permits, and then acquires it once more. Or
 // another process releases it, or it is released, and the next holder gets the
 // same fence.
 func (x *longLock) Bug(t *gen.LongThread) (gen.LongOp, bool) {

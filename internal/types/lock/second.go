@@ -16,7 +16,7 @@ func secondMutex(_ second.Options, s []string, a second.Op) [][]string {
 	return second.Stay([]string{"free"}, s[0] == "held")
 }
 
-// naiveOwners sets the owner of each operation. That is the :client that its ok
+// secondOwners sets the owner of each operation. That is the :client that its ok
 // value names. If it names none, it is the client that its process named last
 // before it, or else first after it, or else its process. With threads, a
 // process is the thread that it runs on.
@@ -68,7 +68,7 @@ func permitsOf(a second.Op) int {
 	return 1
 }
 
-// naiveSemaphore holds the owner of every permit that was handed out.
+// secondSemaphore holds the owner of every permit that was handed out.
 func secondSemaphore(o second.Options, s []string, a second.Op) [][]string {
 	owner := a.Notes["owner"]
 	if o.Model == "semaphore" {
@@ -87,7 +87,7 @@ func secondSemaphore(o second.Options, s []string, a second.Op) [][]string {
 	return second.Stay(second.Sorted(s), len(s) <= o.Permits)
 }
 
-// naiveOwnerMutex holds its owner once for every time that the owner holds it.
+// secondOwnerMutex holds its owner once for every time that the owner holds it.
 func secondOwnerMutex(o second.Options, s []string, a second.Op) [][]string {
 	most := 1
 	if strings.HasPrefix(o.Model, "reentrant") {
@@ -105,7 +105,7 @@ func secondOwnerMutex(o second.Options, s []string, a second.Op) [][]string {
 	return [][]string{s[1:]}
 }
 
-// naiveFenced holds the owner, or "" if there is none, and how many times the
+// secondFenced holds the owner, or "" if there is none, and how many times the
 // owner holds the lock. It also holds the fence that the owner was told, or 0
 // if none, and the greatest fence that any owner was told.
 func secondFenced(o second.Options, s []string, a second.Op) [][]string {

@@ -7,7 +7,7 @@ import (
 	"clew/internal/gen"
 )
 
-// lock is any lock that counts: a semaphore, or a lock with an owner.
+// smallLock is any lock that counts: a semaphore, or a lock with an owner.
 type smallLock struct {
 	gen.Unnamed
 	g       *gen.SmallHistory
@@ -60,7 +60,7 @@ func (x *smallLock) fits(f string, owner, n int) bool {
 	return x.total == 0 || x.held[owner] > 0 && x.held[owner] < x.holds
 }
 
-// call makes up an operation, with its permits in args.
+// Call makes up an operation, with its permits in args.
 func (x *smallLock) Call() gen.Call {
 	g, n := x.g, 1
 	if x.counts && g.Chance(0.4) {
@@ -139,7 +139,7 @@ func (x *smallLock) print(n int, returned bool) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// guess is nearly right, except for the owner, the permits or the fence.
+// Guess is nearly right, except for the owner, the permits or the fence.
 func (x *smallLock) Guess(c *gen.Call) string {
 	g, n := x.g, permits(c)
 	defer func(caller, mine int) { g.Caller, x.mine = caller, mine }(g.Caller, x.mine)
@@ -155,7 +155,7 @@ func (x *smallLock) Guess(c *gen.Call) string {
 	return x.print(n, true)
 }
 
-// mutex is a lock without an owner.
+// smallMutex is a lock without an owner.
 type smallMutex struct {
 	gen.Unnamed
 	g    *gen.SmallHistory

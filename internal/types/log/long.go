@@ -25,7 +25,7 @@ func (x *longLog) Read(*gen.LongThread) (gen.LongOp, bool) {
 	return gen.LongOp{F: ":read-at", Key: x.Rand.IntN(len(x.now) + 1)}, true
 }
 
-// bug appends a value and does not find it at its offset, or appends another one there.
+// Bug appends a value and does not find it at its offset, or appends another one there.
 func (x *longLog) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	x.steps++
 	more := gen.LongOp{F: ":append", Changes: true, A: x.Mark, Key: len(x.now), Ok: true}

@@ -6,7 +6,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveLog holds the list.
+// secondLog holds the list.
 func secondLog(_ second.Options, s []string, a second.Op) [][]string {
 	value, counts := a.Given, a.Value
 	if a.F != ":append" && a.Crashed {

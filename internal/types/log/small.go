@@ -9,7 +9,7 @@ import (
 	"clew/internal/gen"
 )
 
-// log is a list that grows by appends. In some histories all appends tell their
+// smallLog is a list that grows by appends. In some histories all appends tell their
 // offsets, in others some do, and in others none. The last may repeat what they
 // append.
 type smallLog struct {

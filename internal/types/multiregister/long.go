@@ -32,7 +32,7 @@ func (x *longRegisters) Change(t *gen.LongThread) gen.LongOp {
 	return o
 }
 
-// bug writes one key, or both if the read is to be torn.
+// Bug writes one key, or both if the read is to be torn.
 func (x *longRegisters) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	x.steps++
 	o := gen.LongOp{F: ":txn", Changes: true, Two: -1, Ok: x.Kind == gen.TornRead}

@@ -7,7 +7,7 @@ import (
 	"clew/internal/second"
 )
 
-// naiveSameSteps says whether a transaction completed with the steps that it was called
+// sameSteps says whether a transaction completed with the steps that it was called
 // with, ignoring what it read.
 func sameSteps(a second.Op) bool {
 	if a.Crashed || a.Given.IsNil() {

@@ -6,7 +6,7 @@ import (
 	"clew/internal/gen"
 )
 
-// registers is multi-register.
+// smallRegisters is multi-register.
 type smallRegisters struct {
 	gen.Unnamed
 	g   *gen.SmallHistory

@@ -11,7 +11,7 @@ import (
 	"clew/internal/types/queue"
 )
 
-// naivePriority holds numbers, or strings without escapes. The highest come first (or the
+// secondPriority holds numbers, or strings without escapes. The highest come first (or the
 // least), and equal ones in any order.
 func secondPriority(o second.Options, s []string, a second.Op) [][]string {
 	higher := func(x, y string) bool {
@@ -31,7 +31,7 @@ func secondPriority(o second.Options, s []string, a second.Op) [][]string {
 	})
 }
 
-// naiveCompare compares numbers, exactly, or strings by their UTF-16 units.
+// secondCompare compares numbers, exactly, or strings by their UTF-16 units.
 func secondCompare(x, y string) int {
 	if strings.HasPrefix(x, `"`) && strings.HasPrefix(y, `"`) {
 		return slices.Compare(utf16.Encode([]rune(strings.Trim(x, `"`))), utf16.Encode([]rune(strings.Trim(y, `"`))))

@@ -77,7 +77,7 @@ func (x *longQueue) Change(*gen.LongThread) gen.LongOp {
 	return gen.LongOp{F: x.remove, Changes: true}
 }
 
-// read is only for java-queue: the others have :peek, which bugs use.
+// Read is only for java-queue: the others have :peek, which bugs use.
 func (x *longQueue) Read(*gen.LongThread) (gen.LongOp, bool) {
 	switch {
 	case !x.java:
@@ -88,7 +88,7 @@ func (x *longQueue) Read(*gen.LongThread) (gen.LongOp, bool) {
 	return gen.LongOp{F: ":peek"}, true
 }
 
-// mayCrash returns false for operations that remove, before a bug that such a
+// MayCrash returns false for operations that remove, before a bug that such a
 // crash could explain.
 func (x *longQueue) MayCrash(_ *gen.LongThread, o *gen.LongOp) bool {
 	return o.F != x.remove || x.Phase == gen.After || x.Kind != gen.LostWrite && x.Kind != gen.Reordered && x.Kind != gen.WrongEmpty

@@ -11,11 +11,11 @@ import (
 	"clew/models"
 )
 
-// nilIsAnElement says how Knossos reads containers differently. The numbers are those of
+// NilIsAnElement says how Knossos reads containers differently. The numbers are those of
 // the README.
 const NilIsAnElement = "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
 
-// mayBeAQueue is the Infer of all queues: only the user knows which queue it is.
+// MayBeAQueue is the Infer of all queues: only the user knows which queue it is.
 func MayBeAQueue(s *models.Seen) models.Fit {
 	if s.Any(":enqueue", ":dequeue") {
 		return models.MayFit
@@ -23,7 +23,7 @@ func MayBeAQueue(s *models.Seen) models.Fit {
 	return models.NoFit
 }
 
-// queueReader reads the operations that queues have in common.
+// Reader reads the operations that queues have in common.
 type Reader struct {
 	V                                 *edn.Values
 	RecordName                        string
@@ -56,7 +56,7 @@ func NewReader(b *models.Binding) (Reader, error) {
 	return q, nil
 }
 
-// offers returns the traits that all queues have, with some of their own.
+// Offers returns the traits that all queues have, with some of their own.
 func (q *Reader) Offers(own models.Traits) models.Traits {
 	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.FDrain) } // drains are collected in a list
 	own.Droppable = &models.Droppable{Lasting: func() []int32 { return q.Initial }, Touches: q.touches}
@@ -154,7 +154,7 @@ func (q *Reader) Reason(s models.State, op models.Op) string {
 	return ""
 }
 
-// opening returns an Opening that collects the initial elements. They stand in the order in
+// OpeningFrom returns an Opening that collects the initial elements. They stand in the order in
 // which they come out, unless arrange changes it.
 func (q *Reader) OpeningFrom(arrange func(elements []int32)) models.Opening {
 	return &home.Taken{

@@ -25,10 +25,10 @@ func secondBag(o second.Options, s []string, a second.Op) [][]string {
 	})
 }
 
-// naiveNames are other names of a queue's operations.
+// otherNames are other names of a queue's operations.
 var otherNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
 
-// naiveQueue stands for any container that hands out its elements. take returns
+// SecondQueue stands for any container that hands out its elements. take returns
 // the ways to take one: which one, and what is left.
 func SecondQueue(o second.Options, s []string, a second.Op, take func([]string) [][2]any) [][]string {
 	value := a.Value.Canon()

@@ -6,7 +6,7 @@ import (
 	"clew/internal/gen"
 )
 
-// queue is any container that hands out its elements.
+// SmallQueue is any container that hands out its elements.
 type SmallQueue struct {
 	G             *gen.SmallHistory
 	Add, Remove   []string // the names of the operations

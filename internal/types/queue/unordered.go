@@ -21,7 +21,7 @@ var unorderedQueueDefinition = models.Definition{
 	New:       newUnorderedQueue,
 }
 
-// unorderedQueue is a bag: it hands out its elements in any order. A state holds them
+// Unordered is a bag: it hands out its elements in any order. A state holds them
 // sorted, and each as often as it is in the bag.
 type Unordered struct{ Reader }
 

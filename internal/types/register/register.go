@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// register is one value. A cas-register also has compare-and-set.
+// Register is one value. A cas-register also has compare-and-set.
 type Register struct {
 	V                *edn.Values
 	RecordName       string
@@ -65,7 +65,7 @@ func newRegister(b *models.Binding) *Register {
 	return r
 }
 
-// registerTraits are those of every model that is one value. They depend on operations alone, so that the registers
+// RegisterTraits are those of every model that is one value. They depend on operations alone, so that the registers
 // of many keys share them.
 var RegisterTraits = models.Traits{
 	Run:        func(s models.State) models.Run { return &registerRun{s[0]} },

@@ -23,7 +23,7 @@ func secondRegister(o second.Options, s []string, a second.Op) [][]string {
 	return second.Stay([]string{to}, s[0] == from)
 }
 
-// naiveVersioned holds a version and a value. A nil in a read, and a nil
+// secondVersioned holds a version and a value. A nil in a read, and a nil
 // version, match anything.
 func secondVersioned(_ second.Options, s []string, a second.Op) [][]string {
 	if a.Value.IsNil() {

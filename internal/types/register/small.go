@@ -6,7 +6,7 @@ import (
 	"clew/internal/gen"
 )
 
-// register is register and cas-register.
+// smallRegister is register and cas-register.
 type smallRegister struct {
 	gen.Unnamed
 	g   *gen.SmallHistory
@@ -78,7 +78,7 @@ func (x *smallRegister) Guess(c *gen.Call) string {
 	return x.g.Sequence([]string{x.any(), x.any()})
 }
 
-// versioned is a register whose values come with a version: the one that an
+// smallVersioned is a register whose values come with a version: the one that an
 // update leaves, or that a read sees.
 type smallVersioned struct {
 	smallRegister

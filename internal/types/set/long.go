@@ -4,7 +4,7 @@ import (
 	"clew/internal/gen"
 )
 
-// members is a set of numbers from 0 on.
+// longMembers is a set of numbers from 0 on.
 type longMembers []uint64
 
 func (m longMembers) has(n int) bool { return n>>6 < len(m) && m[n>>6]>>(n&63)&1 == 1 }
@@ -43,7 +43,7 @@ func (x *longSet) Change(*gen.LongThread) gen.LongOp {
 	return gen.LongOp{F: ":add", Changes: true, A: x.Write()}
 }
 
-// bug reads the set without the last added element, whether that is in the set
+// Bug reads the set without the last added element, whether that is in the set
 // or lost. Or it reads the set with an element that is not in it.
 func (x *longSet) Bug(*gen.LongThread) (gen.LongOp, bool) {
 	x.steps++

@@ -24,7 +24,7 @@ func secondSet(o second.Options, s []string, a second.Op) [][]string {
 	return second.Stay(s, slices.Equal(slices.Compact(second.Sorted(read)), s))
 }
 
-// naiveLookupSet treats a plain true or false as the answer for the element in
+// secondLookup treats a plain true or false as the answer for the element in
 // the invocation.
 func secondLookup(_ second.Options, s []string, a second.Op) [][]string {
 	element, answer := a.Given.Canon(), a.Value.Atom

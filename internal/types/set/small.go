@@ -8,7 +8,7 @@ import (
 	"clew/internal/gen"
 )
 
-// set only grows.
+// smallSet only grows.
 type smallSet struct {
 	gen.Unnamed
 	g   *gen.SmallHistory
@@ -68,7 +68,7 @@ func (x *smallSet) Guess(c *gen.Call) string {
 	return x.print(x.g.Some())
 }
 
-// lookupSet is a set that operations ask element by element.
+// smallLookup is a set that operations ask element by element.
 type smallLookup struct {
 	gen.Unnamed
 	g   *gen.SmallHistory
