@@ -14,8 +14,8 @@ import (
 // gives a lower bound. Each round costs a decision, and two rounds are usual.
 
 // MaxDescents is the number of rounds after which the bound is halved instead.
-// So no history can force as many rounds as it has completions. Tests change it.
-var MaxDescents = 16
+// So no history can force as many rounds as it has completions.
+const MaxDescents = 16
 
 // Failure finds the first failing completion of an invalid history, whose result is r, and then
 // the core. If a witness is wanted, it also finds a witness of the history before that completion.
@@ -25,7 +25,7 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 		in.Poll()
 		d.BoundEvent = r.End
 		t := r.End - 1
-		if (r.Loose || round >= MaxDescents) && low+1 < t {
+		if (r.Loose || round >= MaxDescents-a.FewerDescents) && low+1 < t {
 			t = low + (r.End-low)/2
 		}
 		just := t == r.End-1

@@ -35,6 +35,8 @@ type Algorithm struct {
 	Later func(c *models.Columns, why Violation, failEvent int32)
 	// KeysAreCore says that the keys are a core, and that Decide explains them.
 	KeysAreCore bool
+	// FewerDescents lowers MaxDescents. Both ways to find a failure find the same one.
+	FewerDescents int
 }
 
 // Needs appends to out the other operations that a sub-history with operation o must contain.

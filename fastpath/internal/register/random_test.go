@@ -317,14 +317,13 @@ func TestNoAllocationPerOperation(t *testing.T) {
 
 // TestHalvingTheBoundFindsTheSame compares the two ways to find the first failing completion.
 func TestHalvingTheBoundFindsTheSame(t *testing.T) {
-	defer func(n int) { fastpath.MaxDescents = n }(fastpath.MaxDescents)
 	rng := rand.New(rand.NewPCG(11, 12))
 	for range 5000 {
 		c := small(rng, true)
 		want := decideAsCASRegister(c, 0, fastpath.WantFailure)
-		fastpath.MaxDescents = rng.IntN(3)
-		got := decideAsCASRegister(c, 0, fastpath.WantFailure)
-		fastpath.MaxDescents = 16
+		halving := *casRegister
+		halving.FewerDescents = fastpath.MaxDescents - rng.IntN(3)
+		got := halving.Run(t.Context(), c, 0, fastpath.WantFailure)
 		if got.FailEvent != want.FailEvent {
 			t.Fatalf("%d and %d\n%s", got.FailEvent, want.FailEvent, asCASRegister.Show(c))
 		}
