@@ -47,9 +47,9 @@ type Definition struct {
 	Repeating []string
 	// Untold says what ParamAnswers leaves unchecked if it is AnswersEcho.
 	Untold string
-	// Locks: completions may say that an attempt was refused, and still count. That is worth
-	// a warning.
-	Locks bool
+	// Warn, unless it is nil, warns of operations that may not mean what they seem to. It
+	// returns "" if there are none, and takes linear time.
+	Warn func(h *jepsen.History) string
 	// Knossos says how Knossos is known to read its values differently, "" if it does not.
 	Knossos string
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a

@@ -18,7 +18,7 @@ import (
 var promises = map[string][]string{
 	"Survey":         {"../answers_test.go TestAHistoryHasOneReading", "../answers_test.go TestKeysHaveOneReading"},
 	"AnyOrder":       {"spec_test.go TestHalvesAreReadAsTheWhole"},
-	"Finish":         {"priorityqueue_test.go TestRanksOfFarClasses"},
+	"Finish":         {"../internal/types/priorityqueue/priorityqueue_test.go TestRanksOfFarClasses"},
 	"Settle":         {"run_test.go TestRunsAgreeWithStep"},
 	"Opening":        {"../initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch"},
 	"Refused":        {"../testdata/script/altered.txtar kv-warning.txt"},
@@ -34,7 +34,7 @@ var promises = map[string][]string{
 	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
 	"Overwrites":     {"overwrites"},
 	"Lookahead":      {"may not follow", "may lead"},
-	"Guide":          {"../fallback/small_test.go TestEverySmallHistoryAgreesWithTheOracle"},
+	"Guide":          {"../internal/engines/small_test.go TestEverySmallHistoryAgreesWithTheOracle"},
 	"Liveness":       {"needs", "leaves the rest"},
 	"Relaxed":        {"relaxed"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},

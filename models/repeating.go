@@ -9,20 +9,20 @@ import (
 	"clew/jepsen"
 )
 
-// maxRepeated bounds the text of an operation in a warning.
-const maxRepeated = 80
+// MaxRepeated bounds the text of an operation in a warning.
+const MaxRepeated = 80
 
 // Altered warns of operations that succeeded with another value than that of their
 // invocation, although their completions have nothing to tell. An example is a write of 1
-// that completed as a write of 2. For a lock it warns of those that returned false. It
-// returns "" if there are none. Linear time.
+// that completed as a write of 2. A model may warn of something else (Definition.Warn). It returns
+// "" if there are none. Linear time.
 func (s Spec) Altered(h *jepsen.History) string {
 	d, err := s.Definition()
 	switch {
 	case err != nil || s.Knossos:
 		return ""
-	case d.Locks:
-		return refused(h)
+	case d.Warn != nil:
+		return d.Warn(h)
 	case len(d.Repeating) == 0:
 		return ""
 	}
@@ -54,7 +54,7 @@ func (s Spec) Altered(h *jepsen.History) string {
 	}
 	inv, res := h.Invocation[first], h.Completion[first]
 	call := func(value edn.ID) string {
-		return text.Shorten(h.Values.Text(h.F[inv])+" "+h.Values.Text(value), maxRepeated)
+		return text.Shorten(h.Values.Text(h.F[inv])+" "+h.Values.Text(value), MaxRepeated)
 	}
 	warning := fmt.Sprintf("process %s's %s completed as %s (index %d): the completion's value counts",
 		h.ProcessName(first), call(h.Value[inv]), call(h.Value[res]), h.Index(res))

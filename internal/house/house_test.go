@@ -304,7 +304,6 @@ var strangers = map[string]string{
 	"internal/second/":          "a failed :cas may count",
 	"models/modelfile/":         "the methods of Starlark's lists",
 	"models/words.go":           "models of users' own have :f's, too",
-	"models/refused.go":         "a :release that returned false may have failed",
 	"models/infer.go":           "what a history looks like that no model fits",
 	"internal/pagetest/":        "histories that tests draw",
 	"internal/rows/":            "small histories, until they are in their models' homes",

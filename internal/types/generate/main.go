@@ -1,6 +1,6 @@
-// Command generate writes what is made of the homes of all data types: the registries
-// internal/types/homes.go and internal/types/seconds/seconds.go, and docs/models.md. A home
-// is a folder of internal/types with a home.go. Run it with go generate ./internal/types.
+// Command generate writes what is made of the homes of all data types: two registries, of
+// models and generators and of second readings, and the page docs/models.md. A home is a
+// folder of internal/types that lists its types. Run it with go generate ./internal/types.
 package main
 
 import (

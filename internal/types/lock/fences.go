@@ -32,7 +32,7 @@ var fencedMutexDefinition = models.Definition{
 	Name:       "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner and growing fences",
 	Params: []models.Param{models.ParamThreads},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.FencedMutex",
 	New: func(b *models.Binding) (models.Reader, error) {
 		m := newFencedLock(b)
@@ -46,7 +46,7 @@ var reentrantFencedMutexDefinition = models.Definition{
 	Name:       "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold repeatedly",
 	Params: []models.Param{models.ParamMaxHolds, models.ParamThreads},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.ReentrantFencedMutex",
 	New: func(b *models.Binding) (models.Reader, error) {
 		m := newFencedLock(b)

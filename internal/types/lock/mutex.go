@@ -18,7 +18,7 @@ var mutexDefinition = models.Definition{
 	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
 	Called: []string{"lock"},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "knossos.model.Mutex",
 	Infer:  func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *models.Binding) (models.Reader, error) {

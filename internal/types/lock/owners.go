@@ -124,7 +124,7 @@ var ownerMutexDefinition = models.Definition{
 	Name:       "owner-mutex", Fs: ":acquire, :release", About: "a lock that only its holder releases",
 	Params: []models.Param{models.ParamThreads},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.OwnerMutex",
 	New: func(b *models.Binding) (models.Reader, error) {
 		m := newOwnerLock(b)
@@ -138,7 +138,7 @@ var reentrantMutexDefinition = models.Definition{
 	Name:       "reentrant-mutex", Fs: ":acquire, :release", About: "a lock that its owner may hold several times",
 	Params: []models.Param{models.ParamMaxHolds, models.ParamThreads},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.ReentrantMutex",
 	New: func(b *models.Binding) (models.Reader, error) {
 		m := newOwnerLock(b)
@@ -152,7 +152,7 @@ var ownerSemaphoreDefinition = models.Definition{
 	Name:       "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that only their holder returns",
 	Params: []models.Param{models.ParamPermits, models.ParamThreads},
 	NoInit: "it starts free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.OwnerSemaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		m := newOwnerLock(b)

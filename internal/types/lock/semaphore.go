@@ -20,7 +20,7 @@ var semaphoreDefinition = models.Definition{
 	Name: "semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that any process may return",
 	Params: []models.Param{models.ParamPermits},
 	NoInit: "all its permits start free",
-	Locks:  true,
+	Warn:   warnOfRefused,
 	Record: "clew.model.Semaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		permits := int32(b.Spec.Permits)

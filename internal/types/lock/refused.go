@@ -1,4 +1,4 @@
-package models
+package lock
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"clew/edn"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 )
 
-// refused warns of locks that completed :ok with a value which seems to say that they were refused. A lock's value
+// warnOfRefused warns of locks that completed :ok with a value which seems to say that they were refused. A lock's value
 // says nothing, so they count as acquired. It returns "" if there are none. Linear time.
-func refused(h *jepsen.History) string {
+func warnOfRefused(h *jepsen.History) string {
 	v := h.Values
 	var keys []edn.ID
 	for _, name := range []string{"ok", "success", "acquired"} {
@@ -46,7 +47,7 @@ func refused(h *jepsen.History) string {
 		did = "released"
 	}
 	warning := fmt.Sprintf("process %s's %s returned %s (index %d) and counts as %s: record an attempt that was refused as :type :fail",
-		h.ProcessName(first), v.Text(h.F[res]), text.Shorten(v.Text(h.Value[res]), maxRepeated), h.Index(res), did)
+		h.ProcessName(first), v.Text(h.F[res]), text.Shorten(v.Text(h.Value[res]), models.MaxRepeated), h.Index(res), did)
 	if line := h.Line(res); line > 0 {
 		warning = fmt.Sprintf("line %d: %s", line, warning)
 	}
