@@ -10,7 +10,7 @@ import (
 
 	"clew"
 	"clew/internal/campaign"
-	"clew/internal/ending"
+	"clew/internal/countdown"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -98,7 +98,7 @@ func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := &ending.Context{Context: context.Background(), Looks: looks}
+			ctx := &countdown.Context{Context: context.Background(), Looks: looks}
 			r, err := clew.Check(ctx, h, spec, clew.Options{Algorithm: c.algorithm, Verify: clew.VerifyAlways})
 			if err != nil {
 				t.Fatal(err)

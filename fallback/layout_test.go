@@ -1,15 +1,16 @@
 package fallback
 
 import (
-	"clew/internal/rows"
-	"clew/jepsen"
-	"clew/models"
 	"context"
 	"testing"
+
+	"clew/internal/testops"
+	"clew/jepsen"
+	"clew/models"
 )
 
 func TestALayoutThatWouldNotFitIsNotMade(t *testing.T) {
-	ops := rows.Endless(1000, rows.Counter{}) // half a million open rows at all returns
+	ops := testops.Endless(1000, testops.Counter{}) // half a million open rows at all returns
 	l := NewLayout(context.Background(), ops, Limits{Memory: models.NewMemory(1 << 20)})
 	if l.Cause != jepsen.OutOfMemory || l.open != nil {
 		t.Errorf("%q with %d open rows, want out-of-memory before there are any", l.Cause, len(l.open))
@@ -18,7 +19,7 @@ func TestALayoutThatWouldNotFitIsNotMade(t *testing.T) {
 
 // asked counts the steps that a model is asked for.
 type asked struct {
-	rows.Counter
+	testops.Counter
 	steps *int
 }
 
@@ -30,7 +31,7 @@ func (m asked) Step(dst []models.State, s models.State, op models.Op) []models.S
 func TestTheModelIsAskedOnceForAStep(t *testing.T) {
 	for _, few := range []int32{0, 1} { // states that have the table
 		steps := 0
-		space, class := NewSpace(rows.Endless(2, asked{steps: &steps}))
+		space, class := NewSpace(testops.Endless(2, asked{steps: &steps}))
 		space.few = few
 		state := space.Number(models.State{0})
 		for range 3 {

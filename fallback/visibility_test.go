@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/models"
 )
 
@@ -23,7 +23,7 @@ func TestAChainOfTransactionsIsLeftOutInOnePass(t *testing.T) {
 		}
 	}
 	spec := models.Spec{Name: "multi-register", Init: "{:x 0}"}
-	ops := rows.Read(t, spec, text.String())
+	ops := testops.Read(t, spec, text.String())
 	var all []models.Row
 	for row := range models.Row(n) {
 		all = append(all, row)
@@ -45,7 +45,7 @@ func TestWithinIsTheLargestClosedSet(t *testing.T) {
 	some, none := 0, 0
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "multi-register"}} {
 		for seed := range uint64(400) {
-			ops, text := rows.Generated(t, spec, gen.Options{Operations: 25}, seed)
+			ops, text := testops.Generated(t, spec, gen.Options{Operations: 25}, seed)
 			replacing := ops.Model.Traits().Visibility
 			var all, among []models.Row
 			for row := range models.Row(ops.Len()) {

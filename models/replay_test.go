@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"clew/edn"
-	"clew/internal/ending"
+	"clew/internal/countdown"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -155,14 +155,14 @@ func TestAReplayEndsWithItsContext(t *testing.T) {
 			order[i] = models.Row(i)
 		}
 		for looks := range 5 {
-			ctx := &ending.Context{Context: t.Context(), Looks: looks}
+			ctx := &countdown.Context{Context: t.Context(), Looks: looks}
 			if _, err := models.Final(ctx, m, c, order); err != context.Canceled || ctx.After > 2 {
 				t.Errorf("%s: %v, after it had been said %d times to end", name, err, ctx.After)
 			}
 		}
 	}
 	m, c := bag(t, long[:models.PollsPerLook-1]...)
-	if _, err := models.Final(&ending.Context{Context: t.Context()}, m, c, []models.Row{0, 1, 2}); err != nil {
+	if _, err := models.Final(&countdown.Context{Context: t.Context()}, m, c, []models.Row{0, 1, 2}); err != nil {
 		t.Errorf("a short one is worth its end: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	for looks := range 5 {
-		ctx := &ending.Context{Context: t.Context(), Looks: looks}
+		ctx := &countdown.Context{Context: t.Context(), Looks: looks}
 		if _, err := (models.Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled || ctx.After > 2 {
 			t.Errorf("%v, after it had been said %d times to end", err, ctx.After)
 		}

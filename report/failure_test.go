@@ -4,13 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"clew/internal/ending"
+	"clew/fallback"
+	"clew/internal/countdown"
+	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/porcupine"
-
-	"clew/fallback"
-	"clew/internal/engines"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -18,7 +17,7 @@ import (
 
 func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 	// Two writes at the same time, and then a read of neither value.
-	ops := rows.Simulated(200, 5, 2, 0, 3)
+	ops := testops.Simulated(200, 5, 2, 0, 3)
 	n := ops.Events
 	ops.Append(n, n+2, models.Op{Kind: models.Write, A: 0})
 	ops.Append(n+1, n+3, models.Op{Kind: models.Write, A: 1})
@@ -39,7 +38,7 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 }
 
 func TestAPathEndsInTheFailingOperation(t *testing.T) {
-	ops := rows.Endless(4, rows.Counter{})
+	ops := testops.Endless(4, testops.Counter{})
 	numbered(ops)
 	a := porcupine.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
 	configs, paths, _ := report.Explain(t.Context(), ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
@@ -57,7 +56,7 @@ func numbered(ops *models.Operations) {
 
 func TestAnExplanationEndsWithItsContext(t *testing.T) {
 	// A long history, and then many writes at once and a read of none of them.
-	ops := rows.Simulated(2000, 5, 2, 0, 3)
+	ops := testops.Simulated(2000, 5, 2, 0, 3)
 	n := ops.Events
 	for i := range int32(40) {
 		ops.Append(n+i, models.Open, models.Op{Kind: models.Write, A: i % 2})
@@ -71,7 +70,7 @@ func TestAnExplanationEndsWithItsContext(t *testing.T) {
 	}
 	found := [3]int{} // nothing, a configuration, paths too
 	for looks := 0; ; looks++ {
-		ctx := &ending.Context{Context: t.Context(), Looks: looks}
+		ctx := &countdown.Context{Context: t.Context(), Looks: looks}
 		configs, paths, err := report.Explain(ctx, ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
 		if err == nil {
 			break

@@ -10,14 +10,14 @@ import (
 	"clew/fallback"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/porcupine"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
 
 func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
 	// The search gets quickly to the tenth return, and then nowhere.
-	ops := &models.Operations{Model: rows.Counter{}}
+	ops := &models.Operations{Model: testops.Counter{}}
 	for i := range int32(10) {
 		ops.Append(2*i, 2*i+1, models.Op{A: i})
 	}
@@ -35,7 +35,7 @@ func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
 }
 
 func TestASearchTellsHowFarItIs(t *testing.T) {
-	ops := rows.Simulated(50, 3, 3, 0, 1)
+	ops := testops.Simulated(50, 3, 3, 0, 1)
 	for _, r := range rivals {
 		if !r.suits(ops.Model) {
 			continue
@@ -49,7 +49,7 @@ func TestASearchTellsHowFarItIs(t *testing.T) {
 
 func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
 	budget := models.NewMemory(10 << 20)
-	ops := rows.Endless(3000, rows.Counter{}) // 4.5 million open rows at all returns
+	ops := testops.Endless(3000, testops.Counter{}) // 4.5 million open rows at all returns
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, easyFirst{}} {
 		if a := e.Decide(context.Background(), ops, fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 			t.Errorf("%s: %s, want unknown for the memory", e.Name(), a.Cause)

@@ -10,7 +10,7 @@ import (
 	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/porcupine"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -22,7 +22,7 @@ func BenchmarkEngines(b *testing.B) {
 		n, processes int
 		crash        float64
 	}{{1000, 10, 0}, {10_000, 10, 0}, {10_000, 20, 0}, {100_000, 10, 0}, {100_000, 20, 0}, {1_000_000, 10, 0}, {1000, 10, 0.01}, {10_000, 10, 0.001}} {
-		ops := rows.Simulated(c.n, c.processes, 5, c.crash, 1)
+		ops := testops.Simulated(c.n, c.processes, 5, c.crash, 1)
 		for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, engines.Race{configs.Window{}, configs.Frontier{}}, porcupine.Engine{}} {
 			b.Run(fmt.Sprintf("%s/%d-operations/%d-processes/%g-crashed", e.Name(), c.n, c.processes, c.crash*float64(c.n)), func(b *testing.B) {
 				b.ReportAllocs()

@@ -1,7 +1,6 @@
 package engines
 
 import (
-	"clew/internal/effort"
 	"context"
 	"fmt"
 	"math"
@@ -12,10 +11,11 @@ import (
 	"time"
 
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -275,7 +275,7 @@ func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines [
 	t.Helper()
 	for range boundaryTries {
 		for _, part := range s.operations(t, r) {
-			if with, without, ok := rows.Boundary(r, part, judge); ok {
+			if with, without, ok := testops.Boundary(r, part, judge); ok {
 				c.boundaries++
 				c.meet(t, []*models.Operations{with}, jepsen.Valid, engines, where+" with the deciding crash")
 				c.meet(t, []*models.Operations{without}, jepsen.Invalid, engines, where+" without the deciding crash")
@@ -298,11 +298,11 @@ func (c *contest) meet(t *testing.T, parts []*models.Operations, want jepsen.Ver
 		if err == nil {
 			continue
 		}
-		small := rows.Shrink(ops, func(ops *models.Operations) bool {
+		small := testops.Shrink(ops, func(ops *models.Operations) bool {
 			_, err := newContest().decide(ops, engines)
 			return err != nil
 		})
-		t.Fatalf("%s, %d operations: %v; smaller:\n%s", where, ops.Len(), err, rows.Text(small))
+		t.Fatalf("%s, %d operations: %v; smaller:\n%s", where, ops.Len(), err, testops.Text(small))
 	}
 }
 
@@ -352,7 +352,7 @@ func TestTheContestCatchesALiar(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			caught := 0
 			for seed := range uint64(150) {
-				ops, _ := rows.Generated(t, models.Spec{Name: "cas-register"}, gen.Options{Operations: 60}, seed)
+				ops, _ := testops.Generated(t, models.Spec{Name: "cas-register"}, gen.Options{Operations: 60}, seed)
 				// Twice, so that the core is the liar's in one of them.
 				contest := newContest()
 				for range 2 {

@@ -1,8 +1,6 @@
 package engines_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines/configs"
 	"context"
 	"runtime"
 	"strconv"
@@ -11,10 +9,12 @@ import (
 	"testing"
 
 	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -25,14 +25,14 @@ import (
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	n := effort.Histories(500, 1_000_000)
 	engines := []fallback.Engine{configs.Window{}, configs.Frontier{}}
-	for _, spec := range rows.Models() {
+	for _, spec := range testops.Models() {
 		t.Run(spec.Name, func(t *testing.T) {
 			var next, valid, crashed atomic.Uint64
 			var group sync.WaitGroup
 			for range runtime.GOMAXPROCS(0) {
 				group.Go(func() {
 					for seed := next.Add(1); seed <= n && !t.Failed(); seed = next.Add(1) {
-						ops, text := rows.Generated(t, spec, gen.Options{}, 10_000_000+seed)
+						ops, text := testops.Generated(t, spec, gen.Options{}, 10_000_000+seed)
 						want := oracle.Decide(ops, oracle.Options{})
 						if want.Linearizable {
 							valid.Add(1)

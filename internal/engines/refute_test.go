@@ -1,15 +1,15 @@
 package engines
 
 import (
-	"clew/fallback"
-	"clew/internal/effort"
-	"clew/internal/engines/configs"
 	"context"
 	"testing"
 
+	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -17,11 +17,11 @@ import (
 // A crashed class that never ends explains everything that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 	n := effort.Histories(300, 10_000)
-	for _, spec := range rows.Models() {
+	for _, spec := range testops.Models() {
 		model := spec.Name
 		refuted, invalid := 0, 0
 		for seed := range n {
-			ops, text := rows.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
+			ops, text := testops.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
 			want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
 			a := refuter{}.Decide(context.Background(), ops, fallback.Limits{})
 			if want.Verdict == jepsen.Invalid {
@@ -51,7 +51,7 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 	n := effort.Histories(2000, 100_000)
 	refuted, invalid := 0, 0
 	for seed := range n {
-		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
+		ops, text := testops.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
 		want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
 		a := loosener{}.Decide(context.Background(), ops, fallback.Limits{})
 		if want.Verdict == jepsen.Invalid {

@@ -1,17 +1,17 @@
 package engines_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines/configs"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"clew/internal/effort"
+	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/models"
 )
 
@@ -55,7 +55,7 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 			}
 			valid, invalid := 0, 0
 			for n := range most + 1 {
-				rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
+				testops.Every(m, n, kinds, fates, func(ops *models.Operations) {
 					want := oracle.Decide(ops, oracle.Options{})
 					if want.Linearizable {
 						valid++
@@ -94,7 +94,7 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 				}
 				h := gen.New(r, o)
 				spec.Init = h.Init
-				for _, ops := range rows.Read(t, spec, h.Text).Parts() {
+				for _, ops := range testops.Read(t, spec, h.Text).Parts() {
 					want := oracle.Decide(ops, oracle.Options{})
 					if want.Linearizable {
 						valid++
@@ -121,7 +121,7 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 // up what waits for a write that begins later.
 func TestWhatIsNeededMayComeLater(t *testing.T) {
 	for _, last := range []string{"1", "2"} {
-		ops := rows.Read(t, models.Spec{Name: "multi-register", Init: "{3 0}"}, `
+		ops := testops.Read(t, models.Spec{Name: "multi-register", Init: "{3 0}"}, `
 			{:process 0 :type :invoke :f :txn :value [[:r 3 0] [:w 0 1]]}
 			{:process 1 :type :invoke :f :txn :value [[:r 3 0] [:w 0 2]]}
 			{:process 2 :type :invoke :f :txn :value [[:r 1 7]]}
@@ -156,7 +156,7 @@ func operationsOf(t *testing.T, model, returning, crashing string) (m models.Mod
 	write(returning, ":ok")
 	returned := process
 	write(crashing, ":info")
-	ops := rows.Read(t, models.Spec{Name: model}, text.String())
+	ops := testops.Read(t, models.Spec{Name: model}, text.String())
 	for row := range models.Row(ops.Len()) {
 		if int(row) < returned {
 			ends = append(ends, ops.Op(row))

@@ -15,7 +15,7 @@ import (
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -146,7 +146,7 @@ func TestTurnsChangeNeitherAnswerNorWork(t *testing.T) {
 	if effort.Few() {
 		n = 1000
 	}
-	ops := rows.Simulated(n, 10, 5, 0.01, 1)
+	ops := testops.Simulated(n, 10, 5, 0.01, 1)
 	for _, e := range []fallback.Engine{configs.Window{}, configs.Frontier{}, porcupine.Engine{}} {
 		want := e.Decide(context.Background(), ops, fallback.Limits{})
 		got := Turns{Engines: []fallback.Engine{e}, First: 1, Turn: fallback.WorkPerPoll / 3, Apart: 1 << 60}.Decide(context.Background(), ops, fallback.Limits{})
@@ -167,12 +167,12 @@ func stopsAtItsLimits(t *testing.T, e fallback.Engine) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if a := e.Decide(ctx, rows.Endless(20, rows.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+	if a := e.Decide(ctx, testops.Endless(20, testops.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
 	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
 	budget := models.NewMemory(1 << 20)
-	if a := e.Decide(context.Background(), rows.Endless(20, rows.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	if a := e.Decide(context.Background(), testops.Endless(20, testops.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
 	}
 	if left := budget.Left(); left != 1<<20 {
@@ -183,7 +183,7 @@ func stopsAtItsLimits(t *testing.T, e fallback.Engine) {
 
 func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
 	before := runtime.NumGoroutine()
-	ops, text := rows.Generated(t, models.Spec{Name: "register"}, gen.Options{}, 7)
+	ops, text := testops.Generated(t, models.Spec{Name: "register"}, gen.Options{}, 7)
 	want := configs.Window{}.Decide(context.Background(), ops, fallback.Limits{})
 	a := Race{forever{}, configs.Window{}}.Decide(context.Background(), ops, fallback.Limits{})
 	if a.Verdict != want.Verdict || a.By != "window" {

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/effort"
-
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -105,7 +104,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	histories, judged, worst, worstName := 0, 0, 0.0, ""
 	grid(t, skip, func(c cell) {
 		c.spec.Init = c.init
-		for _, ops := range rows.Read(t, c.spec, c.text).Parts() {
+		for _, ops := range testops.Read(t, c.spec, c.text).Parts() {
 			histories++
 			if c.fail >= 0 && histories%2 == 0 {
 				// So the fast path hands it on: an operation that is open at the failure

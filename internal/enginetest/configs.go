@@ -12,7 +12,7 @@ import (
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -45,10 +45,10 @@ func (c Configs) Judged(t *testing.T, name string, ops *models.Operations, want 
 	t.Helper()
 	a := c[name].Decide(context.Background(), ops, fallback.Limits{})
 	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-		t.Fatalf("%s: %+v, the oracle says %+v of %v,\n%s", name, a, want, ops.Model.Init(), rows.Text(ops))
+		t.Fatalf("%s: %+v, the oracle says %+v of %v,\n%s", name, a, want, ops.Model.Init(), testops.Text(ops))
 	}
 	if err := Shows(ops, a); err != nil {
-		t.Fatalf("%s: %v of %v,\n%s", name, err, ops.Model.Init(), rows.Text(ops))
+		t.Fatalf("%s: %v of %v,\n%s", name, err, ops.Model.Init(), testops.Text(ops))
 	}
 }
 
@@ -82,7 +82,7 @@ func (c Configs) Every(t *testing.T, m models.Model, kinds []models.Op, fates fu
 	}
 	found := map[bool]int{}
 	for n := range most + 1 {
-		rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
+		testops.Every(m, n, kinds, fates, func(ops *models.Operations) {
 			want := oracle.Decide(ops, oracle.Options{})
 			found[want.Linearizable]++
 			c.Judged(t, AsItIs, ops, want)
@@ -123,7 +123,7 @@ func (m *Meeting) AtTheBoundary(t *testing.T, n uint64, draw func(r *rand.Rand, 
 			judge := func(ops *models.Operations) jepsen.Verdict {
 				return Within(m.Configs[AsItIs], ops, m.Patience).Verdict
 			}
-			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
+			if valid, invalid, ok := testops.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
 				m.edges++
 			}
@@ -165,19 +165,19 @@ func (m *Meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 			continue
 		}
 		if err := Shows(ops, a); err != nil {
-			small := rows.Shrink(ops, func(ops *models.Operations) bool {
+			small := testops.Shrink(ops, func(ops *models.Operations) bool {
 				a := Within(e, ops, time.Second)
 				return a.Verdict != jepsen.Unknown && Shows(ops, a) != nil
 			})
-			t.Fatalf("%s: %v; smaller, of %v:\n%s", name, err, ops.Model.Init(), rows.Text(small))
+			t.Fatalf("%s: %v; smaller, of %v:\n%s", name, err, ops.Model.Init(), testops.Text(small))
 		}
 		for i, b := range known {
 			if m.compared++; !agree(a, b) {
-				small := rows.Shrink(ops, func(ops *models.Operations) bool {
+				small := testops.Shrink(ops, func(ops *models.Operations) bool {
 					return !agree(Within(e, ops, time.Second), Within(by[i], ops, time.Second))
 				})
 				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller, of %v:\n%s",
-					name, a.Verdict, a.FailEvent, by[i].Name(), b.Verdict, b.FailEvent, ops.Model.Init(), rows.Text(small))
+					name, a.Verdict, a.FailEvent, by[i].Name(), b.Verdict, b.FailEvent, ops.Model.Init(), testops.Text(small))
 			}
 		}
 		if i > 0 {
@@ -202,7 +202,7 @@ func (m *Meeting) Core(t *testing.T, ops *models.Operations, a fallback.Answer) 
 	cut := ops.Select(core).Prefix(a.FailEvent)
 	for _, judge := range append([]fallback.Engine{m.Configs[AsItIs]}, m.Judges...) {
 		if b := Within(judge, cut.Operations, 5*judgePatience); !agree(a, b) {
-			t.Fatalf("%s says %d (event %d) of the core of a failure at %d\n%s", judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
+			t.Fatalf("%s says %d (event %d) of the core of a failure at %d\n%s", judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, testops.Text(cut.Operations))
 		}
 	}
 	return len(core)

@@ -46,9 +46,9 @@ var floors = [][]string{
 
 // forTests are the packages that only tests import. They may import all others.
 var forTests = []string{
-	"fastpath/internal/testkit", "internal/archive", "internal/campaign", "internal/clojure", "internal/effort", "internal/ending",
+	"fastpath/internal/testkit", "internal/archive", "internal/campaign", "internal/clojure", "internal/effort", "internal/countdown",
 	"internal/enginetest", "internal/fuzzing", "internal/geometry", "internal/goedn", "internal/house", "internal/oracle",
-	"internal/pagetest", "internal/rows",
+	"internal/pagetest", "internal/testops",
 }
 
 // importable are the packages that a program of others can import. There should be at most
@@ -306,7 +306,7 @@ var strangers = map[string]string{
 	"models/words.go":           "models of users' own have :f's, too",
 	"models/infer.go":           "what a history looks like that no model fits",
 	"internal/pagetest/":        "histories that tests draw",
-	"internal/rows/":            "small histories, until they are in their models' homes",
+	"internal/testops/":         "small histories, until they are in their models' homes",
 	"jepsen/forms/":             "other monitors' text forms have words of their own",
 	"jepsen/independent.go":     "a :cas may have a key and two values",
 	"internal/store/skipped.go": "skipped events may be reads",

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"clew/fallback"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -21,8 +21,8 @@ func heap() int64 {
 // The heap holds as many bytes for a search as the search has taken off its budget.
 func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
 	const limit = 12 << 20
-	ordinary := rows.Simulated(20_000, 20, 5, 0, 1)
-	for name, ops := range map[string]*models.Operations{"many states": rows.Endless(20, rows.Counter{}), "few states": ordinary} {
+	ordinary := testops.Simulated(20_000, 20, 5, 0, 1)
+	for name, ops := range map[string]*models.Operations{"many states": testops.Endless(20, testops.Counter{}), "few states": ordinary} {
 		for _, engine := range []string{"window", "frontier"} {
 			if engine == "frontier" && name == "few states" {
 				continue // it needs little memory, for a long time
@@ -58,9 +58,9 @@ func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
 // A search holds no more than the busiest stretch needs. A failure at the end
 // is that of what came after the last operation that ran alone.
 func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
-	stretches := &models.Operations{Model: rows.Simulated(1, 1, 3, 0, 0).Model}
+	stretches := &models.Operations{Model: testops.Simulated(1, 1, 3, 0, 0).Model}
 	for seed := range uint64(200) {
-		busy := rows.Simulated(12, 4, 3, 0, seed)
+		busy := testops.Simulated(12, 4, 3, 0, seed)
 		from := stretches.Events
 		for i := range int32(busy.Len()) {
 			stretches.Append(from+busy.Inv[i], from+busy.Res[i], busy.Op(i))
@@ -70,7 +70,7 @@ func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
 	}
 	stretches.Append(stretches.Events, stretches.Events+1, models.Op{Kind: models.Read, A: 1})
 	stretches.Events += 2
-	sequence := &models.Operations{Model: rows.Counter{}}
+	sequence := &models.Operations{Model: testops.Counter{}}
 	for i := range int32(1000) {
 		sequence.Append(2*i, 2*i+1, models.Op{Kind: models.Kind(i / 999)}) // the last one never fits
 	}

@@ -12,7 +12,7 @@ import (
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -28,7 +28,7 @@ func TestALocalProofIsOne(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
 		valid, invalid := 0, 0
 		for seed := range n {
-			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(10 + seed%20)}, seed)
+			ops, text := testops.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(10 + seed%20)}, seed)
 			switch enginetest.Compare(t, ops, text, model, configs.Window{}, configs.Frontier{Rules: configs.Rules{NoCovering: true, NoDomination: true}}) {
 			case jepsen.Valid:
 				valid++
@@ -51,7 +51,7 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 	smaller := 0
 	for _, model := range []string{"register", "cas-register", "multi-register"} {
 		for seed := range n {
-			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
+			ops, text := testops.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
 			a := configs.Window{}.Decide(context.Background(), ops, fallback.Limits{})
 			if a.Verdict != jepsen.Invalid {
 				continue

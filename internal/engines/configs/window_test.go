@@ -1,9 +1,6 @@
 package configs_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines/configs"
-	"clew/internal/engines/porcupine"
 	"context"
 	"fmt"
 	"strings"
@@ -11,20 +8,23 @@ import (
 	"time"
 
 	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines/configs"
+	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
 
 func TestNoRuleChangesAnAnswer(t *testing.T) {
 	n := effort.Histories(300, 20_000)
-	for _, spec := range rows.Models() {
+	for _, spec := range testops.Models() {
 		model := spec.Name
 		valid, invalid := 0, 0
 		for seed := range n {
-			ops, text := rows.Generated(t, spec, gen.Options{}, seed)
+			ops, text := testops.Generated(t, spec, gen.Options{}, seed)
 			for name, rules := range enginetest.Switches {
 				enginetest.Compare(t, ops, text, model+", "+name, configs.Frontier{Rules: rules}, porcupine.Engine{})
 				switch enginetest.Compare(t, ops, text, model+", "+name, configs.Window{Rules: rules}, porcupine.Engine{}) {
@@ -52,7 +52,7 @@ func TestAFailedCASFixesNoState(t *testing.T) {
 		}
 		for _, cas := range []string{"", "2 :invoke :cas [3 4]\n2 :fail :cas [3 4]\n"} {
 			text := before + cas + fmt.Sprintf("0 :invoke :read nil\n0 :ok :read %d\n", value)
-			ops := rows.Read(t, models.Spec{Name: "cas-register", ObserveFailedCAS: true}, text)
+			ops := testops.Read(t, models.Spec{Name: "cas-register", ObserveFailedCAS: true}, text)
 			for name, e := range map[string]fallback.Engine{"window": configs.Window{}, "frontier": configs.Frontier{}, "porcupine": porcupine.Engine{}} {
 				if a := enginetest.Within(e, ops, time.Minute); a.Verdict != want {
 					t.Errorf("%s says %s, want %s:\n%s", name, a.Verdict, want, text)
@@ -78,7 +78,7 @@ func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 				fmt.Fprintf(&end, "%d :ok :add 1\n", p)
 			}
 			text := begin.String() + fmt.Sprintf("%d :invoke :read nil\n%[1]d :ok :read %d\n", n, read) + end.String()
-			ops := rows.Read(t, models.Spec{Name: "counter"}, text)
+			ops := testops.Read(t, models.Spec{Name: "counter"}, text)
 			for name, e := range map[string]fallback.Engine{"window": configs.Window{}, "frontier": configs.Frontier{}} {
 				a := enginetest.Within(e, ops, time.Minute)
 				if a.Verdict != want || enginetest.Shows(ops, a) != nil {
@@ -94,11 +94,11 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 	if effort.Few() {
 		n = 30
 	}
-	for _, spec := range rows.Models() {
+	for _, spec := range testops.Models() {
 		model := spec.Name
 		valid, invalid, unknown := 0, 0, 0
 		for seed := range n {
-			ops, text := rows.Generated(t, spec, gen.Options{Operations: 40}, 1_000_000+seed)
+			ops, text := testops.Generated(t, spec, gen.Options{Operations: 40}, 1_000_000+seed)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			undecided := porcupine.Engine{}.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(200 << 20)}).Verdict == jepsen.Unknown
 			cancel()

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/effort"
-
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -199,7 +198,7 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 			}
 			found, missed, invalid := 0, 0, 0
 			for seed := range uint64(n) {
-				ops, text := rows.Generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
+				ops, text := testops.Generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
 				want := oracle.Decide(ops, oracle.Options{})
 				a := Engine{depth}.Decide(context.Background(), ops, fallback.Limits{})
 				switch {
@@ -235,7 +234,7 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 	found := [6]int{}
 	for seed := range uint64(n) {
 		text := gen.Threads(seed, "java-queue", 7, 2, 0.9).Text
-		ops := rows.Read(t, models.Spec{Name: "java-queue"}, text)
+		ops := testops.Read(t, models.Spec{Name: "java-queue"}, text)
 		if a := (Engine{5}).Decide(context.Background(), ops, fallback.Limits{}); a.Verdict == jepsen.Valid {
 			found[a.Depth]++
 			if _, err := models.Replay(ops.Model, &ops.Columns, a.Order); err != nil {
@@ -250,7 +249,7 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 }
 
 func TestHittingEndsWhenItIsToldTo(t *testing.T) {
-	ops := rows.Simulated(3000, 10, 3, 0.05, 1)
+	ops := testops.Simulated(3000, 10, 3, 0.05, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan fallback.Answer)
 	go func() { done <- Engine{5}.Decide(ctx, ops, fallback.Limits{}) }()

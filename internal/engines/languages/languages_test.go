@@ -1,8 +1,6 @@
 package languages_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -11,13 +9,15 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/languages"
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -50,14 +50,14 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 			}
 			h := gen.New(r, o)
 			spec.Init = h.Init
-			return rows.Read(t, spec, h.Text)
+			return testops.Read(t, spec, h.Text)
 		})
 	}
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	variants.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
-		return rows.DrawStacks(r, 2, 10, 6).Run(r)
+		return testops.DrawStacks(r, 2, 10, 6).Run(r)
 	})
 }
 
@@ -75,7 +75,7 @@ func TestEverySmallHistory(t *testing.T) {
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 2 * time.Second, Others: 2 * time.Second}
 	m.AtTheBoundary(t, effort.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
-		s := rows.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
+		s := testops.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
 		if r.IntN(3) == 0 {
 			s.Values = s.N // few of them repeat
@@ -90,7 +90,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 	cores, size := 0, 0
 	for seed := range effort.Histories(200, 20_000) {
 		r := gen.Rand(seed)
-		s := rows.DrawStacks(r, 5, 60, 6)
+		s := testops.DrawStacks(r, 5, 60, 6)
 		s.Wrong++
 		ops := s.Run(r)
 		a := enginetest.Within(languages.Engine{}, ops, 2*time.Second)
@@ -109,7 +109,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 // hard returns a history for which the engine takes long.
 func hard() *models.Operations {
 	r := gen.Rand(1)
-	return rows.Stacks{N: 3000, Processes: 40, Values: 30, Pops: 10}.Run(r)
+	return testops.Stacks{N: 3000, Processes: 40, Values: 30, Pops: 10}.Run(r)
 }
 
 func TestItStopsAtItsLimits(t *testing.T) {
@@ -135,14 +135,14 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	if left := budget.Left(); left != 2<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
-	if a := (languages.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (languages.Engine{}).Decide(context.Background(), testops.Endless(3, testops.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
 
 func TestItTakesTurns(t *testing.T) {
 	r := gen.Rand(1)
-	ops := rows.Stacks{N: 3000, Processes: 8, Values: 3, Pops: 10}.Run(r)
+	ops := testops.Stacks{N: 3000, Processes: 8, Values: 3, Pops: 10}.Run(r)
 	relay := engines.Turns{Engines: []fallback.Engine{languages.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
 	alone := languages.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
 	if a := relay.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != jepsen.Valid || a.By != "languages" || a.Work < alone.Work || alone.Work < 1000 {
@@ -186,7 +186,7 @@ func TestWhatASetWasReachedWithStays(t *testing.T) {
 	for range 99 {
 		deep.WriteString("{:process 9 :type :invoke :f :push :value 9} {:process 9 :type :ok :f :push :value 9}\n")
 	}
-	ops := rows.Read(t, models.Spec{Name: "stack", Init: "[2 1 1]"}, `
+	ops := testops.Read(t, models.Spec{Name: "stack", Init: "[2 1 1]"}, `
 		{:process 0 :type :invoke :f :pop}
 		{:process 1 :type :invoke :f :push :value 2}
 		{:process 2 :type :invoke :f :push :value 2}

@@ -1,8 +1,6 @@
 package lockstep_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines"
 	"context"
 	"math/rand/v2"
 	"regexp"
@@ -11,13 +9,15 @@ import (
 	"time"
 
 	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/lockstep"
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -39,29 +39,29 @@ var queue = models.Spec{Name: "fifo-queue"}
 
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
-		return read(t, r, rows.DrawQueues(r, 2, 10, 5))
+		return read(t, r, testops.DrawQueues(r, 2, 10, 5))
 	})
 }
 
 // read returns a history of a queue.
-func read(t *testing.T, r *rand.Rand, s rows.Queues) *models.Operations {
+func read(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations {
 	t.Helper()
 	text, init := s.Run(r)
-	return rows.Read(t, models.Spec{Name: "fifo-queue", Init: init}, text)
+	return testops.Read(t, models.Spec{Name: "fifo-queue", Init: init}, text)
 }
 
 // TestPlainJavaQueuesAreQueues: a java-queue is a queue as long as it has only offer,
 // poll, peek, and isEmpty that answers true.
 func TestPlainJavaQueuesAreQueues(t *testing.T) {
 	variants.Small(t, effort.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
-		s := rows.DrawQueues(r, 2, 10, 5)
+		s := testops.DrawQueues(r, 2, 10, 5)
 		s.Drains = 0
 		text, init := s.Run(r)
-		return rows.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+		return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
 	})
 	for _, other := range []string{":size :value 0", ":isEmpty :value false", ":offer :value false"} {
 		text := "{:process 0 :type :invoke :f " + strings.Replace(other, "false", "1", 1) + "}\n{:process 0 :type :ok :f " + other + "}"
-		if ops := rows.Read(t, models.Spec{Name: "java-queue"}, text); isQueue(ops.Model) {
+		if ops := testops.Read(t, models.Spec{Name: "java-queue"}, text); isQueue(ops.Model) {
 			t.Errorf("%s is an operation of a FIFO queue", other)
 		}
 	}
@@ -93,7 +93,7 @@ func kinds(t *testing.T) (m models.Model, ops []models.Op) {
 		{:process 0 :type :invoke :f :drain} {:process 0 :type :ok :f :drain :value []}
 		{:process 0 :type :invoke :f :dequeue} {:process 0 :type :info :f :dequeue :value nil}
 		{:process 1 :type :invoke :f :drain} {:process 1 :type :info :f :drain :value nil}`
-	all := rows.Read(t, queue, text)
+	all := testops.Read(t, queue, text)
 	for row := range int32(all.Len()) {
 		ops = append(ops, all.Op(row))
 	}
@@ -111,7 +111,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Frontier{}, porcupine.Engine{}},
 		Patience: 5 * time.Second, Others: 200 * time.Millisecond, Cores: true}
 	m.AtTheBoundary(t, effort.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
-		s := rows.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
+		s := testops.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
 		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
 		s.Wrong = r.IntN(2)
 		return read(t, r, s)
@@ -126,7 +126,7 @@ func long(t *testing.T, operations, crashed int) *models.Operations {
 	if _, err := gen.Long(&text, o); err != nil {
 		t.Fatal(err)
 	}
-	return rows.Read(t, queue, text.String())
+	return testops.Read(t, queue, text.String())
 }
 
 func TestItStopsAtItsLimits(t *testing.T) {
@@ -156,7 +156,7 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	if a := (lockstep.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (lockstep.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (lockstep.Engine{}).Decide(context.Background(), testops.Endless(3, testops.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
@@ -210,7 +210,7 @@ func TestWhatEachRuleNeeds(t *testing.T) {
 	} {
 		spec := queue
 		spec.Init = c.init
-		ops := rows.Read(t, spec, c.text)
+		ops := testops.Read(t, spec, c.text)
 		for config, e := range variants {
 			variants.Judged(t, config, ops, oracle.Decide(ops, oracle.Options{}))
 			if a := e.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != c.want {

@@ -1,8 +1,6 @@
 package matching_test
 
 import (
-	"clew/internal/effort"
-	"clew/internal/engines"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,13 +9,15 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
+	"clew/internal/effort"
+	"clew/internal/engines"
 	"clew/internal/engines/configs"
 	"clew/internal/engines/matching"
 	"clew/internal/engines/porcupine"
 	"clew/internal/engines/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -56,7 +56,7 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 			o.Model = spec.Name
 			h := gen.New(r, o)
 			spec.Init = h.Init
-			return rows.Read(t, spec, h.Text)
+			return testops.Read(t, spec, h.Text)
 		})
 	}
 }
@@ -78,14 +78,14 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	for _, cas := range []bool{false, true} {
 		variants.Small(t, effort.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
-			s := rows.DrawRegisters(r, 2, 9, 6)
+			s := testops.DrawRegisters(r, 2, 9, 6)
 			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 			ops := s.Run(r)
 			if !cas {
 				onlyWrites(r, ops)
 			}
 			if r.IntN(3) > 0 {
-				rows.Disturb(r, ops, s.Values)
+				testops.Disturb(r, ops, s.Values)
 			}
 			return ops
 		})
@@ -98,11 +98,11 @@ func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
 		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
 			defer matching.ReachAtMost(farthest)()
 			variants.Small(t, effort.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
-				s := rows.DrawRegisters(r, 4, 12, 6)
+				s := testops.DrawRegisters(r, 4, 12, 6)
 				s.Processes, s.Values = 2+r.IntN(5), 1+r.IntN(3)
 				ops := s.Run(r)
 				if r.IntN(3) > 0 {
-					rows.Disturb(r, ops, s.Values)
+					testops.Disturb(r, ops, s.Values)
 				}
 				return ops
 			})
@@ -129,14 +129,14 @@ var judges = []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Fronti
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 10 * time.Second, Others: 10 * time.Second}
 	m.AtTheBoundary(t, effort.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
-		s := rows.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
+		s := testops.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 30))
 		ops := s.Run(r)
 		if r.IntN(2) == 0 {
 			onlyWrites(r, ops)
 		}
 		if r.IntN(4) > 0 {
-			rows.Disturb(r, ops, s.Values)
+			testops.Disturb(r, ops, s.Values)
 		}
 		return ops
 	})
@@ -148,12 +148,12 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 	cores, size := 0, 0
 	for seed := range effort.Histories(200, 20_000) {
 		r := gen.Rand(seed)
-		s := rows.DrawRegisters(r, 5, 60, 8)
+		s := testops.DrawRegisters(r, 5, 60, 8)
 		ops := s.Run(r)
 		if r.IntN(2) == 0 {
 			onlyWrites(r, ops)
 		}
-		rows.Disturb(r, ops, s.Values)
+		testops.Disturb(r, ops, s.Values)
 		a := enginetest.Within(matching.Engine{}, ops, 10*time.Second)
 		if a.Verdict != jepsen.Invalid {
 			continue
@@ -168,7 +168,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 }
 
 func TestItStopsAtItsLimits(t *testing.T) {
-	s := rows.Registers{N: 8000, Processes: 60, Values: 2, Crashes: 300, Reads: 2, Writes: 1}
+	s := testops.Registers{N: 8000, Processes: 60, Values: 2, Crashes: 300, Reads: 2, Writes: 1}
 	r := gen.Rand(1)
 	ops := s.Run(r)
 	slow := variants["nothing"] // it would take long to decide
@@ -196,14 +196,14 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	if a := (matching.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (matching.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (matching.Engine{}).Decide(context.Background(), testops.Endless(3, testops.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }
 
 func TestItTakesTurns(t *testing.T) {
 	r := gen.Rand(1)
-	ops := rows.Registers{N: 3000, Processes: 20, Values: 3, Reads: 3, Writes: 2}.Run(r)
+	ops := testops.Registers{N: 3000, Processes: 20, Values: 3, Reads: 3, Writes: 2}.Run(r)
 	relay := engines.Turns{Engines: []fallback.Engine{matching.Engine{}, configs.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
 	alone := matching.Engine{}.Decide(context.Background(), ops, fallback.Limits{})
 	if a := relay.Decide(context.Background(), ops, fallback.Limits{}); a.Verdict != jepsen.Valid || a.By != "matching" || a.Work < alone.Work || alone.Work < 1000 {
@@ -256,7 +256,7 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 			h.Append(r[0], r[1], op)
 			h.Of = append(h.Of, jepsen.Operation(i))
 		}
-		if v := enginetest.Compare(t, h, rows.Text(h), name, matching.Engine{}, configs.Window{}); v == jepsen.Unknown {
+		if v := enginetest.Compare(t, h, testops.Text(h), name, matching.Engine{}, configs.Window{}); v == jepsen.Unknown {
 			t.Errorf("%s: it is undecided", name)
 		}
 	}

@@ -1,13 +1,14 @@
 package porcupine
 
 import (
-	"clew/fallback"
-	"clew/internal/rows"
-	"clew/jepsen"
-	"clew/models"
 	"context"
 	"runtime"
 	"testing"
+
+	"clew/fallback"
+	"clew/internal/testops"
+	"clew/jepsen"
+	"clew/models"
 )
 
 func TestTheSearchDoesNotAllocateFarPastItsBudget(t *testing.T) {
@@ -15,7 +16,7 @@ func TestTheSearchDoesNotAllocateFarPastItsBudget(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s := newSearch(context.Background(), rows.Endless(14, rows.Counter{}), fallback.Limits{Memory: models.NewMemory(limit)})
+	s := newSearch(context.Background(), testops.Endless(14, testops.Counter{}), fallback.Limits{Memory: models.NewMemory(limit)})
 	s.run() // what it remembers is garbage afterwards, so look at what it allocated
 	runtime.ReadMemStats(&after)
 	allocated := int64(after.TotalAlloc - before.TotalAlloc)

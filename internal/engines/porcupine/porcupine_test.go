@@ -9,7 +9,7 @@ import (
 	"clew/fallback"
 	"clew/internal/engines/porcupine"
 	"clew/internal/enginetest"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -19,7 +19,7 @@ func TestATimeLimitStopsTheSearchAndLeavesNothingRunning(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	a := porcupine.Engine{}.Decide(ctx, rows.Endless(14, rows.Counter{}), fallback.Limits{})
+	a := porcupine.Engine{}.Decide(ctx, testops.Endless(14, testops.Counter{}), fallback.Limits{})
 	if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
@@ -31,10 +31,10 @@ func TestACancelledContextInterruptsTheSearch(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(14, rows.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
+	if a := (porcupine.Engine{}).Decide(ctx, testops.Endless(14, testops.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v, want unknown for the interruption", a)
 	}
-	if a := (porcupine.Engine{}).Decide(ctx, rows.Endless(2, rows.Counter{}), fallback.Limits{}); a.Cause != jepsen.Interrupted {
+	if a := (porcupine.Engine{}).Decide(ctx, testops.Endless(2, testops.Counter{}), fallback.Limits{}); a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v: it began although the context was done", a)
 	}
 	enginetest.Settles(t, before)
@@ -42,7 +42,7 @@ func TestACancelledContextInterruptsTheSearch(t *testing.T) {
 
 func TestAMemoryLimitStopsTheSearchAndIsGivenBack(t *testing.T) {
 	budget := models.NewMemory(1 << 20)
-	if a := (porcupine.Engine{}).Decide(context.Background(), rows.Endless(14, rows.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+	if a := (porcupine.Engine{}).Decide(context.Background(), testops.Endless(14, testops.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
 	}
 	if left := budget.Left(); left != 1<<20 {
@@ -58,12 +58,12 @@ func TestAPanicInAModelReachesTheCaller(t *testing.T) {
 		}
 		enginetest.Settles(t, before)
 	}()
-	porcupine.Engine{}.Decide(context.Background(), rows.Endless(3, rows.Counter{Panics: true}), fallback.Limits{})
+	porcupine.Engine{}.Decide(context.Background(), testops.Endless(3, testops.Counter{Panics: true}), fallback.Limits{})
 	t.Error("no panic")
 }
 
 func TestWithoutAnyCompletionEverythingIsLinearizable(t *testing.T) {
-	ops := &models.Operations{Model: rows.Counter{}}
+	ops := &models.Operations{Model: testops.Counter{}}
 	for i := range int32(30) { // all their states would not fit
 		ops.Append(i, models.Open, models.Op{A: i})
 	}
@@ -74,7 +74,7 @@ func TestWithoutAnyCompletionEverythingIsLinearizable(t *testing.T) {
 }
 
 // shuffled is a model whose steps lead from every state to all of 400.
-type shuffled struct{ rows.Counter }
+type shuffled struct{ testops.Counter }
 
 func (shuffled) Outcomes(_ models.State, _ models.Op, yield func(models.State) bool) {
 	for n := int32(0); n < 400 && yield(models.State{n}); n++ {
@@ -93,7 +93,7 @@ func TestStatesThatSeveralLeadToAreHeldOnce(t *testing.T) {
 }
 
 func TestTheFirstFailingCompletionIsTheFurthestReached(t *testing.T) {
-	ops := rows.Endless(4, rows.Counter{})
+	ops := testops.Endless(4, testops.Counter{})
 	ops.Append(ops.Events, ops.Events+1, models.Op{A: 9}) // after the failure
 	ops.Events += 2
 	a := porcupine.Engine{}.Decide(context.Background(), ops, fallback.Limits{})

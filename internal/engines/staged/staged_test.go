@@ -16,7 +16,7 @@ import (
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/rows"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -66,11 +66,11 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 			continue
 		}
 		if err := enginetest.Shows(ops, a); err != nil {
-			t.Fatalf("%s: %v\n%s", config, err, rows.Text(ops))
+			t.Fatalf("%s: %v\n%s", config, err, testops.Text(ops))
 		}
 		for _, b := range known {
 			if compared++; a.Verdict != b.Verdict || a.FailEvent != b.FailEvent {
-				t.Fatalf("%s, %s: %d (event %d), a judge says %d (event %d) of\n%s", name, config, a.Verdict, a.FailEvent, b.Verdict, b.FailEvent, rows.Text(ops))
+				t.Fatalf("%s, %s: %d (event %d), a judge says %d (event %d) of\n%s", name, config, a.Verdict, a.FailEvent, b.Verdict, b.FailEvent, testops.Text(ops))
 			}
 		}
 		verdict = a.Verdict
@@ -88,14 +88,14 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	verdicts, edges, pairs, unknown := [3]int{}, 0, 0, 0
 	for seed := range n {
 		r := gen.Rand(seed)
-		s := rows.DrawRegisters(r, 20, 220, 14)
+		s := testops.DrawRegisters(r, 20, 220, 14)
 		ops := s.Run(r)
 		if r.IntN(4) > 0 {
-			rows.Disturb(r, ops, s.Values)
+			testops.Disturb(r, ops, s.Values)
 		}
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
-			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
+			if valid, invalid, ok := testops.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
 				edges++
 			}
@@ -127,11 +127,11 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	verdicts := [2]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
-		s := rows.DrawRegisters(r, 2, 9, 6)
+		s := testops.DrawRegisters(r, 2, 9, 6)
 		s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 		ops := s.Run(r)
 		if r.IntN(3) > 0 {
-			rows.Disturb(r, ops, s.Values)
+			testops.Disturb(r, ops, s.Values)
 		}
 		want := oracle.Decide(ops, oracle.Options{})
 		for name, rules := range variants {
@@ -140,10 +140,10 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 			}
 			a := staged.Engine{Rules: rules}.Decide(context.Background(), ops, fallback.Limits{})
 			if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, rows.Text(ops))
+				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, testops.Text(ops))
 			}
 			if err := enginetest.Shows(ops, a); err != nil {
-				t.Fatalf("%s: %v\n%s", name, err, rows.Text(ops))
+				t.Fatalf("%s: %v\n%s", name, err, testops.Text(ops))
 			}
 		}
 		if want.Linearizable {
@@ -166,7 +166,7 @@ func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 	}
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "cas-register", ObserveFailedCAS: true, NilReadsExact: true}} {
 		for seed := range n {
-			ops, text := rows.Generated(t, spec, gen.Options{ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
+			ops, text := testops.Generated(t, spec, gen.Options{ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
 			for name, rules := range variants {
 				enginetest.Compare(t, ops, text, spec.Name+", "+name, staged.Engine{Rules: rules}, configs.Frontier{})
 			}
@@ -175,10 +175,10 @@ func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 }
 
 func TestStagedStopsAtItsLimits(t *testing.T) {
-	s := rows.Registers{N: 4000, Processes: 12, Values: 6, Crashes: 300, Reads: 4, Writes: 1}
+	s := testops.Registers{N: 4000, Processes: 12, Values: 6, Crashes: 300, Reads: 4, Writes: 1}
 	r := gen.Rand(1)
 	ops := s.Run(r)
-	rows.Disturb(r, ops, s.Values)
+	testops.Disturb(r, ops, s.Values)
 	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := models.NewMemory(1 << 30)
@@ -204,7 +204,7 @@ func TestStagedStopsAtItsLimits(t *testing.T) {
 	if a := (staged.Engine{MaxNodes: 100, Rules: rules}).Decide(context.Background(), ops, fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
 	}
-	if a := (staged.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
+	if a := (staged.Engine{}).Decide(context.Background(), testops.Endless(3, testops.Counter{}), fallback.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }

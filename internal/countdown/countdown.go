@@ -1,8 +1,10 @@
-// Package ending has a context for tests of what happens when a context ends. It
-// counts how often it is looked at, so no test depends on time.
-package ending
+// Package countdown has a context for tests of what happens when a context ends. It ends
+// after it has been looked at some times, so no test depends on time.
+package countdown
 
-import "context"
+import (
+	"context"
+)
 
 // Context is done once it has been looked at Looks times. After counts the looks
 // since then.

@@ -1,6 +1,6 @@
-// Package rows makes operations for the tests and benchmarks of the engines, and
-// shrinks them.
-package rows
+// Package testops makes operations for the tests and benchmarks of the engines, and shrinks
+// them.
+package testops
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/gen"
-	_ "clew/internal/types" // the data types
+	_ "clew/internal/types"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -87,6 +87,7 @@ func Simulated(n, processes, values int, crash float64, seed uint64) *models.Ope
 type Counter struct{ Panics bool }
 
 func (c Counter) Init() models.State { return models.State{0} }
+
 func (c Counter) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	if c.Panics {
 		panic("the model is broken")
@@ -96,10 +97,14 @@ func (c Counter) Step(dst []models.State, s models.State, op models.Op) []models
 	}
 	return append(dst, models.State{s[0]*31 + op.A})
 }
-func (c Counter) Mutates(models.Op) bool             { return true }
+
+func (c Counter) Mutates(models.Op) bool { return true }
+
 func (c Counter) Why(models.State, models.Op) string { return "never" }
-func (c Counter) Record(models.State) edn.Value      { return edn.Value{} }
-func (c Counter) Traits() *models.Traits             { return &models.Traits{} }
+
+func (c Counter) Record(models.State) edn.Value { return edn.Value{} }
+
+func (c Counter) Traits() *models.Traits { return &models.Traits{} }
 
 // Endless returns n concurrent operations and one that never fits: n! orders.
 func Endless(n int32, m models.Model) *models.Operations {
