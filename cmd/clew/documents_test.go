@@ -3,6 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,7 +18,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"clew"
+	"clew/fallback"
+	"clew/fastpath"
+	"clew/fastpath/families"
+	"clew/internal/engines"
 	"clew/internal/store"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -230,5 +241,126 @@ func TestMessagesInTroubleshootingAreSaid(t *testing.T) {
 	}
 	if len(messages) < 20 {
 		t.Errorf("only %d messages were found", len(messages))
+	}
+}
+
+// TestTheWalkNamesWhatThereIs checks docs/architecture.md. If the text of a link is a name in backticks, the file that it
+// leads to, or the package if it leads to a folder, declares the name. A method or field is Type.Name.
+func TestTheWalkNamesWhatThereIs(t *testing.T) {
+	walk := filepath.Join("..", "..", "docs", "architecture.md")
+	links := regexp.MustCompile("\\[`([^`]+)`\\]\\(([^)]+)\\)").FindAllStringSubmatch(documents(t)[walk], -1)
+	for _, link := range links {
+		file := filepath.Join(filepath.Dir(walk), link[2])
+		if names, err := declared(file); err != nil || !slices.Contains(names, link[1]) {
+			t.Errorf("%s does not declare %s: %v", link[2], link[1], err)
+		}
+	}
+	if len(links) < 60 {
+		t.Errorf("only %d names were found", len(links))
+	}
+}
+
+// declared returns the names that a Go file declares, or all files of a folder.
+func declared(path string) (names []string, err error) {
+	files := []string{path}
+	if filepath.Ext(path) != ".go" {
+		if files, err = filepath.Glob(filepath.Join(path, "*.go")); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range parsed.Decls {
+			names = append(names, declaredBy(d)...)
+		}
+	}
+	return names, nil
+}
+
+func declaredBy(d ast.Decl) (names []string) {
+	if f, is := d.(*ast.FuncDecl); is {
+		if f.Recv == nil {
+			return []string{f.Name.Name}
+		}
+		return []string{strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*") + "." + f.Name.Name}
+	}
+	for _, spec := range d.(*ast.GenDecl).Specs {
+		switch s := spec.(type) {
+		case *ast.ValueSpec:
+			for _, name := range s.Names {
+				names = append(names, name.Name)
+			}
+		case *ast.TypeSpec:
+			names = append(names, s.Name.Name)
+			var fields *ast.FieldList
+			switch of := s.Type.(type) {
+			case *ast.StructType:
+				fields = of.Fields
+			case *ast.InterfaceType:
+				fields = of.Methods
+			default:
+				continue
+			}
+			for _, field := range fields.List {
+				for _, name := range field.Names {
+					names = append(names, s.Name.Name+"."+name.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// TestTheWalkShowsWhatRuns checks that docs/architecture.md shows its history as the code sees it at each stage.
+func TestTheWalkShowsWhatRuns(t *testing.T) {
+	text := documents(t)[filepath.Join("..", "..", "docs", "architecture.md")]
+	file := filepath.Join("..", "..", "testdata", "histories", "stale-read.edn")
+	ctx := context.Background()
+	h, err := clew.ReadFile(file, jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&shown, "    "+format+"\n", args...) }
+	for _, e := range []jepsen.Event{10, 11, 15} {
+		line("%5d  %5d  %-7s  %7d  %2d %-6s  %5d %-3s  %9d", e, h.Index(e), h.Type[e], h.Process[e],
+			h.F[e], h.Values.Text(h.F[e]), h.Value[e], h.Values.Text(h.Value[e]), h.OpOf[e])
+	}
+	spec, _, err := models.Spec{}.Infer(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := spec.Read(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[models.Kind]string{models.Read: "Read", models.Write: "Write"}
+	for i := range models.Row(ops.Len()) {
+		line("%3d  %3d  %3d  %d %-5s  %2d  %d  %2d  %s", i, ops.Inv[i], ops.Res[i], ops.Kind[i], kinds[ops.Kind[i]], ops.A[i], ops.B[i], ops.Of[i], h.Call(ops.Of[i]))
+	}
+	path, _ := families.Of(ops.Model)
+	d := path.Decide(ctx, &ops.Columns, fastpath.WantWitness|fastpath.WantFailure)
+	line("%#v", ops.Model.Traits().Shape())
+	line("FailEvent %d, Before %v, Core %v", d.FailEvent, d.Before, d.Core)
+	line("Why %s", strings.TrimPrefix(fmt.Sprintf("%T%+v", d.Why, d.Why), "*"))
+	a := engines.New("window", 0).Decide(ctx, ops, fallback.Limits{})
+	line("FailEvent %d, Order %v, core %v", a.FailEvent, a.Order, fallback.Core(ctx, engines.New("window", 0), ops, a.FailEvent, fallback.Limits{}))
+	r, err := clew.Check(ctx, h, models.Spec{}, clew.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(r.Text(), " ms\n")
+	for said := range strings.Lines(rest) {
+		if said = strings.TrimSpace(said); said != "" {
+			line("%s", said)
+		}
+	}
+	for said := range strings.Lines(shown.String()) {
+		if !strings.Contains(text, said) {
+			t.Errorf("the document lacks %q", said)
+		}
 	}
 }
