@@ -5,7 +5,7 @@ import (
 
 	"clew/fallback"
 	"clew/fastpath"
-	"clew/fastpath/families"
+	"clew/internal/families"
 	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/jepsen"

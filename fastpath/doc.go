@@ -13,7 +13,7 @@
 //
 // # Use
 //
-// Each family of data types (packages register, container, lock, set and sequence) has a
+// Each family of data types (a package below internal/families) has a
 // function Path, which is a Family: it returns the path for a shape that belongs to the family.
 //
 //	path, refusal := register.Path(models.RegisterShape{Init: init, CAS: true})

@@ -18,7 +18,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/fastpath"
-	nearlinear "clew/fastpath/families"
+	nearlinear "clew/internal/families"
 	"clew/internal/engines"
 	"clew/internal/opmap"
 	"clew/jepsen"

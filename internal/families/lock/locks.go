@@ -1,0 +1,236 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+
+	"clew/fastpath"
+	"clew/internal/bitset"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Locks without owners: mutex, semaphore
+//
+// Decides: histories of one counter, the permits that are held, from 0 to a
+// bound. An acquire moves it up by one, and a release by any process moves
+// it down by one. A mutex is a semaphore with one permit.
+//
+// Precondition: none for a mutex. A semaphore whose operations take several
+// permits at once is not decided (3-PARTITION reduces to it).
+//
+// Cost: O(operations * log64(events) + events / 64).
+//
+// Rests on: the exchange argument of lookupset.go in package set, whose sweep this is,
+// for one counter. So the open flips of a kind are stored as the events at which
+// they return: the first of these, because only that flip can be linearized next,
+// and a bitset of the others. The sweep skips events at which nothing has to happen.
+//
+// Crashed operations: a flip that never returns is taken only if no other flip is left.
+//
+// # Core
+//
+// Locks are not closed under dropping operations. Their core is the history up
+// to the failure.
+
+// semaphore decides a history of Acquire and Release on permits without owners.
+func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShape, want fastpath.Want) fastpath.Decision {
+	if lock.Counted {
+		for i, count := range c.B {
+			if count != 1 {
+				return fastpath.Undecided(&Counted{int32(i)})
+			}
+		}
+	}
+	for i, kind := range c.Kind {
+		if kind > models.Release || c.A[i] != 0 {
+			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+		}
+	}
+	in := fastpath.NewInput(ctx, c, 0)
+	s := lockSweep{in: in, witness: want&(fastpath.WantWitness|fastpath.WantFailure) != 0}
+	t := s.sweep(lock)
+	if t < 0 {
+		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
+	}
+	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantFailure != 0 {
+		o := in.OpReturning(t)
+		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
+		before := lockSweep{in: in.Cut(t - 1), witness: true} // operations that return later are needed last there
+		before.sweep(lock)
+		d.Before = before.order
+		d.Core = in.UpTo(t)
+		d.Why = whyLock(in, s.order, o)
+	}
+	return d
+}
+
+// openFlips holds the flips of one kind that are open and not linearized.
+type openFlips struct {
+	first   int32      // the first event at which one returns; Open if none does
+	others  bitset.Set // the others
+	crashed []int32    // those that never return
+	room    int32      // how many more of the kind can happen
+}
+
+// add adds a flip that returns at event res.
+func (f *openFlips) add(res int32) {
+	if f.first == models.Open {
+		f.first = res
+		return
+	}
+	f.others.Add(max(f.first, res))
+	f.first = min(f.first, res)
+}
+
+// lockSweep is a sweep over the events of a history.
+type lockSweep struct {
+	in      fastpath.Input
+	open    [2]openFlips // by kind
+	witness bool
+	ops     []int32 // by event: the operation that returns, for the witness
+	order   []int32
+}
+
+// sweep returns the first event at which a return fails, or -1.
+func (s *lockSweep) sweep(lock models.SemaphoreShape) int32 {
+	in := s.in
+	for k := range s.open {
+		s.open[k] = openFlips{others: bitset.New(in.Events), first: models.Open}
+	}
+	acquires, releases := &s.open[models.Acquire], &s.open[models.Release]
+	acquires.room, releases.room = lock.Permits-lock.Held, lock.Held
+	if s.witness {
+		s.ops = make([]int32, in.Events)
+		s.order = make([]int32, 0, in.Len())
+	}
+	for i, inv := range in.Inv {
+		if t := s.returnsBefore(inv); t >= 0 {
+			return t
+		}
+		f, res := &s.open[in.Kind[i]], in.Res[i]
+		if res == models.Open {
+			f.crashed = append(f.crashed, int32(i))
+			continue
+		}
+		f.add(res)
+		if s.witness {
+			s.ops[res] = int32(i)
+		}
+	}
+	return s.returnsBefore(in.Events)
+}
+
+// returnsBefore linearizes the operations that return before event end and have
+// not been linearized yet. It returns the first event at which this fails, or
+// -1.
+func (s *lockSweep) returnsBefore(end int32) int32 {
+	for {
+		f, other := &s.open[models.Acquire], &s.open[models.Release]
+		if other.first < f.first {
+			f, other = other, f
+		}
+		if f.first >= end {
+			return -1
+		}
+		if f.room > 0 {
+			f.room--
+			other.room++
+		} else if !s.linearize(other) { // which makes room for this one
+			return f.first
+		}
+		s.linearize(f)
+	}
+}
+
+// linearize linearizes the flip of a kind that returns first, if there is one.
+func (s *lockSweep) linearize(f *openFlips) bool {
+	if t := f.first; t < models.Open {
+		if s.witness {
+			s.order = append(s.order, s.ops[t])
+		}
+		if f.first = f.others.TakeFirst(t); f.first < 0 {
+			f.first = models.Open
+		}
+		return true
+	}
+	if len(f.crashed) == 0 {
+		return false
+	}
+	if s.witness {
+		s.order = append(s.order, f.crashed[0])
+	}
+	f.crashed = f.crashed[1:]
+	return true
+}
+
+// whyLock says which acquires held a lock, or which release had freed it,
+// when o failed. order holds the operations that were linearized by then.
+func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
+	if in.Kind[o] == models.Release {
+		last := fastpath.Missing
+		for _, i := range order {
+			if in.Kind[i] == models.Release {
+				last = i
+			}
+		}
+		return &NotHeld{o, last}
+	}
+	var held []int32
+	for _, i := range order {
+		if in.Kind[i] == models.Acquire {
+			held = append(held, i)
+		} else if len(held) > 0 {
+			held = held[:len(held)-1]
+		}
+	}
+	return &HeldAlready{o, held[max(0, len(held)-fastpath.MaxNamed):]}
+}
+
+// HeldAlready: Acquire acquired when nothing was free. Holders are the acquires
+// that held the lock or its permits, the latest last, at most fastpath.MaxNamed of
+// them. None of their releases had begun, or these releases were needed elsewhere.
+// For locks with an owner, the owners of the holders had not begun to release.
+type HeldAlready struct {
+	Acquire models.Row
+	Holders []models.Row
+}
+
+// Rows returns the operations.
+func (v *HeldAlready) Rows() []*models.Row { return append(fastpath.RowsOf(v.Holders), &v.Acquire) }
+
+// Tell returns the sentence.
+func (v *HeldAlready) Tell(t models.Teller) string {
+	if len(v.Holders) == 0 {
+		return t.Who(v.Acquire) + " acquired what was not free"
+	}
+	return t.Who(v.Acquire) + " acquired while " + fastpath.ListProcesses(t, v.Holders) + " still held it"
+}
+
+// NotHeld: Release released what was not held. Last is the release before it, or Missing.
+type NotHeld struct{ Release, Last models.Row }
+
+// Rows returns the operations.
+func (v *NotHeld) Rows() []*models.Row { return []*models.Row{&v.Release, &v.Last} }
+
+// Tell returns the sentence.
+func (v *NotHeld) Tell(t models.Teller) string {
+	s := t.Who(v.Release) + " released what was not held, or not by its owner"
+	if v.Last == fastpath.Missing {
+		return s
+	}
+	return s + "; the previous release was by " + t.Who(v.Last)
+}
+
+// Counted: Op acquires or releases several permits without owners, which is
+// too hard to decide fast.
+type Counted struct{ Op models.Row }
+
+// Rows returns the operations.
+func (a *Counted) Rows() []*models.Row { return []*models.Row{&a.Op} }
+
+// Tell returns the sentence.
+func (a *Counted) Tell(t models.Teller) string {
+	return fmt.Sprintf("op %d takes or returns several permits, and permits have no owners", t.Index(a.Op))
+}

@@ -1,0 +1,165 @@
+package register
+
+import (
+	"clew/fastpath"
+	"clew/internal/families/testkit"
+	"clew/internal/oracle"
+	"clew/models"
+)
+
+// This file defines directly what the evidence for a register must be.
+
+// registerType returns a register that begins with 0.
+func registerType(name string, decide decider) *testkit.Type {
+	return &testkit.Type{
+		Name: name,
+		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return decide(c, 0, want)
+		},
+		Spec:        oracle.Spec{Init: oracle.State(0), Step: stepOfRegister},
+		Says:        func(op models.Op) bool { return op.Kind != models.Read },
+		Closed:      closedRegister,
+		Why:         whyHolds,
+		Unexplained: true,
+		Later: func(why fastpath.Violation) models.Row {
+			if never, ok := why.(*NeverWritten); ok {
+				return never.Writer
+			}
+			return fastpath.Missing
+		},
+		Doubt: func(c *models.Columns, reason fastpath.Ambiguity) bool { return repeated(c, 0, reason) },
+		Seen:  func(next models.Op) bool { return next.Kind != models.Write },
+		Kinds: []string{"read", "write", "cas"},
+	}
+}
+
+var (
+	asRegister    = registerType("register", decideAsRegister)
+	asCASRegister = registerType("cas-register", decideAsCASRegister)
+)
+
+func stepOfRegister(dst []string, op models.Op, state string) []string {
+	if next, ok := sequential(op.Kind, op.A, op.B, oracle.Number(state, 0)); ok {
+		dst = append(dst, oracle.State(next))
+	}
+	return dst
+}
+
+func sequential(kind models.Kind, a, b, state int32) (int32, bool) {
+	if kind == models.Write {
+		return a, true
+	}
+	if a != state {
+		return state, false
+	}
+	if kind == models.CAS {
+		return b, true
+	}
+	return state, true
+}
+
+// closedRegister says which choices of operations of the history up to the
+// failure keep each one together with what it may have seen.
+func closedRegister(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+	needs := make([]oracle.Set, c.Len()) // by row: what it may have seen
+	for i := range c.Len() {
+		for p := range c.Len() {
+			if c.Kind[i] != models.Write && p != i && maySee(c, d.FailEvent, i, p) {
+				needs[i] |= 1 << p
+			}
+		}
+	}
+	return func(ops oracle.Set) bool {
+		for i, need := range needs {
+			if ops>>i&1 != 0 && need&^ops != 0 {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func maySee(c *models.Columns, t int32, i, p int) bool {
+	res := func(x int) int32 {
+		if c.Res[x] > t {
+			return models.Open
+		}
+		return c.Res[x]
+	}
+	leavesIt := func(x int) bool {
+		return c.Inv[x] <= t && (c.Kind[x] == models.Write && c.A[x] == c.A[i] ||
+			c.Kind[x] == models.CAS && c.B[x] == c.A[i] && c.A[x] != c.B[x])
+	}
+	if !leavesIt(p) || c.Inv[p] > res(i) {
+		return false
+	}
+	for q := range c.Len() {
+		if q != i && leavesIt(q) && res(p) < c.Inv[q] && res(q) < c.Inv[i] {
+			return false
+		}
+	}
+	return true
+}
+
+type decider func(*models.Columns, int32, fastpath.Want) fastpath.Decision
+
+func decideAsRegister(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision {
+	return testkit.Decide(Path, models.RegisterShape{Init: init}, c, want)
+}
+
+func decideAsCASRegister(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision {
+	return testkit.Decide(Path, models.RegisterShape{Init: init, CAS: true}, c, want)
+}
+
+// repeated reports whether a reason for ambiguity is true.
+func repeated(c *models.Columns, init int32, reason fastpath.Ambiguity) bool {
+	r, ok := reason.(*fastpath.Repeated)
+	if !ok || r.Producers[0] == r.Producers[1] {
+		return false
+	}
+	for _, p := range r.Producers {
+		ok = ok && (p == fastpath.Initial && c.A[r.Reader] == init || p >= 0 && maySeeAtAll(c, r.Reader, p))
+	}
+	return ok
+}
+
+func maySeeAtAll(c *models.Columns, i, p int32) bool {
+	v := c.A[p]
+	if c.Kind[p] == models.CAS {
+		v = c.B[p]
+	}
+	return c.Kind[p] != models.Read && v == c.A[i] && c.Inv[p] < c.Res[i]
+}
+
+// whyHolds checks what the violation claims about invocations and returns.
+func whyHolds(c *models.Columns, d fastpath.Decision) bool {
+	ok := true
+	before := func(a, b int32) bool { return c.Res[a] < c.Inv[b] }
+	leaves := func(p int32) int32 {
+		if c.Kind[p] == models.CAS {
+			return c.B[p]
+		}
+		return c.A[p]
+	}
+	switch v := d.Why.(type) {
+	case *NeverWritten:
+		ok = v.Writer == fastpath.Missing || leaves(v.Writer) == c.A[v.Reader] && c.Inv[v.Writer] > d.FailEvent
+	case *Overwritten:
+		ok = before(v.Replacer, v.Reader) && (v.Writer == fastpath.Initial || before(v.Writer, v.Replacer) && leaves(v.Writer) == c.A[v.Reader])
+	case *InitialLate:
+		ok = before(v.Other, v.Late)
+	case *Backwards:
+		ok = before(v.Later, v.Earlier)
+	case *Interleaved:
+		ok = before(v.EarlyX, v.LateY) && before(v.EarlyY, v.LateX)
+	case *ReplacedTwice:
+		ok = v.First != v.Second && c.A[v.First] == c.A[v.Second] && (v.Writer == fastpath.Initial || leaves(v.Writer) == c.A[v.First])
+	case *Circle:
+		for k, o := range v.CAS {
+			ok = ok && c.A[o] == c.B[v.CAS[(k+1)%len(v.CAS)]]
+		}
+	default:
+		return false
+	}
+	return ok
+}
