@@ -51,7 +51,7 @@ type outcome struct {
 var harmlessText string
 
 func main() {
-	in := flag.String("in", "edn,jepsen,models,fastpath,fallback,internal/engines,report", "folders whose files are changed")
+	in := flag.String("in", "edn,jepsen,models,fastpath,internal/families,fallback,internal/engines,report", "folders whose files are changed")
 	n := flag.Int("n", 1000, "mutants that build")
 	seed := flag.Uint64("seed", 1, "which are drawn")
 	log := flag.String("log", "mutants.jsonl", "what became of each; a run goes on with it")
