@@ -316,5 +316,7 @@ check.MODELS.update({
     "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init answers"), "counting-semaphore": (Counting, "incr decr", ""), "id-generator": (IDs, "generate take", "ids"),
     "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init answers"), "lease": (Lease, "claim renew release check", "init")})
 
+# What follows is made of the homes of data types.
+
 if __name__ == "__main__":
     sys.exit(check.main())

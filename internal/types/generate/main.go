@@ -53,10 +53,15 @@ func generate(root string) (files map[string][]byte, err error) {
 		homes = append(homes, h)
 	}
 	docs, err := page(types, homes)
+	if err != nil {
+		return nil, err
+	}
+	checker, err := certificates(root, homes)
 	return map[string][]byte{
 		"internal/types/homes.go":           registry(homes),
 		"internal/types/seconds/seconds.go": seconds(homes),
 		"docs/models.md":                    docs,
+		"docs/certificate/more.py":          checker,
 	}, err
 }
 
@@ -128,4 +133,30 @@ func page(types string, homes []home) (docs []byte, err error) {
 		docs = append(docs, h.page...)
 	}
 	return append(docs, tail...), nil
+}
+
+// certificates returns the second checker of certificates. What the homes have of it, in
+// certificate.py, stands between its own models and its end.
+func certificates(root string, homes []home) ([]byte, error) {
+	const begin, end = "\n# What follows is made of the homes of data types.\n", "\nif __name__ =="
+	checker, err := os.ReadFile(filepath.Join(root, "docs", "certificate", "more.py"))
+	if err != nil {
+		return nil, err
+	}
+	before, rest, begun := bytes.Cut(checker, []byte(begin))
+	_, after, ended := bytes.Cut(rest, []byte(end))
+	if !begun || !ended {
+		return nil, fmt.Errorf("docs/certificate/more.py: expected the lines %q and %q", begin[1:], end[1:])
+	}
+	b := append(bytes.Clone(before), begin...)
+	for _, h := range homes {
+		own, err := os.ReadFile(filepath.Join(root, "internal", "types", h.name, "certificate.py"))
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+		if err == nil {
+			b = append(append(b, '\n'), own...)
+		}
+	}
+	return append(append(b, end...), after...), nil
 }
