@@ -5,8 +5,8 @@ import (
 
 	"clew/fallback"
 	"clew/fastpath"
-	"clew/internal/families"
 	"clew/internal/engines"
+	"clew/internal/families"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"

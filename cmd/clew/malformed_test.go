@@ -19,6 +19,7 @@ import (
 	"clew/internal/effort"
 	"clew/internal/outputs"
 	"clew/internal/text"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -33,8 +34,8 @@ const interval = `{"process":0,"f":"write","value":1,"call":10,"return":20}
 
 // A badInput is something that a user may get wrong. The input is in h.edn, beside an empty directory. The arguments
 // are separated by blanks (or by | if one of them has blanks); without any they are "check h.edn". The message leaves
-// out "clew: " and the newline; $MODELS, $ALGORITHMS, $COMMANDS, $OUTPUTS and $MERGED (those of clew merge) are
-// the lists of them.
+// out "clew: " and the newline; $MODELS, $ALGORITHMS, $COMMANDS, $OUTPUTS, $MERGED (those of clew merge), $FORMS and
+// $WRITTEN (those that are written) are the lists of them.
 type badInput struct{ name, args, input, message string }
 
 var malformed = []badInput{
@@ -624,11 +625,11 @@ process: 0
 	{"a flag of one letter that there is not", "check -v h.edn", write,
 		"unknown flag -v; clew check --help lists the flags"},
 	{"a conversion without a form", "convert h.edn", write,
-		"convert needs --to with one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals"},
+		"convert needs --to with one of $WRITTEN"},
 	{"a conversion to an unknown form", "convert --to yaml h.edn", write,
-		`--to: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals, not "yaml"`},
+		`--to: expected one of $WRITTEN, not "yaml"`},
 	{"a conversion from an unknown form", "convert --to edn --from yaml h.edn", write,
-		`--from: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals, test.jepsen, not "yaml"`},
+		`--from: expected one of $FORMS, not "yaml"`},
 	{"a conversion of nothing", "convert --to edn", write,
 		"convert takes one history; clew convert --help shows how"},
 	{"a conversion of two histories", "convert --to edn h.edn h.edn", write,
@@ -1171,7 +1172,7 @@ func TestMalformedInputsHaveClearMessages(t *testing.T) {
 	}
 	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms(), ", "),
 		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "),
-		"$OUTPUTS", text.OneOf(outputs.Names(outputs.Check())), "$MERGED", text.OneOf(outputs.Names(outputs.Merge())))
+		"$OUTPUTS", text.OneOf(outputs.Names(outputs.Check())), "$MERGED", text.OneOf(outputs.Names(outputs.Merge())), "$FORMS", forms.Names(forms.Readable), "$WRITTEN", forms.Names(forms.All))
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("empty", 0o777); err != nil {
 		t.Fatal(err)

@@ -49,6 +49,17 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 	for _, rel := range relations {
 		enough(all.Changes, least, rel.name)
 	}
+	if few { // so few draws may leave out a form
+		s, err := all.examine(models.Spec{Name: "register"}, gen.New(gen.Rand(1), gen.Options{Model: "register"}))
+		for _, f := range written {
+			if err == nil {
+				err = all.inForm(s, f)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 	for _, f := range written {
 		if !f.ofObjects() || !few { // few histories can be written in those
 			enough(all.Forms, 1, f.name)
