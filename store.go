@@ -69,7 +69,7 @@ func CheckStore(ctx context.Context, o StoreOptions, paths ...string) iter.Seq2[
 			yield(Run{Result: &report.Result{Cause: jepsen.Unreadable, Error: err.Error()}}, err)
 			return
 		}
-		go c.Watch(ctx)
+		c.Watch(ctx)
 		check := func(i int) batch.Answer {
 			j := jobs[i]
 			defer j.End()

@@ -166,7 +166,7 @@ func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelF
 	}
 	r.Dog.Knows(r.statusNow)
 	ctx, end = context.WithCancel(c.Context)
-	go r.Watch(ctx)
+	r.Watch(ctx)
 	return ctx, end
 }
 

@@ -35,8 +35,8 @@ const (
 	tidying    = 40 * time.Millisecond
 )
 
-// Watch keeps the process within the memory limit until the context is done.
-func (b *Bounds) Watch(ctx context.Context) { b.keeper.Watch(ctx, b.Memory) }
+// Watch begins to keep the process within the memory limit, until the context is done. It does not wait for that.
+func (b *Bounds) Watch(ctx context.Context) { go b.keeper.Watch(ctx, b.Memory) }
 
 // Room returns a context that ends if there is not enough memory.
 func (b *Bounds) Room(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -85,8 +85,9 @@ const (
 // search is one run. Its Cause makes it refuse to go on.
 type search struct {
 	fallback.Budget
-	ops   *models.Operations
-	entry int64 // bytes of a remembered configuration
+	ops    *models.Operations
+	traits *models.Traits
+	entry  int64 // bytes of a remembered configuration
 
 	ends     []int32 // the completions, in order
 	stack    []*node // the linearization under test, porcupine's view of it
@@ -101,7 +102,7 @@ type search struct {
 }
 
 func newSearch(ctx context.Context, ops *models.Operations, lim fallback.Limits) *search {
-	return &search{Budget: *fallback.NewBudget(ctx, lim), ops: ops, entry: int64(ops.Len())/8 + entryBytes}
+	return &search{Budget: *fallback.NewBudget(ctx, lim), ops: ops, traits: ops.Model.Traits(), entry: int64(ops.Len())/8 + entryBytes}
 }
 
 // node is a step of the search. It holds the states after the step, canonically
@@ -184,7 +185,7 @@ func (s *search) step(state, input, _ any) (ok bool, next any) {
 // weight returns what the model holds for new states besides their numbers.
 // States that an operation leaves unchanged are not new.
 func (s *search) weight(states []models.State, row int32) (bytes int64) {
-	weight := s.ops.Model.Traits().Weight
+	weight := s.traits.Weight
 	if weight == nil || !s.ops.Model.Mutates(s.ops.Op(row)) {
 		return 0
 	}
@@ -248,7 +249,7 @@ func (s *search) push(from *node, row int32, states []models.State) *node {
 func (s *search) after(states []models.State, row int32) []models.State {
 	op := s.ops.Op(row)
 	next := stateSet{search: s, full: fallback.BytesPerAsking}
-	outcomes := s.ops.Model.Traits().Outcomes
+	outcomes := s.traits.Outcomes
 	for _, state := range states {
 		if outcomes != nil {
 			outcomes(state, op, next.add)
@@ -380,7 +381,7 @@ func (s *search) before(n *node, state models.State) (from models.State, happene
 		}
 	}
 	op := s.ops.Op(n.row)
-	outcomes := s.ops.Model.Traits().Outcomes
+	outcomes := s.traits.Outcomes
 	var next []models.State
 	for _, p := range n.parent.states {
 		leads := false
