@@ -88,7 +88,7 @@ func Name(s models.Spec) string {
 func Args(s models.Spec) string {
 	args, given := s.Name, s.Given()
 	for _, p := range slices.Sorted(maps.Keys(given)) {
-		args += fmt.Sprintf(" %s=%s", p, strings.ReplaceAll(given[p], " ", ","))
+		args += fmt.Sprintf(" %s=%s", string(p), strings.ReplaceAll(given[p], " ", ","))
 	}
 	return args
 }

@@ -15,7 +15,7 @@ import (
 	"clew/internal/text"
 )
 
-// delay is how long a run takes before it shows a bar.
+// delay is how long a stage takes before it is shown.
 const delay = 500 * time.Millisecond
 
 // Bar shows a bar during long work. The bar counts histories if there are many. For
@@ -30,10 +30,11 @@ type Bar struct {
 
 	mu     sync.Mutex
 	bar    *progressbar.ProgressBar
-	stage  stage // the stage of a single history
-	total  int64 // its bytes, or its operations; 0 if unknown
-	shown  stage // the stage that the bar shows
-	hidden bool  // something else is on the screen
+	stage  stage     // the stage of a single history
+	began  time.Time // when the stage began
+	total  int64     // its bytes, or its operations; 0 if unknown
+	shown  stage     // the stage that the bar shows
+	hidden bool      // something else is on the screen
 	done   int
 	quit   chan struct{}
 	once   sync.Once
@@ -52,7 +53,7 @@ const (
 
 // New shows the progress of a number of histories on w.
 func New(w io.Writer, files int) *Bar {
-	p := &Bar{Files: files, quit: make(chan struct{})}
+	p := &Bar{Files: files, began: time.Now(), quit: make(chan struct{})}
 	if files != 1 {
 		p.stage, p.total = several, int64(files)
 	}
@@ -69,15 +70,12 @@ func New(w io.Writer, files int) *Bar {
 func (p *Bar) draw(w io.Writer) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	start := time.Now()
 	for {
 		select {
 		case <-p.quit:
 			return
 		case <-tick.C:
-			if time.Since(start) > delay {
-				p.show(w)
-			}
+			p.show(w)
 		}
 	}
 }
@@ -90,7 +88,7 @@ func (p *Bar) show(w io.Writer) {
 		return
 	default:
 	}
-	if p.hidden || p.stage == nothing {
+	if p.hidden || p.stage == nothing || time.Since(p.began) < delay {
 		return
 	}
 	if p.bar != nil && p.shown != p.stage {
@@ -148,7 +146,7 @@ func (p *Bar) enter(s stage, total int64) (leave func()) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stage, p.total, p.hidden = s, total, false
+	p.stage, p.began, p.total, p.hidden = s, time.Now(), total, false
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
