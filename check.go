@@ -12,7 +12,6 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
-	"clew/fastpath"
 	"clew/internal/engines"
 	"clew/internal/limits"
 	"clew/internal/text"
@@ -489,7 +488,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
 	if d.why != nil {
-		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), fastpath.PatternOf(d.why)
+		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
 	} else {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
 	}

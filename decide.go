@@ -16,16 +16,16 @@ import (
 type decision struct {
 	fallback.Answer
 	analyzer string
-	reason   string             // unknown: why the fast path cannot say, or how far the search got
-	core     []models.Row       // if the fast path found one
-	why      fastpath.Violation // if the fast path found one
+	reason   string            // unknown: why the fast path cannot say, or how far the search got
+	core     []models.Row      // if the fast path found one
+	why      *fastpath.Finding // if the fast path found one
 }
 
 // renumber changes the rows of a decision about a cut to their numbers in the whole.
 func (x decision) renumber(cut models.Cut) decision {
 	x.Renumber(cut)
 	cut.Whole(x.core)
-	fastpath.Renumber(x.why, func(row models.Row) models.Row { return cut.Rows[row] })
+	x.why.Renumber(func(row models.Row) models.Row { return cut.Rows[row] })
 	return x
 }
 
@@ -71,9 +71,8 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 	}
 	f := path.Decide(ctx, &part.Columns, fastpath.WantWitness|fastpath.WantFailure)
 	x.core, x.why = f.Core, f.Why
-	_, stopped := f.Reason.(fastpath.Stopped)
 	switch {
-	case stopped:
+	case f.Reason.Is(fastpath.Stopped):
 		x.Cause = limits.Stopped(ctx)
 		x.reason = f.Reason.Tell(part.Teller())
 	case f.Verdict == jepsen.Valid:

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/fastpath"
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
@@ -97,17 +96,15 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 	var rows []models.Row
 	var told []models.Relation
 	if d.why != nil {
-		for _, row := range d.why.Rows() {
-			if *row >= 0 && !slices.Contains(rows, *row) {
-				rows = append(rows, *row)
+		for _, row := range d.why.Rows {
+			if row >= 0 && !slices.Contains(rows, row) {
+				rows = append(rows, row)
 			}
 		}
 		for _, row := range rows {
 			r.Named = append(r.Named, part.Of[row])
 		}
-		if related, ok := d.why.(fastpath.Related); ok {
-			told = related.Relations()
-		}
+		told = d.why.Relations()
 	} else {
 		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}
 		if last, ok := r.LastOperation.Get(); ok {

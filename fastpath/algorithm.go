@@ -10,12 +10,12 @@ import (
 // Result is what the Decide of a type returns.
 type Result struct {
 	Verdict jepsen.Verdict
-	Reason  Ambiguity    // unknown
+	Reason  *Finding     // unknown
 	Witness []models.Row // valid and wanted
 	Keys    []models.Row // invalid: operations that show it
 	End     int32        // invalid: the history up to this event is also invalid
 	Loose   bool         // invalid: End is probably far too late
-	Why     Violation    // invalid
+	Why     *Finding     // invalid
 }
 
 // Algorithm is what the shared machinery needs to know about a data type.
@@ -30,9 +30,9 @@ type Algorithm struct {
 	// Always reports whether an operation belongs to every sub-history; nil: none does.
 	Always func(op models.Op) bool
 	// Explain explains a minimal core; nil: Decide does.
-	Explain func(core Input) Violation
+	Explain func(core Input) *Finding
 	// Later adds to a violation what happened after the failure, unless it is nil.
-	Later func(c *models.Columns, why Violation, failEvent int32)
+	Later func(c *models.Columns, why *Finding, failEvent int32)
 	// KeysAreCore says that the keys are a core, and that Decide explains them.
 	KeysAreCore bool
 	// FewerDescents lowers MaxDescents. Both ways to find a failure find the same one.

@@ -35,7 +35,7 @@ type Decision struct {
 
 	// Reason is set if Verdict is Unknown, or if it is Invalid and FailEvent is
 	// unknown. Otherwise it is nil.
-	Reason Ambiguity
+	Reason *Finding
 
 	// Witness holds the operations of a valid history in an order of linearization.
 	// It omits operations that never returned, unless something saw their effect.
@@ -61,11 +61,11 @@ type Decision struct {
 	// Why says what is wrong with the core. It is nil in the rare case that
 	// only a search of all orders showed this: some value may have been seen
 	// from several operations, and each possibility is wrong.
-	Why Violation
+	Why *Finding
 }
 
 // Undecided returns the decision about an ambiguous history.
-func Undecided(reason Ambiguity) Decision {
+func Undecided(reason *Finding) Decision {
 	return Decision{Reason: reason, FailEvent: -1, BoundEvent: -1}
 }
 
@@ -78,8 +78,8 @@ func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decis
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case Stopped{}:
-			d = Undecided(Stopped{})
+		case stop{}:
+			d = Undecided(Stopped.Of())
 		default:
 			panic(p)
 		}
@@ -93,9 +93,12 @@ func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decis
 // does not decide it returns the reason, such as "takes no initial contents".
 type Family func(shape models.Shape) (path Path, refusal string)
 
+// stop is the panic that ends a decision.
+type stop struct{}
+
 // poll ends a decision that is no longer wanted; see Path.Decide.
 func poll(ctx context.Context) {
 	if ctx.Err() != nil {
-		panic(Stopped{})
+		panic(stop{})
 	}
 }

@@ -40,10 +40,9 @@
 // Each data type has one or a few files in its family. Each file opens with what is
 // decided, the precondition, the cost, the lemma, and why crashed operations do no harm.
 //
-// A Violation says what is wrong with a history, and an Ambiguity says why it
-// could not be decided. Each of these is a small type that holds its operations
-// as rows. Its method Tell turns them into a sentence, with the words of a
-// models.Teller. The type stands in the file of the procedure that finds it.
+// A Finding says what is wrong with a history, or why it could not be decided. It
+// consists of the rows of its operations and of a Pattern, which has the sentence. Tell
+// fills in the words of a models.Teller. The Pattern stands next to what finds it.
 //
 // Many data types share the search for the first failing completion and for
 // the core. An Algorithm describes such a type. Its main parts are:
@@ -51,13 +50,14 @@
 //   - Decide takes an Input, which is columns with dense numbers, and returns a
 //     verdict, with a witness if asked. If the verdict is Invalid, it names the
 //     operations that show it (Keys) and an event by which the history has gone
-//     wrong (End), and it may name the Violation (Why).
+//     wrong (End), and it may say why (Why).
 //   - Needs says which other operations must stay with an operation when a core
 //     is made smaller.
 //   - Step is the sequential meaning of one operation. It settles tiny
 //     sub-histories that Decide finds ambiguous while a core is made smaller.
 //     It is nil if Decide never finds ambiguous in a small history what it
-//   - Explain returns the Violation of a minimal core, unless Decide gives it.
+//     decides in a large one.
+//   - Explain says what is wrong with a minimal core, unless Decide does.
 //
 // Algorithm.Run decides columns with it. The file failure.go finds the first failing
 // completion and the minimal core; input.go cuts prefixes and picks sub-histories.

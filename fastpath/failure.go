@@ -56,7 +56,7 @@ func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case Stopped{}:
+		case stop{}:
 			d.Core, d.Why = nil, nil
 		default:
 			panic(p)
@@ -79,7 +79,7 @@ func (a *Algorithm) Core(in Input, keys []models.Row, d *Decision) {
 	} else if r := a.Decide(sub, false); r.Verdict == jepsen.Invalid {
 		d.Why = r.Why
 	}
-	Renumber(d.Why, func(o models.Row) models.Row { return d.Core[o] })
+	d.Why.Renumber(func(o models.Row) models.Row { return d.Core[o] })
 }
 
 // grow returns an invalid closed sub-history in ascending order. It consists of the keys and

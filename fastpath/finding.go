@@ -2,48 +2,90 @@ package fastpath
 
 import (
 	"fmt"
-	"reflect"
+	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 
 	"clew/models"
 )
 
-// Finding is what a decision says about operations in a sentence: a Violation or an Ambiguity.
-type Finding interface {
-	// Tell returns the sentence, without a capital or a period.
-	Tell(t models.Teller) string
-	// Rows returns pointers to its operations, so that they can be renumbered.
-	// Initial or Missing may take the place of an operation.
-	Rows() []*models.Row
+// Finding is what a decision says about operations in a sentence: what is wrong
+// with a core (a violation), or why the history could not be decided (an ambiguity).
+type Finding struct {
+	*Pattern
+	// Rows holds its operations. Initial or Missing may take the place of one.
+	Rows []models.Row
 }
 
-// Violation is what is wrong with a core. Each pattern is a small type next to the
-// code that finds it. NeverAdded is here because containers and sets share it.
-type Violation interface{ Finding }
+// Pattern is a kind of finding. Each stands next to the code that finds it, and its comment says which
+// operations it is about, in the order of Rows. NeverAdded is here because containers and sets share it.
+type Pattern struct {
+	// Name names a violation in reports, such as "never-written". Ambiguities have none.
+	Name string
+	// Says is the sentence, without a capital or a period. {did 0} in it stands for what models.Teller.Did
+	// says about the first operation, {did -1} for the last one, and so on for the other words.
+	Says string
+	// Choose returns the sentence in the form of Says if it depends on the operations.
+	Choose func(t models.Teller, rows []models.Row) string
+	// Relate returns each step of the sentence in order if it relates its operations. For other
+	// patterns, only the order in time of the operations is known. Rows may be Initial or Missing.
+	Relate func(rows []models.Row) []models.Relation
+}
 
-// PatternOf returns the name of a pattern in reports: the name of its type
-// in lower case, such as "never-written".
-func PatternOf(v Violation) string {
-	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// Of returns a finding of this pattern.
+func (p *Pattern) Of(rows ...models.Row) *Finding { return &Finding{p, slices.Clone(rows)} }
+
+// Is reports whether there is a finding and it is of a pattern.
+func (f *Finding) Is(p *Pattern) bool { return f != nil && f.Pattern == p }
+
+// words are what sentences say about operations.
+var words = map[string]func(t models.Teller, row models.Row) string{
+	"did": models.Teller.Did, "had": models.Teller.Had, "name": models.Teller.Name, "who": models.Teller.Who,
+	"value": models.Teller.Value, "f": models.Teller.F,
+	"index": func(t models.Teller, row models.Row) string { return fmt.Sprint(t.Index(row)) },
+}
+
+var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|index) (-?\d+)\}`)
+
+// String returns the pattern and the operations, for tests.
+func (f *Finding) String() string { return f.Name + f.Says + fmt.Sprint(f.Rows) }
+
+// Tell returns the sentence.
+func (f *Finding) Tell(t models.Teller) string {
+	says := f.Says
+	if f.Choose != nil {
+		says = f.Choose(t, f.Rows)
 	}
-	name := []rune(t.Name())
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && unicode.IsUpper(r) && (unicode.IsLower(name[i-1]) || i+1 < len(name) && unicode.IsLower(name[i+1])) {
-			b.WriteByte('-')
+	return placeholder.ReplaceAllStringFunc(says, func(s string) string {
+		var word string
+		var k int
+		fmt.Sscanf(s, "{%s %d}", &word, &k)
+		if k < 0 {
+			k += len(f.Rows)
 		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
+		return words[word](t, f.Rows[k])
+	})
 }
 
-// Related is a violation whose sentence relates its operations. Relations
-// returns each step of the sentence in order. For other violations, only the
-// order in time of their operations is known. Rows may be Initial or Missing.
-type Related interface{ Relations() []models.Relation }
+// Relations returns each step of the sentence in order, if the pattern has them.
+func (f *Finding) Relations() []models.Relation {
+	if f.Relate == nil {
+		return nil
+	}
+	return f.Relate(f.Rows)
+}
+
+// Renumber renumbers the operations of a finding, which may be nil.
+func (f *Finding) Renumber(number func(models.Row) models.Row) {
+	if f == nil {
+		return
+	}
+	for i, row := range f.Rows {
+		if row >= 0 {
+			f.Rows[i] = number(row)
+		}
+	}
+}
 
 // Returned returns the relation of two operations of which the first
 // returned before the second was invoked.
@@ -61,55 +103,21 @@ func Seen(first, second models.Row) models.Relation {
 	return models.Relation{Kind: models.Saw, From: first, To: second}
 }
 
-// Against returns the relations of two operations of which the first
-// returned before the second, but the second must take effect first.
-func Against(first, second models.Row) []models.Relation {
-	return []models.Relation{Returned(first, second), Must(second, first)}
-}
-
-// Ambiguity is why a procedure could not decide. Each reason is also a small type.
-type Ambiguity interface{ Finding }
-
-// Renumber renumbers the operations of a violation or an ambiguity. x may be nil.
-func Renumber(x Finding, number func(models.Row) models.Row) {
-	if x == nil {
-		return
-	}
-	for _, row := range x.Rows() {
-		if *row >= 0 {
-			*row = number(*row)
+// Steps returns the Relate of a pattern with these relations. They name operations by their places in Rows.
+func Steps(relations ...models.Relation) func([]models.Row) []models.Relation {
+	return func(rows []models.Row) []models.Relation {
+		steps := slices.Clone(relations)
+		for i, x := range steps {
+			steps[i].From, steps[i].To = rows[x.From], rows[x.To]
 		}
+		return steps
 	}
 }
 
-// RowsOf returns pointers to every row of a list.
-func RowsOf(list []models.Row) []*models.Row {
-	rows := make([]*models.Row, len(list))
-	for i := range list {
-		rows[i] = &list[i]
-	}
-	return rows
-}
-
-// NeverAdded: Taker took or saw a value that nothing had added when it
-// returned. Adder is the first operation that added it later, or Missing.
-type NeverAdded struct{ Taker, Adder models.Row }
-
-// Rows returns the operations.
-func (v *NeverAdded) Rows() []*models.Row { return []*models.Row{&v.Taker, &v.Adder} }
-
-// Tell returns the sentence.
-func (v *NeverAdded) Tell(t models.Teller) string {
-	s := ""
-	if t.Adds(v.Taker) {
-		s = t.Did(v.Taker) + ", but nothing had added it by then"
-	} else { // a read of a whole set, which is not a value
-		s = t.Name(v.Taker) + " contains a value that no operation had added by then"
-	}
-	if v.Adder != Missing {
-		s += "; " + t.Did(v.Adder) + " only later"
-	}
-	return s
+// Against returns the Relate of a pattern in which one operation of Rows
+// returned before another one, but the other one must take effect first.
+func Against(first, second models.Row) func([]models.Row) []models.Relation {
+	return Steps(Returned(first, second), Must(second, first))
 }
 
 const (
@@ -119,71 +127,52 @@ const (
 	MaxListed = 5
 )
 
-// ListProcesses lists which processes did something, the latest last: "process 1 (index 80)".
-func ListProcesses(t models.Teller, rows []models.Row) string {
-	var who []string
-	for _, row := range rows[max(0, len(rows)-MaxListed):] {
-		who = append(who, t.Who(row))
+// ListProcesses lists in the form of Says which processes performed the first n
+// operations, the latest last: "process 1 (index 80)".
+func ListProcesses(n int) string {
+	var list []string
+	for k := max(0, n-MaxListed); k < n; k++ {
+		list = append(list, fmt.Sprintf("{who %d}", k))
 	}
-	s := strings.Join(who, ", ")
-	if len(rows) > MaxListed {
+	s := strings.Join(list, ", ")
+	if n > MaxListed {
 		return "others and " + s
 	}
 	return s
 }
 
-// Stopped: the context ended the decision.
-type Stopped struct{}
-
-// Rows returns nil, because no operation is involved.
-func (Stopped) Rows() []*models.Row { return nil }
-
-// Tell returns the sentence.
-func (Stopped) Tell(models.Teller) string { return "the fast path was still running" }
-
-// Unsupported: Op is an operation of a kind that is not handled.
-type Unsupported struct{ Op models.Row }
-
-// Rows returns the operations.
-func (a *Unsupported) Rows() []*models.Row { return []*models.Row{&a.Op} }
-
-// Tell returns the sentence.
-func (a *Unsupported) Tell(t models.Teller) string {
-	return fmt.Sprintf("the fast path does not handle %s, such as op %d", t.F(a.Op), t.Index(a.Op))
-}
-
-// Repeated: Reader may have seen its value from more than one operation,
-// such as these two Producers. Initial may be one of them.
-type Repeated struct {
-	Reader    models.Row
-	Producers [2]models.Row
-}
-
-// Rows returns the operations.
-func (a *Repeated) Rows() []*models.Row {
-	return []*models.Row{&a.Reader, &a.Producers[0], &a.Producers[1]}
-}
-
-// Tell returns the sentence: "value 3 is written by ops 4 and 19 and read
-// by op 40". It names operations by the index of their invocation.
-func (a *Repeated) Tell(t models.Teller) string {
-	var ops []string
-	initial := ""
-	for _, row := range a.Producers {
-		if row == Initial {
-			initial = "is the initial value, "
-		} else {
-			ops = append(ops, fmt.Sprint(t.Index(row)))
-		}
+// NeverAdded: an operation took or saw a value that nothing had added when it
+// returned. The second is the first operation that added it later, or Missing.
+var NeverAdded = &Pattern{Name: "never-added", Choose: func(t models.Teller, v []models.Row) string {
+	s := "{did 0}, but nothing had added it by then"
+	if !t.Adds(v[0]) { // a read of a whole set, which is not a value
+		s = "{name 0} contains a value that no operation had added by then"
 	}
-	noun := "op "
-	if len(ops) > 1 {
-		noun = "ops "
+	if v[1] != Missing {
+		s += "; {did 1} only later"
+	}
+	return s
+}}
+
+// Stopped: the context ended the decision.
+var Stopped = &Pattern{Says: "the fast path was still running"}
+
+// Unsupported: the operation is of a kind that is not handled.
+var Unsupported = &Pattern{Says: "the fast path does not handle {f 0}, such as op {index 0}"}
+
+// Repeated: the first operation may have seen its value from more than one operation,
+// such as the other two. Initial may be one of them.
+var Repeated = &Pattern{Choose: func(t models.Teller, v []models.Row) string {
+	of, by := "", "ops {index 1} and {index 2}"
+	switch Initial {
+	case v[1]:
+		of, by = "is the initial value, ", "op {index 2}"
+	case v[2]:
+		of, by = "is the initial value, ", "op {index 1}"
 	}
 	made, seen := "written", "read"
-	if t.Adds(a.Reader) {
+	if t.Adds(v[0]) {
 		made, seen = "added", "seen"
 	}
-	return fmt.Sprintf("value %s %sis %s by %s%s and %s by op %d",
-		t.Value(a.Reader), initial, made, noun, strings.Join(ops, " and "), seen, t.Index(a.Reader))
-}
+	return fmt.Sprintf("value {value 0} %sis %s by %s and %s by op {index 0}", of, made, by, seen)
+}}

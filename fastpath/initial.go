@@ -41,8 +41,8 @@ func (d Decision) WithoutInitial(k int) Decision {
 	}
 	named := func(i models.Row) models.Row { return max(i-n, Initial) }
 	d.Witness, d.Before, d.Core = back(d.Witness), back(d.Before), back(d.Core)
-	Renumber(d.Why, named)
-	Renumber(d.Reason, named)
+	d.Why.Renumber(named)
+	d.Reason.Renumber(named)
 	for _, event := range []*int32{&d.FailEvent, &d.BoundEvent} {
 		if *event >= 0 {
 			*event -= 2 * n

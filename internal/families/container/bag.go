@@ -2,7 +2,6 @@ package container
 
 import (
 	"context"
-	"fmt"
 
 	"clew/fastpath"
 	"clew/jepsen"
@@ -88,7 +87,7 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	for i, kind := range in.Kind {
 		switch {
 		case kind > models.DequeueEmpty || kind == models.DequeueAny && in.Res[i] != models.Open:
-			return fastpath.Result{Reason: &fastpath.Unsupported{Op: int32(i)}}
+			return fastpath.Result{Reason: fastpath.Unsupported.Of(int32(i))}
 		case kind == models.DequeueEmpty && in.Res[i] != models.Open:
 			empties = true
 		}
@@ -99,7 +98,7 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 			b.returns[res] = int32(i) + 1
 		}
 	}
-	var a fastpath.Ambiguity
+	var a *fastpath.Finding
 	if empties {
 		a = b.pair()
 	}
@@ -214,14 +213,14 @@ func (b *bag) count(witness bool) int32 {
 }
 
 // tooOften names the dequeues that took the value of o before o did.
-func (b *bag) tooOften(o int32) fastpath.Violation {
-	why := &TakenTooOften{Taker: o}
+func (b *bag) tooOften(o int32) *fastpath.Finding {
+	var before []models.Row
 	for i, kind := range b.in.Kind {
-		if kind == models.Dequeue && b.in.A[i] == b.in.A[o] && b.in.Res[i] < b.in.Res[o] && len(why.Before) < fastpath.MaxNamed {
-			why.Before = append(why.Before, int32(i))
+		if kind == models.Dequeue && b.in.A[i] == b.in.A[o] && b.in.Res[i] < b.in.Res[o] && len(before) < fastpath.MaxNamed {
+			before = append(before, int32(i))
 		}
 	}
-	return why
+	return TakenTooOften.Of(append(before, o)...)
 }
 
 // stock holds what the history does with a value.
@@ -234,7 +233,7 @@ type stock struct {
 
 // pair pairs dequeues with enqueues and fills in marks, or returns why it
 // cannot. In that case the count may be wrong.
-func (b *bag) pair() fastpath.Ambiguity {
+func (b *bag) pair() *fastpath.Finding {
 	in := b.in
 	stocks := make([]stock, in.IDs)
 	b.marks = make([]mark, in.Events)
@@ -269,11 +268,11 @@ func (b *bag) pair() fastpath.Ambiguity {
 				b.partner[i] = unused // there is nothing else to take
 				continue
 			case b.any && y.enqueues > 1:
-				return &Pairing{int32(i)}
+				return Pairing.Of(int32(i))
 			}
 			y.dequeues++
 		} else if y.enqueues < y.dequeues || b.any && y.enqueues > y.dequeues {
-			return &Pairing{int32(i)}
+			return Pairing.Of(int32(i))
 		}
 		if y.first == 0 {
 			y.first = int32(i) + 1
@@ -287,7 +286,7 @@ func (b *bag) pair() fastpath.Ambiguity {
 
 // match pairs the k-th enqueue of a value by return (crashed ones last)
 // with its k-th dequeue by invocation.
-func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
+func (b *bag) match(stocks []stock, next []int32) *fastpath.Finding {
 	in := b.in
 	for t, o := range b.returns {
 		e := o - 1
@@ -309,7 +308,7 @@ func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 		case in.Inv[d] > int32(t):
 			b.marks[t], b.marks[in.Inv[d]] = enters, leaves
 		case in.Inv[e] > in.Res[d]:
-			return &Pairing{d}
+			return Pairing.Of(d)
 		}
 	}
 	for i, kind := range in.Kind {
@@ -325,7 +324,7 @@ func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 		y.first = next[d]
 		b.partner[i], b.partner[d] = d+1, int32(i)+1
 		if in.Inv[i] > in.Res[d] {
-			return &Pairing{d}
+			return Pairing.Of(d)
 		}
 	}
 	return nil
@@ -372,18 +371,18 @@ func (b *bag) findGaps(witness bool) int32 {
 }
 
 // neverEmpty names enqueues whose values were certainly inside while e ran.
-func (b *bag) neverEmpty(e int32) fastpath.Violation {
+func (b *bag) neverEmpty(e int32) *fastpath.Finding {
 	in := b.in
-	why := &NeverEmpty{Empty: e}
+	var adds []models.Row
 	for i, kind := range in.Kind {
-		if kind != models.Enqueue || in.Res[i] > in.Res[e] || len(why.Adds) >= fastpath.MaxNamed {
+		if kind != models.Enqueue || in.Res[i] > in.Res[e] || len(adds) >= fastpath.MaxNamed {
 			continue
 		}
 		if d := b.partner[i]; d == 0 || in.Inv[d-1] > in.Inv[e] && in.Inv[d-1] > in.Res[i] {
-			why.Adds = append(why.Adds, int32(i))
+			adds = append(adds, int32(i))
 		}
 	}
-	return why
+	return NeverEmpty.Of(append(adds, e)...)
 }
 
 // witness puts a value's enqueue at its return and its dequeue at its
@@ -477,7 +476,7 @@ func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.D
 	if d.Before == nil { // it was not yet known that this prefix is the last
 		d.Before = decideBag(in.Cut(low), true).Witness
 	}
-	if _, empty := r.Why.(*NeverEmpty); empty {
+	if r.Why.Is(NeverEmpty) {
 		cut := in.Cut(high)
 		lasts := make([]int32, in.IDs) // 1 for initial values
 		for _, v := range in.A[:initial] {
@@ -525,51 +524,25 @@ func needsValue(in fastpath.Input) fastpath.Needs {
 	}
 }
 
-// TakenTooOften: Taker took a value that had been added at most as often as it had
-// been taken before. Before holds the operations that took it, the latest last, at
-// most fastpath.MaxNamed of them. If it is empty, nothing had added the value.
-type TakenTooOften struct {
-	Taker  models.Row
-	Before []models.Row
-}
-
-// Rows returns the operations.
-func (v *TakenTooOften) Rows() []*models.Row { return append(fastpath.RowsOf(v.Before), &v.Taker) }
-
-// Tell returns the sentence.
-func (v *TakenTooOften) Tell(t models.Teller) string {
-	if len(v.Before) == 0 {
-		return t.Did(v.Taker) + ", but nothing had added it by then"
+// TakenTooOften (before, taker): taker took a value that had been added at most as often as it had been
+// taken before. The operations before took it, the latest last, at most
+// fastpath.MaxNamed of them. If there are none, nothing had added the value.
+var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", Choose: func(_ models.Teller, v []models.Row) string {
+	if len(v) == 1 {
+		return "{did 0}, but nothing had added it by then"
 	}
-	return t.Did(v.Taker) + ", but had not been added often enough: " + fastpath.ListProcesses(t, v.Before) + " had taken it before"
-}
+	return "{did -1}, but had not been added often enough: " + fastpath.ListProcesses(len(v)-1) + " had taken it before"
+}}
 
-// NeverEmpty: Empty found the bag empty, but the bag held something all the time
-// that Empty ran. Some of the values that Adds added were certainly inside. If
-// Adds is empty, more was inside than crashed operations can have taken.
-type NeverEmpty struct {
-	Empty models.Row
-	Adds  []models.Row
-}
-
-// Rows returns the operations.
-func (v *NeverEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds), &v.Empty) }
-
-// Tell returns the sentence.
-func (v *NeverEmpty) Tell(t models.Teller) string {
-	if len(v.Adds) == 0 {
-		return t.Who(v.Empty) + " found the container empty although it held more throughout than crashed operations can have taken"
+// NeverEmpty (adds, empty): empty found the bag empty, but the bag held something all the time
+// that it ran. Some of the values that the adds added were certainly inside. If
+// there are none, more was inside than crashed operations can have taken.
+var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Choose: func(t models.Teller, v []models.Row) string {
+	if len(v) == 1 {
+		return "{who 0} found the container empty although it held more throughout than crashed operations can have taken"
 	}
-	return foundEmpty(t, v.Empty, v.Adds)
-}
+	return foundEmpty(t, v)
+}}
 
-// Pairing: it matters which of the operations that added its value Taker took.
-type Pairing struct{ Taker models.Row }
-
-// Rows returns the operations.
-func (a *Pairing) Rows() []*models.Row { return []*models.Row{&a.Taker} }
-
-// Tell returns the sentence.
-func (a *Pairing) Tell(t models.Teller) string {
-	return fmt.Sprintf("value %s was added several times, and the verdict depends on which one op %d took", t.Value(a.Taker), t.Index(a.Taker))
-}
+// Pairing: it matters which of the operations that added its value the operation took.
+var Pairing = &fastpath.Pattern{Says: "value {value 0} was added several times, and the verdict depends on which one op {index 0} took"}

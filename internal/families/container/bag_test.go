@@ -134,27 +134,27 @@ func TestBagCases(t *testing.T) {
 		verdict jepsen.Verdict
 		fail    int32
 		core    []int32
-		why     fastpath.Violation
+		why     *fastpath.Finding
 	}{
 		{"a value taken twice",
 			[]testkit.Row{testkit.At(models.Enqueue, 5, 0, 0, 1), testkit.At(models.Dequeue, 5, 0, 2, 4), testkit.At(models.Dequeue, 5, 0, 3, 5)},
-			jepsen.Invalid, 5, []int32{0, 1, 2}, &TakenTooOften{2, []int32{1}}},
+			jepsen.Invalid, 5, []int32{0, 1, 2}, TakenTooOften.Of(1, 2)},
 		{"an empty answer last",
 			[]testkit.Row{testkit.At(models.Enqueue, 1, 0, 1, 2), testkit.At(models.DequeueEmpty, 0, 0, 10, 11)},
-			jepsen.Invalid, 11, []int32{0, 1}, &NeverEmpty{1, []int32{0}}},
+			jepsen.Invalid, 11, []int32{0, 1}, NeverEmpty.Of(0, 1)},
 		{"an empty answer after a crashed dequeue",
 			[]testkit.Row{testkit.At(models.Enqueue, 1, 0, 1, 2), testkit.At(models.DequeueAny, 0, 0, 3, open), testkit.At(models.DequeueEmpty, 0, 0, 10, 11)},
 			jepsen.Valid, -1, nil, nil},
 		{"an open dequeue keeps the value that it will return",
 			[]testkit.Row{testkit.At(models.Enqueue, 1, 0, 0, 1), testkit.At(models.Enqueue, 2, 0, 2, 9), testkit.At(models.Dequeue, 2, 0, 3, 8), testkit.At(models.DequeueEmpty, 0, 0, 4, 5)},
-			jepsen.Invalid, 5, []int32{0, 3}, &NeverEmpty{3, []int32{0}}},
+			jepsen.Invalid, 5, []int32{0, 3}, NeverEmpty.Of(0, 3)},
 		{"a crashed dequeue may have taken what an open one returns, until that returns",
 			[]testkit.Row{testkit.At(models.Enqueue, 1, 0, 0, 1), testkit.At(models.DequeueAny, 0, 0, 2, open), testkit.At(models.DequeueEmpty, 0, 0, 3, 4), testkit.At(models.Dequeue, 1, 0, 5, 6)},
-			jepsen.Invalid, 6, []int32{0, 1, 2, 3}, &NeverEmpty{2, []int32{0}}},
+			jepsen.Invalid, 6, []int32{0, 1, 2, 3}, NeverEmpty.Of(0, 2)},
 		{"an empty answer between an enqueue and a crashed dequeue of its value takes one that crashed",
 			[]testkit.Row{testkit.At(models.Enqueue, 1, 0, 0, 1), testkit.At(models.DequeueAny, 0, 0, 2, open), testkit.At(models.DequeueEmpty, 0, 0, 3, 4), testkit.At(models.Dequeue, 1, 0, 5, open),
 				testkit.At(models.Enqueue, 2, 0, 6, 7), testkit.At(models.DequeueEmpty, 0, 0, 8, 9)},
-			jepsen.Invalid, 9, []int32{0, 1, 2, 3, 4, 5}, &NeverEmpty{5, []int32{4}}},
+			jepsen.Invalid, 9, []int32{0, 1, 2, 3, 4, 5}, NeverEmpty.Of(4, 5)},
 		{"an earlier gap may take less",
 			[]testkit.Row{testkit.At(models.DequeueEmpty, 0, 0, 0, 5), testkit.At(models.DequeueAny, 0, 0, 1, open), testkit.At(models.Enqueue, 1, 0, 2, 3), testkit.At(models.Dequeue, 1, 0, 6, open),
 				testkit.At(models.Enqueue, 2, 0, 7, 8), testkit.At(models.DequeueEmpty, 0, 0, 9, 10)},

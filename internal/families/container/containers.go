@@ -1,6 +1,7 @@
 package container
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ type container struct {
 	// names the elements that show it, and other operations that do.
 	plain func(c *contents, witness bool) fastpath.Result
 	// why explains a minimal core.
-	why func(c *contents) fastpath.Violation
+	why func(c *contents) *fastpath.Finding
 	// match is a shortcut for unknown removes, or nil.
 	match func(c *contents) (m matching, ok bool)
 }
@@ -119,7 +120,7 @@ type contents struct {
 	peekOps  []int32 // by invocation
 	empties  []int32 // completed empty answers, by invocation
 	unknown  []int32 // unknown removes, by invocation
-	reason   fastpath.Ambiguity
+	reason   *fastpath.Finding
 	rows     []int32 // the operations that have a value, by value; only filled if some value was added twice
 	rowsFrom []int32 // by value, where its operations begin in rows
 }
@@ -129,7 +130,7 @@ type contents struct {
 func prepare(in fastpath.Input) (*contents, fastpath.Result) {
 	c := &contents{Input: in, of: make([]int32, in.IDs)}
 	if bad := c.adds(); bad != none {
-		return nil, fastpath.Result{Reason: &fastpath.Unsupported{Op: bad}}
+		return nil, fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	if bad := c.others(); bad != none {
 		return nil, c.fail(nil, nil, bad)
@@ -300,7 +301,7 @@ func (c *contents) onceForAll(e *element, seen bool) bool {
 		if reader == none {
 			reader = adds[1]
 		}
-		c.reason = &fastpath.Repeated{Reader: reader, Producers: adds}
+		c.reason = fastpath.Repeated.Of(reader, adds[0], adds[1])
 	}
 	return false
 }
@@ -346,7 +347,7 @@ func (c *contents) peekSpan(e *element, op int32) (inv, res int32) {
 // fail returns the result for an invalid history. The operations of some
 // elements show it, together with the given operations and all others of the
 // same values. The history has gone wrong when the last of these returns.
-func (c *contents) fail(why fastpath.Violation, elements []int32, ops ...int32) fastpath.Result {
+func (c *contents) fail(why *fastpath.Finding, elements []int32, ops ...int32) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	values, besides := make([]bool, c.IDs), map[int32]bool{}
 	for _, e := range elements {
@@ -467,7 +468,7 @@ func (c *contents) untilLastReturn(order []int32) []int32 {
 }
 
 // explain explains a minimal core.
-func (k *container) explain(in fastpath.Input) fastpath.Violation {
+func (k *container) explain(in fastpath.Input) *fastpath.Finding {
 	if why, ok := explainValue(in); ok {
 		return why
 	}
@@ -482,7 +483,7 @@ func (k *container) explain(in fastpath.Input) fastpath.Violation {
 }
 
 // explainValue explains a core that one value alone, or an empty answer, shows to be wrong.
-func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
+func explainValue(in fastpath.Input) (why *fastpath.Finding, ok bool) {
 	add, rem := none, none
 	for i, kind := range in.Kind {
 		o := int32(i)
@@ -496,14 +497,14 @@ func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
 					adds = append(adds, int32(p))
 				}
 			}
-			return &NotEmpty{o, adds}, true
+			return NotEmpty.Of(append(adds, o)...), true
 		case kind == models.DequeueAny:
 		case add != none && in.A[add] != in.A[o]:
 			return nil, false // several values
 		case kind == models.Enqueue:
 			add = o
 		case kind == models.Dequeue && in.Res[o] != models.Open && rem != none:
-			return &RemovedTwice{rem, o, add}, add != none
+			return RemovedTwice.Of(rem, o, add), add != none
 		case kind == models.Dequeue && in.Res[o] != models.Open:
 			rem = o
 		}
@@ -513,9 +514,9 @@ func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
 		switch {
 		case !hasValue(in.Kind[i]) || o == add || in.Res[o] == models.Open:
 		case add == none:
-			return &fastpath.NeverAdded{Taker: o, Adder: fastpath.Missing}, true
+			return fastpath.NeverAdded.Of(o, fastpath.Missing), true
 		case rem != none && in.Kind[o] == models.Peek && in.Inv[o] > in.Res[rem]:
-			return &SeenAfterRemoved{rem, o}, true
+			return SeenAfterRemoved.Of(rem, o), true
 		}
 	}
 	return nil, false
@@ -523,81 +524,45 @@ func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
 
 // laterAdd finds the first operation invoked after the failure that adds a
 // value which had never been added.
-func laterAdd(c *models.Columns, why fastpath.Violation, failEvent int32) {
-	never, ok := why.(*fastpath.NeverAdded)
-	if !ok {
+func laterAdd(c *models.Columns, why *fastpath.Finding, failEvent int32) {
+	if !why.Is(fastpath.NeverAdded) {
 		return
 	}
 	for p := range int32(c.Len()) {
-		if c.Kind[p] == models.Enqueue && c.A[p] == c.A[never.Taker] && c.Inv[p] > failEvent {
-			never.Adder = p
+		if c.Kind[p] == models.Enqueue && c.A[p] == c.A[why.Rows[0]] && c.Inv[p] > failEvent {
+			why.Rows[1] = p
 			return
 		}
 	}
 }
 
-// RemovedTwice: First and Second both took the value that only Adder added.
-type RemovedTwice struct{ First, Second, Adder models.Row }
+// RemovedTwice (first, second, adder): first and second both took the value that only adder added.
+var RemovedTwice = &fastpath.Pattern{Name: "removed-twice", Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)),
+	Says: "{did 0}, and again by {who 1}, but it was added only once, by {who 2}"}
 
-// Rows returns the operations.
-func (v *RemovedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Adder} }
+// SeenAfterRemoved (remove, peek): peek saw a value first or on top, although remove had
+// taken it and returned before peek was invoked.
+var SeenAfterRemoved = &fastpath.Pattern{Name: "seen-after-removed", Relate: fastpath.Against(0, 1),
+	Says: "{did 1} after {had 0}"}
 
-// Relations returns the steps of the sentence.
-func (v *RemovedTwice) Relations() []models.Relation {
-	return []models.Relation{fastpath.Seen(v.Adder, v.First), fastpath.Seen(v.Adder, v.Second)}
+// NotEmpty (adds, empty): empty found the container empty, but all the time that it ran,
+// some of the values that the adds added were certainly inside.
+var NotEmpty = &fastpath.Pattern{Name: "not-empty", Choose: foundEmpty}
+
+// foundEmpty says that the last operation found the container empty although some of the
+// values that the others added were inside all the time that it ran.
+func foundEmpty(_ models.Teller, v []models.Row) string {
+	return "{who -1} found the container empty although " + someOf(v[:len(v)-1]) + " was in it throughout"
 }
 
-// Tell returns the sentence.
-func (v *RemovedTwice) Tell(t models.Teller) string {
-	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but it was added only once, by " + t.Who(v.Adder)
-}
-
-// SeenAfterRemoved: Peek saw a value first or on top, although Remove had
-// taken it and returned before Peek was invoked.
-type SeenAfterRemoved struct{ Remove, Peek models.Row }
-
-// Rows returns the operations.
-func (v *SeenAfterRemoved) Rows() []*models.Row { return []*models.Row{&v.Remove, &v.Peek} }
-
-// Relations returns the steps of the sentence.
-func (v *SeenAfterRemoved) Relations() []models.Relation {
-	return fastpath.Against(v.Remove, v.Peek)
-}
-
-// Tell returns the sentence.
-func (v *SeenAfterRemoved) Tell(t models.Teller) string {
-	return t.Did(v.Peek) + " after " + t.Had(v.Remove)
-}
-
-// NotEmpty: Empty found the container empty, but all the time that it ran,
-// some of the values that Adds added were certainly inside.
-type NotEmpty struct {
-	Empty models.Row
-	Adds  []models.Row
-}
-
-// Rows returns the operations.
-func (v *NotEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds), &v.Empty) }
-
-// Tell returns the sentence.
-func (v *NotEmpty) Tell(t models.Teller) string {
-	return foundEmpty(t, v.Empty, v.Adds)
-}
-
-// foundEmpty says that an operation found the container empty although some of the values
-// that operations added were inside all the time that it ran.
-func foundEmpty(t models.Teller, empty models.Row, adds []models.Row) string {
-	return t.Who(empty) + " found the container empty although " + someOf(t, adds) + " was in it throughout"
-}
-
-// someOf names the values that operations added: "at least one of the values 1, 2 and others".
-func someOf(t models.Teller, rows []models.Row) string {
+// someOf names the values that the first operations added: "at least one of the values 1, 2 and others".
+func someOf(rows []models.Row) string {
 	var values []string
-	for _, row := range rows[:min(len(rows), fastpath.MaxListed)] {
+	for k, row := range rows[:min(len(rows), fastpath.MaxListed)] {
 		if row == fastpath.Initial {
 			return "an initial element"
 		}
-		values = append(values, t.Value(row))
+		values = append(values, fmt.Sprintf("{value %d}", k))
 	}
 	switch {
 	case len(rows) > fastpath.MaxListed:

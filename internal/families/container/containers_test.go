@@ -78,12 +78,11 @@ func stepOfContainer(dst []string, op models.Op, s string, fronts func(s string)
 }
 
 // repeated reports whether a reason for ambiguity is true.
-func repeated(c *models.Columns, reason fastpath.Ambiguity) bool {
-	r, ok := reason.(*fastpath.Repeated)
-	if !ok {
+func repeated(c *models.Columns, reason *fastpath.Finding) bool {
+	if !reason.Is(fastpath.Repeated) {
 		return false
 	}
-	a, b, value := r.Producers[0], r.Producers[1], c.A[r.Reader]
+	a, b, value := reason.Rows[1], reason.Rows[2], c.A[reason.Rows[0]]
 	return a != b && c.Kind[a] == models.Enqueue && c.A[a] == value && c.Kind[b] == models.Enqueue && c.A[b] == value
 }
 
@@ -108,35 +107,41 @@ func closedContainer(c *models.Columns, d fastpath.Decision) func(ops oracle.Set
 // whyHolds checks what a violation claims.
 func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 	before := func(a, b int32) bool { return b == fastpath.Missing || c.Res[a] < c.Inv[b] }
-	for _, o := range d.Why.Rows() {
-		if *o == fastpath.Initial {
-			return false
-		}
+	rows := d.Why.Rows
+	if slices.Contains(rows, fastpath.Initial) {
+		return false
 	}
-	switch v := d.Why.(type) {
-	case *fastpath.NeverAdded:
-		return v.Adder == fastpath.Missing || c.Kind[v.Adder] == models.Enqueue && c.A[v.Taker] == c.A[v.Adder] && c.Inv[v.Adder] > d.FailEvent
-	case *RemovedTwice:
-		return v.First != v.Second && c.Kind[v.First] == models.Dequeue && c.Kind[v.Second] == models.Dequeue &&
-			c.A[v.First] == c.A[v.Second] && c.A[v.First] == c.A[v.Adder] && c.Kind[v.Adder] == models.Enqueue
-	case *SeenAfterRemoved:
-		return c.Kind[v.Peek] == models.Peek && c.A[v.Remove] == c.A[v.Peek] && before(v.Remove, v.Peek)
-	case *NotEmpty:
-		return c.Kind[v.Empty] == models.DequeueEmpty && len(v.Adds) > 0
-	case *Overtaken:
-		for _, o := range v.Higher {
-			if c.B[o] <= c.B[v.Taker] {
+	last := len(rows) - 1
+	switch d.Why.Pattern {
+	case fastpath.NeverAdded:
+		taker, adder := rows[0], rows[1]
+		return adder == fastpath.Missing || c.Kind[adder] == models.Enqueue && c.A[taker] == c.A[adder] && c.Inv[adder] > d.FailEvent
+	case RemovedTwice:
+		first, second, adder := rows[0], rows[1], rows[2]
+		return first != second && c.Kind[first] == models.Dequeue && c.Kind[second] == models.Dequeue &&
+			c.A[first] == c.A[second] && c.A[first] == c.A[adder] && c.Kind[adder] == models.Enqueue
+	case SeenAfterRemoved:
+		remove, peek := rows[0], rows[1]
+		return c.Kind[peek] == models.Peek && c.A[remove] == c.A[peek] && before(remove, peek)
+	case NotEmpty:
+		return c.Kind[rows[last]] == models.DequeueEmpty && last > 0
+	case Overtaken:
+		for _, o := range rows[:last] {
+			if c.B[o] <= c.B[rows[last]] {
 				return false
 			}
 		}
-		return len(v.Higher) > 0
-	case *OutOfOrder:
-		return before(v.V, v.W) && before(v.TookW, v.TookV) && c.A[v.W] == c.A[v.TookW] && c.A[v.V] != c.A[v.W] &&
-			(v.TookV == fastpath.Missing || c.A[v.TookV] == c.A[v.V])
-	case *BothFirst:
-		return before(v.FirstV, v.TookV) && before(v.FirstW, v.TookW) && c.A[v.FirstV] != c.A[v.FirstW]
-	case *Buried:
-		return before(v.Below, v.Above) && before(v.Took, v.TookAbove) && c.A[v.Below] == c.A[v.Took] && c.A[v.Below] != c.A[v.Above]
+		return last > 0
+	case OutOfOrder:
+		v, w, tookW, tookV := rows[0], rows[1], rows[2], rows[3]
+		return before(v, w) && before(tookW, tookV) && c.A[w] == c.A[tookW] && c.A[v] != c.A[w] &&
+			(tookV == fastpath.Missing || c.A[tookV] == c.A[v])
+	case BothFirst:
+		firstV, tookV, firstW, tookW := rows[0], rows[1], rows[2], rows[3]
+		return before(firstV, tookV) && before(firstW, tookW) && c.A[firstV] != c.A[firstW]
+	case Buried:
+		below, above, took, tookAbove := rows[0], rows[1], rows[2], rows[3]
+		return before(below, above) && before(took, tookAbove) && c.A[below] == c.A[took] && c.A[below] != c.A[above]
 	}
 	return false
 }

@@ -88,11 +88,10 @@ func TestBranchingIsCutOff(t *testing.T) {
 		want := k.Decide(c, fastpath.WantFailure)
 		maxTries = 1
 		got := k.Decide(c, fastpath.WantFailure)
-		branching, ok := got.Reason.(*Branching)
 		switch {
-		case ok:
+		case got.Reason.Is(Branching):
 			cut++
-			if c.Kind[branching.Remove] != models.DequeueAny {
+			if c.Kind[got.Reason.Rows[0]] != models.DequeueAny {
 				t.Fatalf("%+v", got)
 			}
 		case got.Verdict != want.Verdict || got.FailEvent != want.FailEvent && want.FailEvent >= 0:

@@ -4,7 +4,4 @@
 // of two ways: stackwatch.go, with maxtree.go, is linear in practice, and stacktree.go takes over if it
 // gives up. bag.go decides
 // bags by counting; gapchoice.go chooses the gaps in which a bag was empty.
-//
-// A caller can distinguish the violations and ambiguities that the package exports with a type
-// switch.
 package container

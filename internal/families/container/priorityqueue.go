@@ -33,7 +33,7 @@ import (
 
 var priorityQueue = (&container{plain: decidePriority, why: whyPriority}).algorithm()
 
-func whyPriority(c *contents) fastpath.Violation { return decidePriority(c, false).Why }
+func whyPriority(c *contents) *fastpath.Finding { return decidePriority(c, false).Why }
 
 func decidePriority(c *contents, witness bool) fastpath.Result {
 	slots, filled, bad := c.emptySlots()
@@ -182,27 +182,18 @@ func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
 		inv, res = p.peekSpan(e, o)
 	}
 	chain := p.chain(inv, res, func(x *element) bool { return p.B[x.add] > p.priority(i) })
-	why := &Overtaken{Taker: o}
+	var higher []models.Row
 	for _, x := range chain {
-		why.Higher = append(why.Higher, p.elements[x].add)
+		higher = append(higher, p.elements[x].add)
 	}
-	return p.fail(why, append(chain, i))
+	return p.fail(Overtaken.Of(append(higher, o)...), append(chain, i))
 }
 
-// Overtaken: Taker took or saw a value, but all the time that it ran, some
-// of the values of higher priority that Higher added were certainly inside.
-type Overtaken struct {
-	Taker  models.Row
-	Higher []models.Row
-}
-
-// Rows returns the operations.
-func (v *Overtaken) Rows() []*models.Row { return append(fastpath.RowsOf(v.Higher), &v.Taker) }
-
-// Tell returns the sentence.
-func (v *Overtaken) Tell(t models.Teller) string {
-	return t.Did(v.Taker) + " although " + someOf(t, v.Higher) + ", of higher priority, was in the queue throughout"
-}
+// Overtaken (higher, taker): taker took or saw a value, but all the time that it ran, some
+// of the values of higher priority that the others added were certainly inside.
+var Overtaken = &fastpath.Pattern{Name: "overtaken", Choose: func(_ models.Teller, v []models.Row) string {
+	return "{did -1} although " + someOf(v[:len(v)-1]) + ", of higher priority, was in the queue throughout"
+}}
 
 // witness puts the operations in order of slots.
 func (p *priorityPass) witness(slots []int32) []int32 {

@@ -2,6 +2,7 @@ package container
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"clew/fastpath"
@@ -519,19 +520,19 @@ func (q *queueMatcher) emptied(slots []int32) {
 }
 
 // whyQueue explains a minimal core.
-func whyQueue(c *contents) fastpath.Violation {
+func whyQueue(c *contents) *fastpath.Finding {
 	if len(c.elements) != 2 {
 		return nil
 	}
 	for i := range c.elements {
 		v, w := &c.elements[i], &c.elements[1-i]
 		if v.aRes < w.aInv && w.mRes < v.mInv {
-			return &OutOfOrder{c.OpReturning(v.aRes), w.add, c.OpReturning(w.mRes), c.opAt(v.mInv)}
+			return OutOfOrder.Of(c.OpReturning(v.aRes), w.add, c.OpReturning(w.mRes), c.opAt(v.mInv))
 		}
 	}
 	v, w := &c.elements[0], &c.elements[1]
 	if v.mRes < v.mInv && w.mRes < w.mInv {
-		return &BothFirst{c.OpReturning(v.mRes), c.opAt(v.mInv), c.OpReturning(w.mRes), c.opAt(w.mInv)}
+		return BothFirst.Of(c.OpReturning(v.mRes), c.opAt(v.mInv), c.OpReturning(w.mRes), c.opAt(w.mInv))
 	}
 	return nil
 }
@@ -544,49 +545,27 @@ func (c *contents) opAt(t int32) models.Row {
 	return c.OpInvoked(t)
 }
 
-// OutOfOrder: V added, took or saw a value, and had returned before W, the
-// add of another value, was invoked. But TookW took that other value or saw
-// it first in the queue. It had returned before TookV, which took the first
-// value or saw it first, was invoked. TookV is Missing if nothing took it.
-type OutOfOrder struct{ V, W, TookW, TookV models.Row }
-
-// Rows returns the operations.
-func (v *OutOfOrder) Rows() []*models.Row {
-	return []*models.Row{&v.V, &v.W, &v.TookW, &v.TookV}
-}
-
-// Relations returns the steps of the sentence.
-func (v *OutOfOrder) Relations() []models.Relation {
-	return append([]models.Relation{fastpath.Returned(v.V, v.W)}, fastpath.Against(v.TookW, v.TookV)...)
-}
-
-// Tell returns the sentence.
-func (v *OutOfOrder) Tell(t models.Teller) string {
-	s := t.Did(v.W) + " after " + t.Had(v.V) + ", yet " + t.Did(v.TookW) + " before "
-	if v.TookV == fastpath.Missing {
-		return s + "value " + t.Value(v.V) + ", which was still there"
+// OutOfOrder (v, w, tookW, tookV): v added, took or saw a value, and had returned before w, the
+// add of another value, was invoked. But tookW took that other value or saw
+// it first in the queue. It had returned before tookV, which took the first
+// value or saw it first, was invoked. tookV is Missing if nothing took it.
+var OutOfOrder = &fastpath.Pattern{Name: "out-of-order", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
+	s := "{did 1} after {had 0}, yet {did 2} before "
+	if v[3] == fastpath.Missing {
+		return s + "value {value 0}, which was still there"
 	}
-	return s + t.Did(v.TookV)
-}
+	return s + "{did 3}"
+}}
 
-// BothFirst: FirstV saw a value first in the queue and returned before TookV, which took it or
-// saw it first, was invoked. TookV is Missing if nothing took it. All that time the value was
-// first. The same is true of another value, with FirstW and TookW. But these times overlap.
-type BothFirst struct{ FirstV, TookV, FirstW, TookW models.Row }
-
-// Rows returns the operations.
-func (v *BothFirst) Rows() []*models.Row {
-	return []*models.Row{&v.FirstV, &v.TookV, &v.FirstW, &v.TookW}
-}
-
-// Tell returns the sentence.
-func (v *BothFirst) Tell(t models.Teller) string {
-	until := func(row models.Row) string {
-		if row == fastpath.Missing {
+// BothFirst (firstV, tookV, firstW, tookW): firstV saw a value first in the queue and returned before tookV, which took
+// it or saw it first, was invoked. tookV is Missing if nothing took it. All that time the value was
+// first. The same is true of another value, with firstW and tookW. But these times overlap.
+var BothFirst = &fastpath.Pattern{Name: "both-first", Choose: func(_ models.Teller, v []models.Row) string {
+	until := func(k int) string {
+		if v[k] == fastpath.Missing {
 			return " and was not dequeued by then"
 		}
-		return " until " + t.Did(row)
+		return fmt.Sprintf(" until {did %d}", k)
 	}
-	return "values " + t.Value(v.FirstV) + " and " + t.Value(v.FirstW) + " were both first at the same time: " +
-		t.Did(v.FirstV) + until(v.TookV) + ", and " + t.Did(v.FirstW) + until(v.TookW)
-}
+	return "values {value 0} and {value 2} were both first at the same time: {did 0}" + until(1) + ", and {did 2}" + until(3)
+}}

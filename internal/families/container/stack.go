@@ -183,7 +183,7 @@ func (s *stackZones) enter(l *slotList, i, before int32) {
 }
 
 // whyStack explains a minimal core.
-func whyStack(c *contents) fastpath.Violation {
+func whyStack(c *contents) *fastpath.Finding {
 	if len(c.elements) != 2 {
 		return nil
 	}
@@ -203,37 +203,23 @@ func whyStack(c *contents) fastpath.Violation {
 			buried = v.rem
 		}
 		if buried != none {
-			return &Buried{c.OpReturning(v.aRes), w.add, buried, c.opAt(w.mInv)}
+			return Buried.Of(c.OpReturning(v.aRes), w.add, buried, c.opAt(w.mInv))
 		}
 	}
 	return nil
 }
 
-// Buried: Below added, took or saw a value, and had returned before Above, the add
-// of another value, was invoked. While Took, which took or saw the first value, ran,
-// the other value was certainly inside, on top of it. TookAbove is the operation
+// Buried (below, above, took, tookAbove): below added, took or saw a value, and had returned before
+// above, the add of another value, was invoked. While took, which took or saw the first value, ran,
+// the other value was certainly inside, on top of it. tookAbove is the operation
 // that took or saw the other value later, or Missing if it was never taken.
-type Buried struct{ Below, Above, Took, TookAbove models.Row }
-
-// Rows returns the operations.
-func (v *Buried) Rows() []*models.Row {
-	return []*models.Row{&v.Below, &v.Above, &v.Took, &v.TookAbove}
-}
-
-// Relations returns the steps of the sentence.
-func (v *Buried) Relations() []models.Relation {
-	return append([]models.Relation{fastpath.Returned(v.Below, v.Above)}, fastpath.Against(v.Took, v.TookAbove)...)
-}
-
-// Tell returns the sentence.
-func (v *Buried) Tell(t models.Teller) string {
-	s := t.Did(v.Took) + ", but value " + t.Value(v.Above) + " was above it throughout: " +
-		t.Did(v.Above) + " after " + t.Had(v.Below)
-	if v.TookAbove == fastpath.Missing {
+var Buried = &fastpath.Pattern{Name: "buried", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
+	s := "{did 2}, but value {value 1} was above it throughout: {did 1} after {had 0}"
+	if v[3] == fastpath.Missing {
 		return s + ", and had not been taken by then"
 	}
-	return s + ", and " + t.Did(v.TookAbove) + " only later"
-}
+	return s + ", and {did 3} only later"
+}}
 
 // slotList is a list of operations in order of their slots.
 type slotList struct {

@@ -33,7 +33,7 @@ func TestADecisionGivesUpWhenItIsTold(t *testing.T) {
 	c.Events = event
 	path, _ := Path(models.LIFOShape{})
 	ctx := &impatient{Context: context.Background(), left: -1}
-	if d := path.Decide(ctx, c, fastpath.WantWitness|fastpath.WantFailure); d.Reason == (fastpath.Stopped{}) {
+	if d := path.Decide(ctx, c, fastpath.WantWitness|fastpath.WantFailure); d.Reason.Is(fastpath.Stopped) {
 		t.Fatal("it gave up by itself")
 	}
 	asked := -1 - ctx.left
@@ -42,7 +42,7 @@ func TestADecisionGivesUpWhenItIsTold(t *testing.T) {
 	}
 	for n := 1; n <= asked; n++ {
 		ctx.left = n
-		if d := path.Decide(ctx, c, fastpath.WantWitness|fastpath.WantFailure); d.Verdict != jepsen.Unknown || d.Reason != (fastpath.Stopped{}) || ctx.left != 0 {
+		if d := path.Decide(ctx, c, fastpath.WantWitness|fastpath.WantFailure); d.Verdict != jepsen.Unknown || !d.Reason.Is(fastpath.Stopped) || ctx.left != 0 {
 			t.Fatalf("told to stop at the %dth time it was asked: %+v, asked %d times more", n, d, -ctx.left)
 		}
 	}

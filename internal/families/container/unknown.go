@@ -3,7 +3,6 @@ package container
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -42,16 +41,8 @@ var maxTries = 300
 
 const maxWork = 500_000_000
 
-// Branching: Remove and others took unknown values, and there are too many possibilities.
-type Branching struct{ Remove models.Row }
-
-// Rows returns the operations.
-func (a *Branching) Rows() []*models.Row { return []*models.Row{&a.Remove} }
-
-// Tell returns the sentence.
-func (a *Branching) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d and others crashed, and there are too many possibilities for what they took", t.Index(a.Remove))
-}
+// Branching: the remove and others took unknown values, and there are too many possibilities.
+var Branching = &fastpath.Pattern{Says: "op {index 0} and others crashed, and there are too many possibilities for what they took"}
 
 // matching says which values unknown removes took.
 type matching struct {
@@ -110,7 +101,7 @@ func (k *container) withUnknown(c *contents, witness bool) fastpath.Result {
 		}
 		return s.fail(nil, nil, keys...)
 	}
-	return fastpath.Result{Reason: &Branching{c.unknown[0]}}
+	return fastpath.Result{Reason: Branching.Of(c.unknown[0])}
 }
 
 // sub returns some of the operations at their times, and their rows.

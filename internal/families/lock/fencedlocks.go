@@ -45,7 +45,7 @@ import (
 func fencedLock(ctx context.Context, c *models.Columns, lock models.FencedLockShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.Release || c.B[i] < 0 {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	return decideOwned(ctx, c, ownerSweep{lock: models.OwnerLockShape{Holds: lock.Holds}, fenced: true}, want)
@@ -55,7 +55,7 @@ func fencedLock(ctx context.Context, c *models.Columns, lock models.FencedLockSh
 type fences struct {
 	held, greatest     int32 // the fence that the lock is held with; the greatest so far
 	heldBy, greatestBy int32 // the acquires that showed them first
-	wrong              fastpath.Violation
+	wrong              *fastpath.Finding
 }
 
 // show reports whether an acquire can show a fence now, and records the fence if so.
@@ -63,10 +63,10 @@ func (f *fences) show(acquire, fence int32) bool {
 	switch {
 	case fence == 0 || fence == f.held:
 	case f.held > 0:
-		f.wrong = &FenceDiffers{acquire, f.heldBy}
+		f.wrong = FenceDiffers.Of(acquire, f.heldBy)
 		return false
 	case fence <= f.greatest:
-		f.wrong = &FenceTooLow{acquire, f.greatestBy}
+		f.wrong = FenceTooLow.Of(acquire, f.greatestBy)
 		return false
 	default:
 		*f = fences{held: fence, greatest: fence, heldBy: acquire, greatestBy: acquire}
@@ -74,31 +74,11 @@ func (f *fences) show(acquire, fence int32) bool {
 	return true
 }
 
-// FenceTooLow: the fence of Acquire is not greater than the fence of
-// Earlier, which had acquired before it.
-type FenceTooLow struct{ Acquire, Earlier models.Row }
+// FenceTooLow (acquire, earlier): the fence of acquire is not greater than the fence of
+// earlier, which had acquired before it.
+var FenceTooLow = &fastpath.Pattern{Name: "fence-too-low", Relate: fastpath.Against(1, 0),
+	Says: "the fence of {name 0} is not greater than that of {name 1}, which had acquired the lock before"}
 
-// Rows returns the operations.
-func (v *FenceTooLow) Rows() []*models.Row { return []*models.Row{&v.Acquire, &v.Earlier} }
-
-// Relations returns the steps of the sentence.
-func (v *FenceTooLow) Relations() []models.Relation {
-	return fastpath.Against(v.Earlier, v.Acquire)
-}
-
-// Tell returns the sentence.
-func (v *FenceTooLow) Tell(t models.Teller) string {
-	return "the fence of " + t.Name(v.Acquire) + " is not greater than that of " + t.Name(v.Earlier) + ", which had acquired the lock before"
-}
-
-// FenceDiffers: the owner of Acquire already held the lock with the fence
-// of Held, but Acquire showed another one.
-type FenceDiffers struct{ Acquire, Held models.Row }
-
-// Rows returns the operations.
-func (v *FenceDiffers) Rows() []*models.Row { return []*models.Row{&v.Acquire, &v.Held} }
-
-// Tell returns the sentence.
-func (v *FenceDiffers) Tell(t models.Teller) string {
-	return t.Name(v.Acquire) + " shows a different fence although the lock was still held with that of " + t.Name(v.Held)
-}
+// FenceDiffers (acquire, held): the owner of acquire already held the lock with the fence
+// of held, but acquire showed another one.
+var FenceDiffers = &fastpath.Pattern{Name: "fence-differs", Says: "{name 0} shows a different fence although the lock was still held with that of {name 1}"}

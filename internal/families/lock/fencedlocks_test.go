@@ -71,11 +71,13 @@ func stepOfFenced(holds int32) func(dst []string, op models.Op, s string) []stri
 
 // fencesHold checks what the explanation says about fences.
 func fencesHold(c *models.Columns, d fastpath.Decision) bool {
-	switch v := d.Why.(type) {
-	case *FenceTooLow:
-		return c.Res[v.Acquire] == d.FailEvent && c.B[v.Acquire] <= c.B[v.Earlier] && c.Res[v.Earlier] <= d.FailEvent && c.B[v.Acquire] != 0
-	case *FenceDiffers:
-		return c.Res[v.Acquire] == d.FailEvent && c.B[v.Acquire] != c.B[v.Held] && c.Res[v.Held] <= d.FailEvent && c.A[v.Acquire] == c.A[v.Held] && c.B[v.Held] != 0
+	switch v := d.Why.Rows; d.Why.Pattern {
+	case FenceTooLow:
+		acquire, earlier := v[0], v[1]
+		return c.Res[acquire] == d.FailEvent && c.B[acquire] <= c.B[earlier] && c.Res[earlier] <= d.FailEvent && c.B[acquire] != 0
+	case FenceDiffers:
+		acquire, held := v[0], v[1]
+		return c.Res[acquire] == d.FailEvent && c.B[acquire] != c.B[held] && c.Res[held] <= d.FailEvent && c.A[acquire] == c.A[held] && c.B[held] != 0
 	}
 	return true
 }
@@ -169,28 +171,28 @@ func TestFencedLockCases(t *testing.T) {
 		rows    []testkit.Row
 		verdict jepsen.Verdict
 		fail    int32
-		why     fastpath.Violation
+		why     *fastpath.Finding
 	}{
 		{"fences grow", 1, []testkit.Row{acquire(0, 1, 0, 1), release(0, 2, 3), acquire(1, 2, 4, 5)}, jepsen.Valid, -1, nil},
 		{"a fence shrinks", 1, []testkit.Row{acquire(0, 2, 0, 1), release(0, 2, 3), acquire(1, 1, 4, 5)},
-			jepsen.Invalid, 5, &FenceTooLow{2, 0}},
+			jepsen.Invalid, 5, FenceTooLow.Of(2, 0)},
 		{"a fence stays", 1, []testkit.Row{acquire(0, 1, 0, 1), release(0, 2, 3), acquire(1, 1, 4, 5)},
-			jepsen.Invalid, 5, &FenceTooLow{2, 0}},
+			jepsen.Invalid, 5, FenceTooLow.Of(2, 0)},
 		{"an acquire without a fence hides none", 1,
 			[]testkit.Row{acquire(0, 2, 0, 1), release(0, 2, 3), acquire(1, 0, 4, 5), release(1, 6, 7), acquire(0, 1, 8, 9)},
-			jepsen.Invalid, 9, &FenceTooLow{4, 0}},
+			jepsen.Invalid, 9, FenceTooLow.Of(4, 0)},
 		{"a crashed acquire of a greater fence is left out", 1,
 			[]testkit.Row{acquire(2, 9, 0, open), acquire(0, 1, 1, 2)}, jepsen.Valid, -1, nil},
 		{"after a crashed release", 1, []testkit.Row{acquire(0, 2, 0, 1), release(0, 2, open), acquire(1, 1, 4, 5)},
-			jepsen.Invalid, 5, &FenceTooLow{2, 0}},
+			jepsen.Invalid, 5, FenceTooLow.Of(2, 0)},
 		{"held by another", 1, []testkit.Row{acquire(0, 1, 0, 1), acquire(1, 2, 2, 3)},
-			jepsen.Invalid, 3, &HeldAlready{1, []int32{0}}},
+			jepsen.Invalid, 3, HeldAlready.Of(0, 1)},
 		{"again with the same fence", 2, []testkit.Row{acquire(0, 1, 0, 1), acquire(0, 1, 2, 3)}, jepsen.Valid, -1, nil},
 		{"again with another", 2, []testkit.Row{acquire(0, 1, 0, 1), acquire(0, 2, 2, 3)},
-			jepsen.Invalid, 3, &FenceDiffers{1, 0}},
+			jepsen.Invalid, 3, FenceDiffers.Of(1, 0)},
 		{"again with the same fence after it was free", 2,
 			[]testkit.Row{acquire(0, 1, 0, 1), release(0, 2, 3), acquire(0, 1, 4, 5)},
-			jepsen.Invalid, 5, &FenceTooLow{2, 0}},
+			jepsen.Invalid, 5, FenceTooLow.Of(2, 0)},
 		{"the inner acquire brings the fence", 2,
 			[]testkit.Row{acquire(0, 0, 0, 1), acquire(0, 7, 2, 3), release(0, 4, 5), acquire(0, 7, 6, 7)}, jepsen.Valid, -1, nil},
 		{"an owner that goes on after a crash", 2, []testkit.Row{acquire(0, 1, 0, open), acquire(0, 1, 2, 3)}, jepsen.Unknown, -1, nil},

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"fmt"
 
 	"clew/fastpath"
 	"clew/internal/bitset"
@@ -38,13 +37,13 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 	if lock.Counted {
 		for i, count := range c.B {
 			if count != 1 {
-				return fastpath.Undecided(&Counted{int32(i)})
+				return fastpath.Undecided(Counted.Of(int32(i)))
 			}
 		}
 	}
 	for i, kind := range c.Kind {
 		if kind > models.Release || c.A[i] != 0 {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	in := fastpath.NewInput(ctx, c, 0)
@@ -167,7 +166,7 @@ func (s *lockSweep) linearize(f *openFlips) bool {
 
 // whyLock says which acquires held a lock, or which release had freed it,
 // when o failed. order holds the operations that were linearized by then.
-func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
+func whyLock(in fastpath.Input, order []int32, o int32) *fastpath.Finding {
 	if in.Kind[o] == models.Release {
 		last := fastpath.Missing
 		for _, i := range order {
@@ -175,7 +174,7 @@ func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 				last = i
 			}
 		}
-		return &NotHeld{o, last}
+		return NotHeld.Of(o, last)
 	}
 	var held []int32
 	for _, i := range order {
@@ -185,52 +184,29 @@ func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 			held = held[:len(held)-1]
 		}
 	}
-	return &HeldAlready{o, held[max(0, len(held)-fastpath.MaxNamed):]}
+	return HeldAlready.Of(append(held[max(0, len(held)-fastpath.MaxNamed):], o)...)
 }
 
-// HeldAlready: Acquire acquired when nothing was free. Holders are the acquires
-// that held the lock or its permits, the latest last, at most fastpath.MaxNamed of
-// them. None of their releases had begun, or these releases were needed elsewhere.
+// HeldAlready (holders, acquire): acquire acquired when nothing was free. The holders are
+// the acquires that held the lock or its permits, the latest last, at most fastpath.MaxNamed
+// of them. None of their releases had begun, or these releases were needed elsewhere.
 // For locks with an owner, the owners of the holders had not begun to release.
-type HeldAlready struct {
-	Acquire models.Row
-	Holders []models.Row
-}
-
-// Rows returns the operations.
-func (v *HeldAlready) Rows() []*models.Row { return append(fastpath.RowsOf(v.Holders), &v.Acquire) }
-
-// Tell returns the sentence.
-func (v *HeldAlready) Tell(t models.Teller) string {
-	if len(v.Holders) == 0 {
-		return t.Who(v.Acquire) + " acquired what was not free"
+var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: func(_ models.Teller, v []models.Row) string {
+	if len(v) == 1 {
+		return "{who 0} acquired what was not free"
 	}
-	return t.Who(v.Acquire) + " acquired while " + fastpath.ListProcesses(t, v.Holders) + " still held it"
-}
+	return "{who -1} acquired while " + fastpath.ListProcesses(len(v)-1) + " still held it"
+}}
 
-// NotHeld: Release released what was not held. Last is the release before it, or Missing.
-type NotHeld struct{ Release, Last models.Row }
-
-// Rows returns the operations.
-func (v *NotHeld) Rows() []*models.Row { return []*models.Row{&v.Release, &v.Last} }
-
-// Tell returns the sentence.
-func (v *NotHeld) Tell(t models.Teller) string {
-	s := t.Who(v.Release) + " released what was not held, or not by its owner"
-	if v.Last == fastpath.Missing {
+// NotHeld (release, last): release released what was not held. The last release before it may be Missing.
+var NotHeld = &fastpath.Pattern{Name: "not-held", Choose: func(_ models.Teller, v []models.Row) string {
+	s := "{who 0} released what was not held, or not by its owner"
+	if v[1] == fastpath.Missing {
 		return s
 	}
-	return s + "; the previous release was by " + t.Who(v.Last)
-}
+	return s + "; the previous release was by {who 1}"
+}}
 
-// Counted: Op acquires or releases several permits without owners, which is
+// Counted: the operation acquires or releases several permits without owners, which is
 // too hard to decide fast.
-type Counted struct{ Op models.Row }
-
-// Rows returns the operations.
-func (a *Counted) Rows() []*models.Row { return []*models.Row{&a.Op} }
-
-// Tell returns the sentence.
-func (a *Counted) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d takes or returns several permits, and permits have no owners", t.Index(a.Op))
-}
+var Counted = &fastpath.Pattern{Says: "op {index 0} takes or returns several permits, and permits have no owners"}

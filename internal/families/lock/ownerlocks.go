@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -40,7 +39,7 @@ import (
 func ownerLock(ctx context.Context, c *models.Columns, lock models.OwnerLockShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.Release || c.B[i] < 1 {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	return decideOwned(ctx, c, ownerSweep{lock: lock}, want)
@@ -95,14 +94,14 @@ type ownerSweep struct {
 
 // prepare fills in returns. It finds the first operation that was invoked
 // while an older one of its owner was open. A failure before that is certain.
-func (s *ownerSweep) prepare(in fastpath.Input) (a fastpath.Ambiguity) {
+func (s *ownerSweep) prepare(in fastpath.Input) (a *fastpath.Finding) {
 	s.in = in
 	last := make([]int32, in.IDs) // by owner: its last operation, plus 1
 	s.returns = make([]int32, in.Events)
 	s.end = in.Events
 	for i, owner := range in.A {
 		if p := last[owner] - 1; p >= 0 && in.Res[p] > in.Inv[i] && a == nil {
-			a = &Overlapping{Op: int32(i), Older: p}
+			a = Overlapping.Of(int32(i), p)
 			s.end = in.Inv[i]
 		}
 		last[owner] = int32(i) + 1
@@ -199,7 +198,7 @@ func (s *ownerSweep) fits(owner, n int32) bool {
 }
 
 // why says which acquires held the lock, or which release had freed it, when o failed.
-func (s *ownerSweep) why(o int32) fastpath.Violation {
+func (s *ownerSweep) why(o int32) *fastpath.Finding {
 	in := s.in
 	if s.fences.wrong != nil {
 		return s.fences.wrong
@@ -211,7 +210,7 @@ func (s *ownerSweep) why(o int32) fastpath.Violation {
 				last = i
 			}
 		}
-		return &NotHeld{o, last}
+		return NotHeld.Of(o, last)
 	}
 	// These are the acquires that have not been released: for each owner the
 	// latest ones, up to the permits it holds.
@@ -225,17 +224,9 @@ func (s *ownerSweep) why(o int32) fastpath.Violation {
 		}
 	}
 	slices.Reverse(holders)
-	return &HeldAlready{o, holders}
+	return HeldAlready.Of(append(holders, o)...)
 }
 
-// Overlapping: Op was invoked while an older operation of the same owner,
-// Older, was open. (The owner crashed in it and continued under the same name.)
-type Overlapping struct{ Op, Older models.Row }
-
-// Rows returns the operations.
-func (a *Overlapping) Rows() []*models.Row { return []*models.Row{&a.Op, &a.Older} }
-
-// Tell returns the sentence.
-func (a *Overlapping) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d began while an older one of its owner, op %d, was open", t.Index(a.Op), t.Index(a.Older))
-}
+// Overlapping (op, older): op was invoked while an older operation of the same owner was
+// open. (The owner crashed in it and continued under the same name.)
+var Overlapping = &fastpath.Pattern{Says: "op {index 0} began while an older one of its owner, op {index 1}, was open"}

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -77,12 +78,12 @@ type casPass struct {
 func decideCAS(in fastpath.Input, witness bool) fastpath.Result {
 	for i, kind := range in.Kind {
 		if kind > models.CAS {
-			return fastpath.Result{Reason: &fastpath.Unsupported{Op: int32(i)}}
+			return fastpath.Result{Reason: fastpath.Unsupported.Of(int32(i))}
 		}
 	}
 	a := newCASPass(in, witness)
 	r := a.decide()
-	if _, repeated := r.Reason.(*fastpath.Repeated); r.Verdict == jepsen.Unknown && repeated && prune {
+	if r.Reason.Is(fastpath.Repeated) && prune {
 		a = newCASPass(in, witness)
 		a.prune = newReplaced(in)
 		r = a.decide()
@@ -220,13 +221,13 @@ func (a *casPass) producer(o int32) (node int32, ok bool) {
 	}
 	switch {
 	case top.last == 0:
-		a.fail(&NeverWritten{o, fastpath.Missing})
+		a.fail(NeverWritten.Of(o, fastpath.Missing))
 	case last == 0:
 		q := a.prune.by(a.res(top.last), a.A[o])
-		a.fail(&Overwritten{o, opOf(top.last), q})
+		a.fail(Overwritten.Of(o, opOf(top.last), q))
 	case second != 0:
 		if a.Reason == nil {
-			a.Reason = &fastpath.Repeated{Reader: o, Producers: [2]models.Row{opOf(second), opOf(last)}}
+			a.Reason = fastpath.Repeated.Of(o, opOf(second), opOf(last))
 		}
 	default:
 		return last, true
@@ -245,7 +246,7 @@ func (a *casPass) attach(o, p int32) bool {
 		return true
 	}
 	if x.next != 0 {
-		a.fail(&ReplacedTwice{opOf(x.next), o, opOf(p)})
+		a.fail(ReplacedTwice.Of(opOf(x.next), o, opOf(p)))
 		return false
 	}
 	x.next = nodeOf(o)
@@ -285,7 +286,7 @@ func (a *casPass) order(z zones) {
 		return
 	}
 	if a.linked != 0 {
-		a.fail(&Circle{a.circle()})
+		a.fail(Circle.Of(a.circle()...))
 		return
 	}
 	a.Verdict = jepsen.Valid
@@ -322,15 +323,14 @@ func (a *casPass) chain(x int32) (b block, ok bool) {
 // backwards fails because an operation returned at event res, before an
 // operation that it depends on was invoked at event inv.
 func (a *casPass) backwards(res, inv int32) {
-	a.fail(&Backwards{a.OpReturning(res), a.OpInvoked(inv)})
+	a.fail(Backwards.Of(a.OpReturning(res), a.OpInvoked(inv)))
 }
 
 // fail makes the history invalid. The operations of the violation show this, together with those
 // that show that they happened. When all of these have returned, the history has gone wrong.
-func (a *casPass) fail(why fastpath.Violation) {
+func (a *casPass) fail(why *fastpath.Finding) {
 	a.Result = fastpath.Result{Verdict: jepsen.Invalid, Why: why}
-	for _, row := range why.Rows() {
-		o := *row
+	for _, o := range why.Rows {
 		if o < 0 {
 			continue
 		}
@@ -342,90 +342,48 @@ func (a *casPass) fail(why fastpath.Violation) {
 	}
 }
 
-// Overwritten: Reader saw a value last written by Writer (or Initial). But
-// Replacer, which ran between them, had replaced the value or seen another one.
-type Overwritten struct{ Reader, Writer, Replacer models.Row }
-
-// Rows returns the operations.
-func (v *Overwritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer, &v.Replacer} }
-
-// Relations returns the steps of the sentence.
-func (v *Overwritten) Relations() []models.Relation {
-	return fastpath.Against(v.Replacer, v.Reader)
-}
-
-// Tell returns the sentence.
-func (v *Overwritten) Tell(t models.Teller) string {
-	s := t.Did(v.Reader) + " after " + t.Had(v.Replacer)
-	if v.Writer == fastpath.Initial {
-		return s + "; it was the initial value"
+// Overwritten (reader, writer, replacer): reader saw a value last written by writer (or Initial).
+// But replacer, which ran between them, had replaced the value or seen another one.
+var Overwritten = &fastpath.Pattern{Name: "overwritten", Relate: fastpath.Against(2, 0), Choose: func(_ models.Teller, v []models.Row) string {
+	if v[1] == fastpath.Initial {
+		return "{did 0} after {had 2}; it was the initial value"
 	}
-	return s + "; before that, " + t.Had(v.Writer)
-}
+	return "{did 0} after {had 2}; before that, {had 1}"
+}}
 
-// Backwards: in a chain of cas, each of which replaces what the one before
-// it left, Later comes after Earlier. Each is a link, or a read of what a
-// link left. But Later had returned before Earlier was invoked.
-type Backwards struct{ Later, Earlier models.Row }
+// Backwards (later, earlier): in a chain of cas, each of which replaces what the one before
+// it left, later comes after earlier. Each is a link, or a read of what a
+// link left. But later had returned before earlier was invoked.
+var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0, 1),
+	Says: "{did 1} after {had 0}, although the latter depends on the former"}
 
-// Rows returns the operations.
-func (v *Backwards) Rows() []*models.Row { return []*models.Row{&v.Later, &v.Earlier} }
-
-// Relations returns the steps of the sentence.
-func (v *Backwards) Relations() []models.Relation {
-	return fastpath.Against(v.Later, v.Earlier)
-}
-
-// Tell returns the sentence.
-func (v *Backwards) Tell(t models.Teller) string {
-	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", although the latter depends on the former"
-}
-
-// ReplacedTwice: First and Second are cas operations that both replaced the
-// single value that Writer (or Initial) had written.
-type ReplacedTwice struct{ First, Second, Writer models.Row }
-
-// Rows returns the operations.
-func (v *ReplacedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Writer} }
-
-// Relations returns the steps of the sentence.
-func (v *ReplacedTwice) Relations() []models.Relation {
-	return []models.Relation{fastpath.Seen(v.Writer, v.First), fastpath.Seen(v.Writer, v.Second)}
-}
-
-// Tell returns the sentence.
-func (v *ReplacedTwice) Tell(t models.Teller) string {
-	left := "the initial value"
-	if v.Writer != fastpath.Initial {
-		left = "what " + t.Who(v.Writer) + " had written"
+// ReplacedTwice (first, second, writer): first and second are cas operations that both replaced
+// the single value that writer (or Initial) had written.
+var ReplacedTwice = &fastpath.Pattern{Name: "replaced-twice", Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)), Choose: func(_ models.Teller, v []models.Row) string {
+	left := "what {who 2} had written"
+	if v[2] == fastpath.Initial {
+		left = "the initial value"
 	}
-	return "only one operation can have replaced " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
-}
+	return "only one operation can have replaced " + left + ", but {did 0}, and {did 1}"
+}}
 
 // Circle: each operation is a cas that saw a value which only the next one leaves,
 // and the last one saw the value of the first. So none can have come first.
-type Circle struct{ CAS []models.Row }
-
-// Rows returns the operations.
-func (v *Circle) Rows() []*models.Row { return fastpath.RowsOf(v.CAS) }
-
-// Relations returns the steps of the sentence.
-func (v *Circle) Relations() []models.Relation {
-	each := make([]models.Relation, len(v.CAS))
-	for i, op := range v.CAS {
-		each[i] = fastpath.Seen(v.CAS[(i+1)%len(v.CAS)], op)
-	}
-	return each
-}
-
-// Tell returns the sentence.
-func (v *Circle) Tell(t models.Teller) string {
-	var each []string
-	for _, op := range v.CAS {
-		each = append(each, t.Did(op))
-	}
-	return "none of these can have come first: " + strings.Join(each, ", ")
-}
+var Circle = &fastpath.Pattern{Name: "circle",
+	Choose: func(_ models.Teller, v []models.Row) string {
+		each := make([]string, len(v))
+		for i := range v {
+			each[i] = fmt.Sprintf("{did %d}", i)
+		}
+		return "none of these can have come first: " + strings.Join(each, ", ")
+	},
+	Relate: func(v []models.Row) []models.Relation {
+		each := make([]models.Relation, len(v))
+		for i, op := range v {
+			each[i] = fastpath.Seen(v[(i+1)%len(v)], op)
+		}
+		return each
+	}}
 
 // circle finds cas operations that each saw what another of them left.
 func (a *casPass) circle() []int32 {

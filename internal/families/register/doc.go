@@ -2,7 +2,4 @@
 // read and write, and cas.go adds cas. Both compare the zones of values in zones.go, and producers.go
 // says which operations stay together in their cores. versionedregister.go has registers whose
 // updates say their versions, and versiongaps.go fills the versions that no operation said.
-//
-// A caller can distinguish the violations and ambiguities that the package exports with a type
-// switch.
 package register

@@ -26,7 +26,7 @@ func TestTheJudgeCatchesADecisionThatLies(t *testing.T) {
 		{"an invalid history is valid", failing, "linearizable, first failing completion is 6", func(d *fastpath.Decision) { d.Verdict = jepsen.Valid }},
 		{"nobody knows, for no reason", passing, "without a reason", func(d *fastpath.Decision) { d.Verdict = jepsen.Unknown }},
 		{"nobody knows, for a wrong reason", ambiguous, "for no reason", func(d *fastpath.Decision) {
-			*d = fastpath.Undecided(&fastpath.Repeated{Reader: 3, Producers: [2]models.Row{0, 1}})
+			*d = fastpath.Undecided(fastpath.Repeated.Of(3, 0, 1))
 		}},
 		{"nobody knows where it fails, for no reason", failing, "without a reason", func(d *fastpath.Decision) { d.FailEvent = -1 }},
 		{"nobody knows, but it fails", failing, "ambiguous, and fails", func(d *fastpath.Decision) { d.Verdict = jepsen.Unknown }},
@@ -48,8 +48,8 @@ func TestTheJudgeCatchesADecisionThatLies(t *testing.T) {
 		{"a core in disorder", failing, "does not ascend", func(d *fastpath.Decision) { slices.Reverse(d.Core) }},
 		{"a core with something twice", failing, "does not ascend", func(d *fastpath.Decision) { d.Core = append(d.Core, 3) }},
 		{"a core of what began later", failing, "after the failure", func(d *fastpath.Decision) { d.Core = append(d.Core, 4) }},
-		{"a violation by others", failing, "explained by others", func(d *fastpath.Decision) { d.Why = &Overwritten{0, 2, 3} }},
-		{"a violation that is none", failing, "not what core", func(d *fastpath.Decision) { d.Why = &Overwritten{1, 0, 3} }},
+		{"a violation by others", failing, "explained by others", func(d *fastpath.Decision) { d.Why = Overwritten.Of(0, 2, 3) }},
+		{"a violation that is none", failing, "not what core", func(d *fastpath.Decision) { d.Why = Overwritten.Of(1, 0, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := parse(t, c.history)

@@ -21,13 +21,13 @@ func registerType(name string, decide decider) *testkit.Type {
 		Closed:      closedRegister,
 		Why:         whyHolds,
 		Unexplained: true,
-		Later: func(why fastpath.Violation) models.Row {
-			if never, ok := why.(*NeverWritten); ok {
-				return never.Writer
+		Later: func(why *fastpath.Finding) models.Row {
+			if why.Is(NeverWritten) {
+				return why.Rows[1]
 			}
 			return fastpath.Missing
 		},
-		Doubt: func(c *models.Columns, reason fastpath.Ambiguity) bool { return repeated(c, 0, reason) },
+		Doubt: func(c *models.Columns, reason *fastpath.Finding) bool { return repeated(c, 0, reason) },
 		Seen:  func(next models.Op) bool { return next.Kind != models.Write },
 		Kinds: []string{"read", "write", "cas"},
 	}
@@ -112,13 +112,14 @@ func decideAsCASRegister(c *models.Columns, init int32, want fastpath.Want) fast
 }
 
 // repeated reports whether a reason for ambiguity is true.
-func repeated(c *models.Columns, init int32, reason fastpath.Ambiguity) bool {
-	r, ok := reason.(*fastpath.Repeated)
-	if !ok || r.Producers[0] == r.Producers[1] {
+func repeated(c *models.Columns, init int32, reason *fastpath.Finding) bool {
+	ok := reason.Is(fastpath.Repeated) && reason.Rows[1] != reason.Rows[2]
+	if !ok {
 		return false
 	}
-	for _, p := range r.Producers {
-		ok = ok && (p == fastpath.Initial && c.A[r.Reader] == init || p >= 0 && maySeeAtAll(c, r.Reader, p))
+	reader := reason.Rows[0]
+	for _, p := range reason.Rows[1:] {
+		ok = ok && (p == fastpath.Initial && c.A[reader] == init || p >= 0 && maySeeAtAll(c, reader, p))
 	}
 	return ok
 }
@@ -141,22 +142,23 @@ func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 		}
 		return c.A[p]
 	}
-	switch v := d.Why.(type) {
-	case *NeverWritten:
-		ok = v.Writer == fastpath.Missing || leaves(v.Writer) == c.A[v.Reader] && c.Inv[v.Writer] > d.FailEvent
-	case *Overwritten:
-		ok = before(v.Replacer, v.Reader) && (v.Writer == fastpath.Initial || before(v.Writer, v.Replacer) && leaves(v.Writer) == c.A[v.Reader])
-	case *InitialLate:
-		ok = before(v.Other, v.Late)
-	case *Backwards:
-		ok = before(v.Later, v.Earlier)
-	case *Interleaved:
-		ok = before(v.EarlyX, v.LateY) && before(v.EarlyY, v.LateX)
-	case *ReplacedTwice:
-		ok = v.First != v.Second && c.A[v.First] == c.A[v.Second] && (v.Writer == fastpath.Initial || leaves(v.Writer) == c.A[v.First])
-	case *Circle:
-		for k, o := range v.CAS {
-			ok = ok && c.A[o] == c.B[v.CAS[(k+1)%len(v.CAS)]]
+	switch v := d.Why.Rows; d.Why.Pattern {
+	case NeverWritten:
+		reader, writer := v[0], v[1]
+		ok = writer == fastpath.Missing || leaves(writer) == c.A[reader] && c.Inv[writer] > d.FailEvent
+	case Overwritten:
+		reader, writer, replacer := v[0], v[1], v[2]
+		ok = before(replacer, reader) && (writer == fastpath.Initial || before(writer, replacer) && leaves(writer) == c.A[reader])
+	case InitialLate, Backwards:
+		ok = before(v[0], v[1])
+	case Interleaved:
+		ok = before(v[0], v[1]) && before(v[2], v[3])
+	case ReplacedTwice:
+		first, second, writer := v[0], v[1], v[2]
+		ok = first != second && c.A[first] == c.A[second] && (writer == fastpath.Initial || leaves(writer) == c.A[first])
+	case Circle:
+		for k, o := range v {
+			ok = ok && c.A[o] == c.B[v[(k+1)%len(v)]]
 		}
 	default:
 		return false

@@ -74,15 +74,14 @@ func stepRegister(op models.Op, state int32) (int32, bool) {
 
 // laterWriter finds the first operation invoked after the failure that
 // leaves a value which had never been written.
-func laterWriter(c *models.Columns, why fastpath.Violation, failEvent int32) {
-	never, ok := why.(*NeverWritten)
-	if !ok {
+func laterWriter(c *models.Columns, why *fastpath.Finding, failEvent int32) {
+	if !why.Is(NeverWritten) {
 		return
 	}
 	in := fastpath.Input{Columns: c}
 	for p := range int32(c.Len()) {
-		if v, ok := leaves(in, p); ok && v == c.A[never.Reader] && c.Inv[p] > failEvent {
-			never.Writer = p
+		if v, ok := leaves(in, p); ok && v == c.A[why.Rows[0]] && c.Inv[p] > failEvent {
+			why.Rows[1] = p
 			return
 		}
 	}

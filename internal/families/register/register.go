@@ -51,7 +51,7 @@ const writtenAtFirst = -1
 func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
 	values := make([]regValue, in.IDs)
 	if bad := countReads(in, values); bad >= 0 {
-		return fastpath.Result{Reason: &fastpath.Unsupported{Op: bad}}
+		return fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	values[in.Init].write = writtenAtFirst
 	z := make(zones, in.Events)
@@ -147,30 +147,24 @@ func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan
 	return false
 }
 
-// NeverWritten: Reader saw a value that nothing had written when it
-// returned. Writer is the first operation that wrote it later, or Missing.
-type NeverWritten struct{ Reader, Writer models.Row }
-
-// Rows returns the operations.
-func (v *NeverWritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer} }
-
-// Tell returns the sentence.
-func (v *NeverWritten) Tell(t models.Teller) string {
-	s := t.Did(v.Reader)
-	if strings.Contains(s, "##NaN") {
+// NeverWritten (reader, writer): reader saw a value that nothing had written when it
+// returned. The writer is the first operation that wrote it later, or Missing.
+var NeverWritten = &fastpath.Pattern{Name: "never-written", Choose: func(t models.Teller, v []models.Row) string {
+	s := "{did 0}"
+	if strings.Contains(t.Did(v[0]), "##NaN") {
 		return s + ", and no write explains it: NaN equals nothing, not even itself"
 	}
 	s += ", but nothing had written it by then"
-	if v.Writer != fastpath.Missing {
-		s += "; " + t.Did(v.Writer) + " only later"
+	if v[1] != fastpath.Missing {
+		s += "; {did 1} only later"
 	}
 	return s
-}
+}}
 
 // neverWritten returns the result for an operation that returned by event
 // end, and saw a value that nothing had written by then.
 func neverWritten(o, end int32) fastpath.Result {
-	return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: end, Why: &NeverWritten{o, fastpath.Missing}}
+	return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: end, Why: NeverWritten.Of(o, fastpath.Missing)}
 }
 
 // clashOfReads returns the result for two blocks that must stand before each other.
@@ -179,11 +173,11 @@ func neverWritten(o, end int32) fastpath.Result {
 // have returned. If the invocation of a write matters, that write is known by then.
 func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: interleaved(in, x, y), End: y.minRes}
-	for _, o := range r.Why.Rows() {
-		if in.Kind[*o] == models.Read {
-			r.End = max(r.End, in.Res[*o])
+	for _, o := range r.Why.Rows {
+		if in.Kind[o] == models.Read {
+			r.End = max(r.End, in.Res[o])
 		}
-		r.Keys = append(r.Keys, *o)
+		r.Keys = append(r.Keys, o)
 	}
 	return r
 }

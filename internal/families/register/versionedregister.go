@@ -2,7 +2,6 @@ package register
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -51,7 +50,7 @@ import (
 func versionedRegister(ctx context.Context, c *models.Columns, register models.VersionsShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.CAS {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	a := fastpath.Algorithm{KeysAreCore: true, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
@@ -76,14 +75,11 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 
 // unmade returns the operation whose version nothing can have made, if a
 // violation is about one, and the operation after which updates are missing.
-func unmade(why fastpath.Violation) []models.Row {
-	switch why := why.(type) {
-	case *TooFewUpdates:
-		return []models.Row{why.Op}
-	case *NoUpdate:
-		return slices.DeleteFunc([]models.Row{why.Op, why.From}, func(row models.Row) bool { return row < 0 })
+func unmade(why *fastpath.Finding) []models.Row {
+	if !why.Is(TooFewUpdates) && !why.Is(NoUpdate) {
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(why.Rows), func(row models.Row) bool { return row < 0 })
 }
 
 // withUpdates returns a core and all updates that come before the last of
@@ -134,7 +130,7 @@ func (s *versionSweep) decide(witness bool) fastpath.Result {
 		return r
 	}
 	if versionless >= 0 {
-		return fastpath.Result{Reason: &Versionless{versionless}}
+		return fastpath.Result{Reason: Versionless.Of(versionless)}
 	}
 	if len(s.gaps) > 0 {
 		if r := s.fillGaps(); r.Verdict != jepsen.Valid {
@@ -154,10 +150,10 @@ func (s *versionSweep) decide(witness bool) fastpath.Result {
 }
 
 // wrong returns the result for a violation that some operations show on their own.
-func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
+func (s *versionSweep) wrong(why *fastpath.Finding) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
-	for _, row := range why.Rows() {
-		if i := *row; i >= 0 {
+	for _, i := range why.Rows {
+		if i >= 0 {
 			r.Keys = append(r.Keys, i)
 			r.End = max(r.End, s.in.Res[i])
 		}
@@ -167,7 +163,7 @@ func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
 }
 
 // missing returns the result for a violation that only the whole history shows.
-func (s *versionSweep) missing(why fastpath.Violation) fastpath.Result {
+func (s *versionSweep) missing(why *fastpath.Finding) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, End: s.last, Loose: true, Why: why}
 }
 
@@ -195,7 +191,7 @@ func (s *versionSweep) measure() (r fastpath.Result, found bool) {
 	}
 	n := top - s.First - 1
 	if n > updates {
-		r = fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[highest], Why: &TooFewUpdates{highest}}
+		r = fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[highest], Why: TooFewUpdates.Of(highest)}
 		return r, true
 	}
 	s.versions = make([]version, n+1)
@@ -210,9 +206,9 @@ func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
 	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
 	switch {
 	case v < 0 || v == 0 && kind != models.Read:
-		return s.wrong(&BeforeFirst{i}), true
+		return s.wrong(BeforeFirst.Of(i)), true
 	case v == 0 && value != s.Nil && value != s.Value || v == 1 && kind == models.CAS && value != s.Value:
-		return s.wrong(&OtherValue{i, fastpath.Initial}), true
+		return s.wrong(OtherValue.Of(i, fastpath.Initial)), true
 	}
 	return r, false
 }
@@ -233,7 +229,7 @@ func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool
 			default:
 				v := &s.versions[a-1-s.First]
 				if v.update != 0 {
-					return versionless, s.wrong(&MadeTwice{i, v.update - 1}), true
+					return versionless, s.wrong(MadeTwice.Of(i, v.update-1)), true
 				}
 				v.update = i + 1
 			}
@@ -253,7 +249,7 @@ func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool
 		} else if v.read == 0 {
 			v.read = i + 1
 		} else if value != s.leaves(v.read-1) {
-			return versionless, s.wrong(&OtherValue{i, v.read - 1}), true
+			return versionless, s.wrong(OtherValue.Of(i, v.read-1)), true
 		}
 	}
 	return versionless, r, false
@@ -276,22 +272,22 @@ func (s *versionSweep) compare() (r fastpath.Result, found bool) {
 		v := &s.versions[k]
 		if o := v.update - 1; o >= 0 {
 			if in.Res[o] < latest {
-				return s.wrong(&WrongVersion{in.OpInvoked(latest), o}), true
+				return s.wrong(WrongVersion.Of(in.OpInvoked(latest), o)), true
 			}
 			latest = max(latest, in.Inv[o])
 			if v.read != 0 && s.leaves(v.read-1) != s.leaves(o) {
-				return s.wrong(&OtherValue{v.read - 1, o}), true
+				return s.wrong(OtherValue.Of(v.read-1, o)), true
 			}
 			if in.Kind[o] == models.CAS {
 				if by, value, told := s.told(int32(k) - 1); told && value != s.Args[in.B[o]][0] {
-					return s.wrong(&OtherValue{o, by}), true
+					return s.wrong(OtherValue.Of(o, by)), true
 				}
 			}
 		} else if k > 0 {
 			s.gaps = append(s.gaps, gap{version: int32(k)})
 		}
 		if v.minRes < latest {
-			return s.wrong(&WrongVersion{in.OpInvoked(latest), in.OpReturning(v.minRes)}), true
+			return s.wrong(WrongVersion.Of(in.OpInvoked(latest), in.OpReturning(v.minRes))), true
 		}
 		latest = max(latest, v.maxInv)
 	}
@@ -365,9 +361,9 @@ func (s *versionSweep) place() fastpath.Result {
 			continue
 		}
 		if len(s.gaps) > 0 || slices.ContainsFunc(s.open, func(o int32) bool { return s.leaves(o) == value && in.Inv[o] < in.Res[i] }) {
-			return fastpath.Result{Reason: &Unplaced{i}}
+			return fastpath.Result{Reason: Unplaced.Of(i)}
 		}
-		return s.missing(&NeverCurrent{i})
+		return s.missing(NeverCurrent.Of(i))
 	}
 	return fastpath.Result{Verdict: jepsen.Valid}
 }
@@ -410,104 +406,41 @@ func versionOf(t models.Teller, row models.Row) int {
 	return int(t.Op(row).A) - 1
 }
 
-// MadeTwice: Second and First made the same version.
-type MadeTwice struct{ Second, First models.Row }
+// MadeTwice: both operations made the same version.
+var MadeTwice = &fastpath.Pattern{Name: "made-twice", Choose: func(t models.Teller, v []models.Row) string {
+	return "{name 0} and {name 1} cannot both have made version " + strconv.Itoa(versionOf(t, v[0]))
+}}
 
-// Rows returns the operations.
-func (v *MadeTwice) Rows() []*models.Row { return []*models.Row{&v.Second, &v.First} }
+// BeforeFirst: the operation made or read a version before the first.
+var BeforeFirst = &fastpath.Pattern{Name: "before-first", Says: "{name 0} has a version older than the first one"}
 
-// Tell returns the sentence.
-func (v *MadeTwice) Tell(t models.Teller) string {
-	return t.Name(v.Second) + " and " + t.Name(v.First) + " cannot both have made version " + strconv.Itoa(versionOf(t, v.Second))
-}
-
-// BeforeFirst: Op made or read a version before the first.
-type BeforeFirst struct{ Op models.Row }
-
-// Rows returns the operations.
-func (v *BeforeFirst) Rows() []*models.Row { return []*models.Row{&v.Op} }
-
-// Tell returns the sentence.
-func (v *BeforeFirst) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " has a version older than the first one"
-}
-
-// WrongVersion: Late began after Early had returned, but is of an earlier
-// version; or Late made the version that Early read.
-type WrongVersion struct{ Late, Early models.Row }
-
-// Rows returns the operations.
-func (v *WrongVersion) Rows() []*models.Row { return []*models.Row{&v.Late, &v.Early} }
-
-// Relations returns the steps of the sentence.
-func (v *WrongVersion) Relations() []models.Relation {
-	return fastpath.Against(v.Early, v.Late)
-}
-
-// Tell returns the sentence.
-func (v *WrongVersion) Tell(t models.Teller) string {
-	if versionOf(t, v.Late) == versionOf(t, v.Early) {
-		return t.Name(v.Late) + " made the version that " + t.Name(v.Early) + " had read before it began"
+// WrongVersion (late, early): late began after early had returned, but is of an earlier
+// version; or late made the version that early read.
+var WrongVersion = &fastpath.Pattern{Name: "wrong-version", Relate: fastpath.Against(1, 0), Choose: func(t models.Teller, v []models.Row) string {
+	if versionOf(t, v[0]) == versionOf(t, v[1]) {
+		return "{name 0} made the version that {name 1} had read before it began"
 	}
-	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but has an earlier version"
-}
+	return "{name 0} began after {name 1} had returned, but has an earlier version"
+}}
 
-// OtherValue: Op and Other (Initial: the initial value) disagree on the
+// OtherValue (op, other): op and other (Initial: the initial value) disagree on the
 // value of a version that both made, read or found.
-type OtherValue struct{ Op, Other models.Row }
-
-// Rows returns the operations.
-func (v *OtherValue) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
-
-// Tell returns the sentence.
-func (v *OtherValue) Tell(t models.Teller) string {
-	if v.Other == fastpath.Initial {
-		return t.Name(v.Op) + " does not agree with the initial value"
+var OtherValue = &fastpath.Pattern{Name: "other-value", Choose: func(t models.Teller, v []models.Row) string {
+	if v[1] == fastpath.Initial {
+		return "{name 0} does not agree with the initial value"
 	}
-	version := min(versionOf(t, v.Op), versionOf(t, v.Other))
-	return t.Name(v.Op) + " does not agree with " + t.Name(v.Other) + " on the value of version " + strconv.Itoa(version)
-}
+	version := min(versionOf(t, v[0]), versionOf(t, v[1]))
+	return "{name 0} does not agree with {name 1} on the value of version " + strconv.Itoa(version)
+}}
 
-// TooFewUpdates: Op has a version that requires more updates than had begun by then.
-type TooFewUpdates struct{ Op models.Row }
+// TooFewUpdates: the operation has a version that requires more updates than had begun by then.
+var TooFewUpdates = &fastpath.Pattern{Name: "too-few-updates", Says: "{name 0} has a version that requires more updates than had begun by then"}
 
-// Rows returns the operations.
-func (v *TooFewUpdates) Rows() []*models.Row { return []*models.Row{&v.Op} }
+// NeverCurrent: the operation read a value that no version had while it ran.
+var NeverCurrent = &fastpath.Pattern{Name: "never-current", Says: "{name 0} read a value that no version had while it ran"}
 
-// Tell returns the sentence.
-func (v *TooFewUpdates) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " has a version that requires more updates than had begun by then"
-}
+// Versionless: the operation updated the register but does not say which version it made.
+var Versionless = &fastpath.Pattern{Says: "op {index 0} does not say which version it made"}
 
-// NeverCurrent: Read read a value that no version had while it ran.
-type NeverCurrent struct{ Read models.Row }
-
-// Rows returns the operations.
-func (v *NeverCurrent) Rows() []*models.Row { return []*models.Row{&v.Read} }
-
-// Tell returns the sentence.
-func (v *NeverCurrent) Tell(t models.Teller) string {
-	return t.Name(v.Read) + " read a value that no version had while it ran"
-}
-
-// Versionless: Update updated the register but does not say which version it made.
-type Versionless struct{ Update models.Row }
-
-// Rows returns the operations.
-func (a *Versionless) Rows() []*models.Row { return []*models.Row{&a.Update} }
-
-// Tell returns the sentence.
-func (a *Versionless) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d does not say which version it made", t.Index(a.Update))
-}
-
-// Unplaced: Op needs a version or value that may come from several operations that never returned.
-type Unplaced struct{ Op models.Row }
-
-// Rows returns the operations.
-func (a *Unplaced) Rows() []*models.Row { return []*models.Row{&a.Op} }
-
-// Tell returns the sentence.
-func (a *Unplaced) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d needs a version or value that may come from several operations that never returned", t.Index(a.Op))
-}
+// Unplaced: the operation needs a version or value that may come from several operations that never returned.
+var Unplaced = &fastpath.Pattern{Says: "op {index 0} needs a version or value that may come from several operations that never returned"}

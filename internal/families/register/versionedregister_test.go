@@ -138,14 +138,14 @@ var (
 // any of which it would fail elsewhere. What is left of it in the end is tested elsewhere.
 func versionedCore(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
 	var shown []models.Row
-	for _, row := range d.Why.Rows() {
-		if *row >= 0 {
-			shown = append(shown, *row)
+	for _, row := range d.Why.Rows {
+		if row >= 0 {
+			shown = append(shown, row)
 		}
 	}
 	slices.Sort(shown)
 	missing := unmade(d.Why)
-	_, gone := d.Why.(*NeverCurrent)
+	gone := d.Why.Is(NeverCurrent)
 	switch {
 	case len(missing) > 0 && c.Res[missing[0]] == d.FailEvent:
 		for _, i := range d.Core {
@@ -221,36 +221,36 @@ func TestVersionedRegisterCases(t *testing.T) {
 		verdict jepsen.Verdict
 		fail    int32
 		core    []int32
-		why     fastpath.Violation
+		why     *fastpath.Finding
 	}{
 		{"an empty history", nil, jepsen.Valid, -1, nil, nil},
 		{"versions order what ran at the same time",
 			[]testkit.Row{vWrite(2, 1, 0, 2), vWrite(1, 2, 1, 3), vRead(2, 1, 4, 5)}, jepsen.Valid, -1, nil, nil},
 		{"a write before one that made an earlier version, which a crashed one may have made",
 			[]testkit.Row{vWrite(none, 1, 0, open), vWrite(2, 1, 1, 2), vWrite(1, 2, 3, 4)},
-			jepsen.Invalid, 4, []int32{0, 1, 2}, &WrongVersion{2, 1}},
+			jepsen.Invalid, 4, []int32{0, 1, 2}, WrongVersion.Of(2, 1)},
 		{"a write before one that made an earlier version, which nobody else can have made",
 			[]testkit.Row{vWrite(2, 1, 1, 2), vWrite(1, 2, 3, 4)},
-			jepsen.Invalid, 2, []int32{0}, &NoUpdate{0, fastpath.Initial}},
+			jepsen.Invalid, 2, []int32{0}, NoUpdate.Of(0, fastpath.Initial)},
 		{"a version that takes more updates",
-			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(7, 1, 2, 3)}, jepsen.Invalid, 3, []int32{1}, &TooFewUpdates{1}},
+			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(7, 1, 2, 3)}, jepsen.Invalid, 3, []int32{1}, TooFewUpdates.Of(1)},
 		{"reads that go back, at the same time",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(2, 2, 2, 6), vRead(2, 2, 3, 5), vRead(1, 1, 4, 7)}, jepsen.Valid, -1, nil, nil},
 		{"reads that go back, one after the other",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(2, 2, 2, 7), vRead(2, 2, 3, 4), vRead(1, 1, 5, 6)},
-			jepsen.Invalid, 6, []int32{0, 1, 2, 3}, &WrongVersion{3, 2}},
+			jepsen.Invalid, 6, []int32{0, 1, 2, 3}, WrongVersion.Of(3, 2)},
 		{"two made a version",
-			[]testkit.Row{vWrite(1, 1, 0, 2), vWrite(1, 1, 1, 3)}, jepsen.Invalid, 3, []int32{0, 1}, &MadeTwice{1, 0}},
+			[]testkit.Row{vWrite(1, 1, 0, 2), vWrite(1, 1, 1, 3)}, jepsen.Invalid, 3, []int32{0, 1}, MadeTwice.Of(1, 0)},
 		{"a cas found another value than a read of the version before",
 			[]testkit.Row{vWrite(none, 1, 0, open), vCAS(2, 2, 1, 1, 3), vRead(1, 1, 2, 4)},
-			jepsen.Invalid, 3, []int32{1}, &NoUpdate{1, fastpath.Initial}},
+			jepsen.Invalid, 3, []int32{1}, NoUpdate.Of(1, fastpath.Initial)},
 		{"a cas found another value than a read of the version before, which either may be",
 			[]testkit.Row{vWrite(none, 1, 0, open), vWrite(none, 2, 1, open), vCAS(2, 2, 1, 2, 4), vRead(1, 1, 3, 5)},
-			jepsen.Invalid, 5, []int32{1, 2, 3}, &OtherValue{2, 3}},
+			jepsen.Invalid, 5, []int32{1, 2, 3}, OtherValue.Of(2, 3)},
 		{"nil in a read says nothing",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vRead(1, 0, 2, 3)}, jepsen.Valid, -1, nil, nil},
 		{"but a version of another time does",
-			[]testkit.Row{vWrite(1, 1, 0, 1), vRead(0, 0, 2, 3)}, jepsen.Invalid, 3, []int32{0, 1}, &WrongVersion{1, 0}},
+			[]testkit.Row{vWrite(1, 1, 0, 1), vRead(0, 0, 2, 3)}, jepsen.Invalid, 3, []int32{0, 1}, WrongVersion.Of(1, 0)},
 		{"a crashed cas leaves the crashed write for another",
 			[]testkit.Row{vWrite(none, 2, 0, open), vCAS(none, 1, 2, 1, open), vWrite(1, 1, 2, 3), vRead(2, 2, 4, 5), vWrite(3, 0, 6, 7), vRead(4, 2, 8, 9)},
 			jepsen.Valid, -1, nil, nil},
@@ -265,17 +265,17 @@ func TestVersionedRegisterCases(t *testing.T) {
 			[]testkit.Row{vCAS(none, 0, 1, 0, open), vCAS(none, 2, 1, 1, open), vRead(2, 1, 2, 3)}, jepsen.Unknown, -1, nil, nil},
 		{"no crashed cas can follow it",
 			[]testkit.Row{vWrite(none, 1, 0, open), vCAS(none, 1, 1, 1, open), vRead(2, 2, 2, 3)},
-			jepsen.Invalid, 3, []int32{2}, &NoUpdate{2, fastpath.Initial}},
+			jepsen.Invalid, 3, []int32{2}, NoUpdate.Of(2, fastpath.Initial)},
 		{"nothing suits a gap, whatever fills others that are not clear",
 			[]testkit.Row{vCAS(none, 0, 1, 0, open), vCAS(none, 2, 1, 1, open), vCAS(none, 0, 2, 2, open), vRead(2, 1, 3, 4), vWrite(3, 1, 5, 6), vRead(4, 2, 7, 8)},
-			jepsen.Invalid, 8, []int32{1, 2, 4, 5}, &NoUpdate{5, 4}},
+			jepsen.Invalid, 8, []int32{1, 2, 4, 5}, NoUpdate.Of(5, 4)},
 		{"which write filled the gap before a read without a version matters",
 			[]testkit.Row{vWrite(none, 1, 0, open), vWrite(2, 2, 1, 5), vRead(none, 2, 2, 3), vWrite(none, 1, 4, open)}, jepsen.Unknown, -1, nil, nil},
 		{"a read without a version, between",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(2, 2, 2, 5), vRead(none, 1, 3, 4)}, jepsen.Valid, -1, nil, nil},
 		{"reads without versions that go back",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(2, 2, 2, 3), vRead(none, 2, 4, 5), vRead(none, 1, 6, 7)},
-			jepsen.Invalid, 7, []int32{0, 1, 2, 3}, &NeverCurrent{3}},
+			jepsen.Invalid, 7, []int32{0, 1, 2, 3}, NeverCurrent.Of(3)},
 		{"reads without versions that go back while what made them is open",
 			[]testkit.Row{vWrite(1, 1, 0, 1), vWrite(2, 2, 2, 7), vRead(none, 2, 3, 4), vRead(none, 1, 5, 6)},
 			jepsen.Invalid, -1, nil, nil},

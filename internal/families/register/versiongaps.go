@@ -76,7 +76,7 @@ func (s *versionSweep) fillGaps() fastpath.Result {
 		above++
 	}
 	if !certain {
-		return fastpath.Result{Reason: &Unplaced{s.returned(above)}}
+		return fastpath.Result{Reason: Unplaced.Of(s.returned(above))}
 	}
 	for below > 0 && s.returned(below) == none {
 		below--
@@ -85,7 +85,7 @@ func (s *versionSweep) fillGaps() fastpath.Result {
 	if from == none {
 		from = fastpath.Initial
 	}
-	return s.missing(&NoUpdate{s.returned(above), from})
+	return s.missing(NoUpdate.Of(s.returned(above), from))
 }
 
 // returned returns an operation on a version that returned, or none.
@@ -439,23 +439,17 @@ func (m *fitting) reach(k int32) int32 {
 	return none
 }
 
-// NoUpdate: some update between From (Initial: the initial version) and Op
+// NoUpdate (op, from): some update between from (Initial: the initial version) and op
 // is missing, although their versions say that there was one. The updates
 // that had begun by then are not possible there, or were needed elsewhere.
-type NoUpdate struct{ Op, From models.Row }
-
-// Rows returns the operations.
-func (v *NoUpdate) Rows() []*models.Row { return []*models.Row{&v.Op, &v.From} }
-
-// Tell returns the sentence.
-func (v *NoUpdate) Tell(t models.Teller) string {
-	from := versionOf(t, v.From)
-	missing := versionOf(t, v.Op) - from
-	if t.Op(v.Op).Kind != models.Read {
+var NoUpdate = &fastpath.Pattern{Name: "no-update", Choose: func(t models.Teller, v []models.Row) string {
+	from := versionOf(t, v[1])
+	missing := versionOf(t, v[0]) - from
+	if t.Op(v[0]).Kind != models.Read {
 		missing--
 	}
 	if missing > 1 {
-		return fmt.Sprintf("%s needs %d updates that follow version %d, and too few candidates are left", t.Name(v.Op), missing, from)
+		return fmt.Sprintf("{name 0} needs %d updates that follow version %d, and too few candidates are left", missing, from)
 	}
-	return fmt.Sprintf("%s needs an update that follows version %d, and no candidate is left", t.Name(v.Op), from)
-}
+	return fmt.Sprintf("{name 0} needs an update that follows version %d, and no candidate is left", from)
+}}

@@ -64,50 +64,25 @@ func (z zones) clash(init int32) (x, y block, found bool) {
 
 // interleaved explains a clash. It names the operations whose invocations
 // and returns determine the two zones.
-func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
+func interleaved(in fastpath.Input, x, y block) *fastpath.Finding {
 	if x.minRes < 0 {
-		return &InitialLate{in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
+		return InitialLate.Of(in.OpReturning(y.minRes), in.OpInvoked(x.maxInv))
 	}
-	return &Interleaved{in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
+	return Interleaved.Of(in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv))
 }
 
-// InitialLate: Late belongs to the initial value: it saw that value, or one
-// that only cas operations had made of it. But Other, which belongs to
-// another value, had returned before Late was invoked.
-type InitialLate struct{ Other, Late models.Row }
+// InitialLate (other, late): late belongs to the initial value: it saw that value, or one
+// that only cas operations had made of it. But other, which belongs to another value,
+// had returned before late was invoked.
+var InitialLate = &fastpath.Pattern{Name: "initial-late", Relate: fastpath.Against(0, 1),
+	Says: "{did 1} after {had 0}; value {value 1} stems from the initial value"}
 
-// Rows returns the operations.
-func (v *InitialLate) Rows() []*models.Row { return []*models.Row{&v.Other, &v.Late} }
-
-// Relations returns the steps of the sentence.
-func (v *InitialLate) Relations() []models.Relation {
-	return fastpath.Against(v.Other, v.Late)
-}
-
-// Tell returns the sentence.
-func (v *InitialLate) Tell(t models.Teller) string {
-	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; value " + t.Value(v.Late) + " stems from the initial value"
-}
-
-// Interleaved: the operations of one value X, and of what cas operations made
-// of it, must come all before or all after those of another value Y. But EarlyX
-// had returned before LateY was invoked, and EarlyY before LateX was invoked.
-type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
-
-// Rows returns the operations.
-func (v *Interleaved) Rows() []*models.Row {
-	return []*models.Row{&v.EarlyX, &v.LateY, &v.EarlyY, &v.LateX}
-}
-
-// Relations returns the steps of the sentence.
-func (v *Interleaved) Relations() []models.Relation {
-	return []models.Relation{fastpath.Returned(v.EarlyX, v.LateY), fastpath.Returned(v.EarlyY, v.LateX)}
-}
-
-// Tell returns the sentence.
-func (v *Interleaved) Tell(t models.Teller) string {
-	if v.LateY == v.EarlyY {
-		return t.Did(v.LateX) + " after " + t.Had(v.EarlyY) + "; before that, " + t.Had(v.EarlyX)
+// Interleaved (earlyX, lateY, earlyY, lateX): the operations of one value X, and of what cas operations
+// made of it, must come all before or all after those of another value Y. But earlyX
+// had returned before lateY was invoked, and earlyY before lateX was invoked.
+var Interleaved = &fastpath.Pattern{Name: "interleaved", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3)), Choose: func(_ models.Teller, v []models.Row) string {
+	if v[1] == v[2] {
+		return "{did 3} after {had 2}; before that, {had 0}"
 	}
-	return t.Did(v.EarlyX) + " before " + t.Did(v.LateY) + ", yet " + t.Did(v.EarlyY) + " before " + t.Did(v.LateX)
-}
+	return "{did 0} before {did 1}, yet {did 2} before {did 3}"
+}}

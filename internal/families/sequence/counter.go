@@ -71,7 +71,7 @@ func (x amounts) one() bool  { return x.least == x.most }
 
 // stepsOf finds out how a counter moves, or why that cannot be known. Histories mix
 // kinds at random, so its one pass over all operations does not branch on kinds.
-func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
+func stepsOf(c *models.Columns, totals int) (steps, *fastpath.Finding) {
 	var of [4][2]amounts // by kind, and whether it crashed
 	for i := range of {
 		of[i] = [2]amounts{{math.MaxInt32, math.MinInt32}, {math.MaxInt32, math.MinInt32}}
@@ -109,31 +109,31 @@ func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
 }
 
 // uneven returns why it cannot be known how a counter moves.
-func uneven(c *models.Columns) fastpath.Ambiguity {
+func uneven(c *models.Columns) *fastpath.Finding {
 	plain, told := models.Row(-1), models.Row(-1)
 	for i, kind := range c.Kind {
 		row := models.Row(i)
 		switch {
 		case kind > models.PlusTotal:
-			return &fastpath.Unsupported{Op: row}
+			return fastpath.Unsupported.Of(row)
 		case kind == models.PlusTotal && told < 0:
 			told = row
 		case kind == models.PlusTotal:
 			if (c.A[row] < 0) != (c.A[told] < 0) {
-				return &Uneven{[2]models.Row{told, row}}
+				return Uneven.Of(told, row)
 			}
 		case kind == models.Total || c.Res[i] == models.Open:
 		case plain < 0:
 			plain = row
 		case c.A[row] != c.A[plain]:
-			return &Uneven{[2]models.Row{plain, row}}
+			return Uneven.Of(plain, row)
 		}
 	}
-	return &Uneven{[2]models.Row{min(plain, told), max(plain, told)}}
+	return Uneven.Of(min(plain, told), max(plain, told))
 }
 
 // sameTotals finds adds of different amounts that lead to the same total.
-func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
+func sameTotals(c *models.Columns, totals int) *fastpath.Finding {
 	amount := make([]int32, totals) // by place
 	differ := int32(0)
 	for i, kind := range c.Kind {
@@ -154,7 +154,7 @@ func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
 		case other < 0:
 			first[c.B[i]] = int32(i) + 1
 		case c.A[other] != c.A[i]:
-			return &Uneven{[2]models.Row{other, models.Row(i)}}
+			return Uneven.Of(other, models.Row(i))
 		}
 	}
 	panic("sequence: adds differ that are all alike")
@@ -165,26 +165,10 @@ func nonzero(n int32) int32 { return (n | -n) >> 31 }
 
 // Uneven: these two adds together leave open which of them made a number,
 // or what the number was in between.
-type Uneven struct{ Adds [2]models.Row }
-
-// Rows returns the operations.
-func (a *Uneven) Rows() []*models.Row { return fastpath.RowsOf(a.Adds[:]) }
-
-// Tell returns the sentence.
-func (a *Uneven) Tell(t models.Teller) string {
-	return t.Name(a.Adds[0]) + " and " + t.Name(a.Adds[1]) + " leave open what the counter was in between"
-}
+var Uneven = &fastpath.Pattern{Says: "{name 0} and {name 1} leave open what the counter was in between"}
 
 // CrashedAdds: the history might be invalid, but crashed adds have different amounts.
-type CrashedAdds struct{ Op models.Row }
-
-// Rows returns the operations.
-func (a *CrashedAdds) Rows() []*models.Row { return []*models.Row{&a.Op} }
-
-// Tell returns the sentence.
-func (a *CrashedAdds) Tell(t models.Teller) string {
-	return t.Name(a.Op) + " may have seen what some crashed adds did"
-}
+var CrashedAdds = &fastpath.Pattern{Says: "{name 0} may have seen what some crashed adds did"}
 
 // counting is a sweep over a counter.
 type counting struct {
@@ -226,7 +210,7 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 	case fail < 0:
 		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
 	case how.loose:
-		return fastpath.Undecided(&CrashedAdds{fail})
+		return fastpath.Undecided(CrashedAdds.Of(fail))
 	}
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
@@ -456,37 +440,17 @@ func (s *counting) passedBy(c *models.Columns, row models.Row, forced []link) in
 }
 
 // why returns what is wrong with a row.
-func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []models.Row) fastpath.Violation {
+func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []models.Row) *fastpath.Finding {
 	if k := s.passedBy(c, row, forced); k >= 0 && slices.Contains(core, forced[k].row) {
-		return &Passed{row, forced[k].row}
+		return Passed.Of(row, forced[k].row)
 	}
-	return &OutOfReach{row}
+	return OutOfReach.Of(row)
 }
 
-// Passed: the counter had passed the total of Op when Op began, or an operation
-// with the same total had reached it. Otherwise By could not have returned.
-type Passed struct{ Op, By models.Row }
+// Passed (op, by): the counter had passed the total of op when op began, or an operation
+// with the same total had reached it. Otherwise by could not have returned.
+var Passed = &fastpath.Pattern{Name: "passed", Relate: fastpath.Against(1, 0),
+	Says: "{name 0} is impossible: the counter was already past that value when {name 1} returned"}
 
-// Rows returns the operations.
-func (v *Passed) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
-
-// Relations returns the steps of the sentence.
-func (v *Passed) Relations() []models.Relation {
-	return fastpath.Against(v.By, v.Op)
-}
-
-// Tell returns the sentence.
-func (v *Passed) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " is impossible: the counter was already past that value when " + t.Name(v.By) + " returned"
-}
-
-// OutOfReach: the adds that had begun when Op returned do not lead to its total.
-type OutOfReach struct{ Op models.Row }
-
-// Rows returns the operations.
-func (v *OutOfReach) Rows() []*models.Row { return []*models.Row{&v.Op} }
-
-// Tell returns the sentence.
-func (v *OutOfReach) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " is impossible: no combination of the adds that had begun when it returned gives this value"
-}
+// OutOfReach: the adds that had begun when the operation returned do not lead to its total.
+var OutOfReach = &fastpath.Pattern{Name: "out-of-reach", Says: "{name 0} is impossible: no combination of the adds that had begun when it returned gives this value"}

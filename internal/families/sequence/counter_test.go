@@ -157,5 +157,5 @@ func TestACoreOfACounterMayNeedSeveralReads(t *testing.T) {
 		testkit.At(models.PlusTotal, 1, 1, 7, 11),
 		testkit.At(models.Total, 0, 2, 8, 9),
 	), fastpath.WantFailure)
-	testkit.Expect(t, d, jepsen.Invalid, 9, []int32{0, 1, 2, 3, 4, 5, 6}, &OutOfReach{6})
+	testkit.Expect(t, d, jepsen.Invalid, 9, []int32{0, 1, 2, 3, 4, 5, 6}, OutOfReach.Of(6))
 }

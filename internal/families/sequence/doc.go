@@ -3,7 +3,4 @@
 // whose failures are found in logfailure.go. Their sweeps hold open operations in due.go, by
 // the event at which they return; in heap.go, by number; or in waiting.go, by the number that
 // they wait for.
-//
-// A caller can distinguish the violations and ambiguities that the package exports with a type
-// switch.
 package sequence

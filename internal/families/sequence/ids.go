@@ -36,7 +36,7 @@ import (
 // distinctIDs decides a history of Generate.
 func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
 	if bad := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind != models.Generate }); bad >= 0 {
-		return fastpath.Undecided(&fastpath.Unsupported{Op: models.Row(bad)})
+		return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(bad)))
 	}
 	in := fastpath.NewInput(ctx, c, 0)
 	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1
@@ -58,7 +58,7 @@ func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fas
 		}
 	}
 	if fail >= 0 {
-		return contradiction(c, fail, earlier, &SameID{fail, earlier}, want, returned)
+		return contradiction(c, fail, earlier, SameID.Of(fail, earlier), want, returned)
 	}
 	d := fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantWitness != 0 {
@@ -80,7 +80,7 @@ func returned(c *models.Columns, end int32) []models.Row {
 
 // contradiction returns the decision for two operations that contradict each other, of which
 // fail returned last. before returns a witness of the operations that returned before an event.
-func contradiction(c *models.Columns, fail, other models.Row, why fastpath.Violation, want fastpath.Want,
+func contradiction(c *models.Columns, fail, other models.Row, why *fastpath.Finding, want fastpath.Want,
 	before func(c *models.Columns, end int32) []models.Row) fastpath.Decision {
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
@@ -95,7 +95,7 @@ func contradiction(c *models.Columns, fail, other models.Row, why fastpath.Viola
 func growingIDs(ctx context.Context, c *models.Columns, numbers []int64, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind != models.Generate || int(c.B[i]) >= len(numbers) {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: models.Row(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(i)))
 		}
 	}
 	in := fastpath.PlainInput(ctx, c)
@@ -116,14 +116,14 @@ func growingIDs(ctx context.Context, c *models.Columns, numbers []int64, want fa
 }
 
 // against returns an operation that contradicts the one whose return fails.
-func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, fastpath.Violation) {
+func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, *fastpath.Finding) {
 	for i, res := range c.Res {
 		switch other, n := models.Row(i), numbers[c.B[fail]]; {
 		case res >= c.Res[fail] || numbers[c.B[i]] < n:
 		case numbers[c.B[i]] == n:
-			return other, &SameID{fail, other}
+			return other, SameID.Of(fail, other)
 		case res < c.Inv[fail]:
-			return other, &NotGreater{fail, other}
+			return other, NotGreater.Of(fail, other)
 		}
 	}
 	panic("sequence: an id fails for no reason")
@@ -179,29 +179,9 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 	return -1
 }
 
-// SameID: Op received an id that Earlier had received.
-type SameID struct{ Op, Earlier models.Row }
+// SameID (op, earlier): op received an id that earlier had received.
+var SameID = &fastpath.Pattern{Name: "same-id", Says: "{name 0} returned the id that {name 1} had already returned"}
 
-// Rows returns the operations.
-func (v *SameID) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
-
-// Tell returns the sentence.
-func (v *SameID) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " returned the id that " + t.Name(v.Earlier) + " had already returned"
-}
-
-// NotGreater: Op began after Earlier had returned, but its id is less.
-type NotGreater struct{ Op, Earlier models.Row }
-
-// Rows returns the operations.
-func (v *NotGreater) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
-
-// Relations returns the steps of the sentence.
-func (v *NotGreater) Relations() []models.Relation {
-	return fastpath.Against(v.Earlier, v.Op)
-}
-
-// Tell returns the sentence.
-func (v *NotGreater) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + " had returned, yet its id is not greater"
-}
+// NotGreater (op, earlier): op began after earlier had returned, but its id is less.
+var NotGreater = &fastpath.Pattern{Name: "not-greater", Relate: fastpath.Against(1, 0),
+	Says: "{name 0} began after {name 1} had returned, yet its id is not greater"}

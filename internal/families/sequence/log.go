@@ -112,10 +112,10 @@ type logFault struct {
 }
 
 // decideLog decides columns that fulfill the precondition, and otherwise returns why it cannot.
-func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging, fastpath.Ambiguity) {
+func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging, *fastpath.Finding) {
 	in.Poll()
 	l := &logging{Columns: in.Columns, shape: shape, witness: witness, base: int32(len(shape.Init)), bad: logFault{op: -1, other: -1, end: models.Open}}
-	var reason fastpath.Ambiguity
+	var reason *fastpath.Finding
 	if l.appends, reason = newAppended(in.Columns); reason != nil {
 		return nil, reason
 	}
@@ -136,7 +136,7 @@ func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging
 		return l, nil
 	}
 	if l.sweep(needless); l.bad.op < 0 {
-		return nil, &Mixed{Plain: l.appends.unseen, Told: l.appends.teller}
+		return nil, Mixed.Of(l.appends.unseen, l.appends.teller)
 	}
 	return l, nil
 }
@@ -442,7 +442,7 @@ type appended struct {
 }
 
 // newAppended finds the appends, or returns why a history is not decided.
-func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
+func newAppended(c *models.Columns) (x appended, reason *fastpath.Finding) {
 	top, told, open, kinds := int32(0), int32(0), int32(0), models.Kind(0)
 	for i, kind := range c.Kind { // without a branch, because kinds are mixed at random
 		kinds = max(kinds, kind)
@@ -455,7 +455,7 @@ func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
 	}
 	if kinds > models.ReadLog {
 		at := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind > models.ReadLog })
-		return x, &fastpath.Unsupported{Op: models.Row(at)}
+		return x, fastpath.Unsupported.Of(models.Row(at))
 	}
 	x.tellsOpen = open != 0
 	if told == x.n {
@@ -483,14 +483,14 @@ func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
 		if k := x.rows[c.A[i]]; k == 0 {
 			x.rows[c.A[i]] = int32(i) + 1
 		} else if c.B[i] == 0 || c.B[k-1] == 0 {
-			return x, &Twins{[2]models.Row{k - 1, models.Row(i)}}
+			return x, Twins.Of(k-1, models.Row(i))
 		}
 	}
 	return x, nil
 }
 
 // sort makes the pairs.
-func (x *appended) sort(c *models.Columns) fastpath.Ambiguity {
+func (x *appended) sort(c *models.Columns) *fastpath.Finding {
 	x.pairs = make([]uint64, 0, x.n)
 	for i, kind := range c.Kind {
 		if kind == models.AppendTo {
@@ -501,7 +501,7 @@ func (x *appended) sort(c *models.Columns) fastpath.Ambiguity {
 	for i := 1; i < len(x.pairs); i++ {
 		a, b := models.Row(uint32(x.pairs[i-1])), models.Row(uint32(x.pairs[i]))
 		if c.A[a] == c.A[b] && (c.B[a] == 0 || c.B[b] == 0) {
-			return &Twins{[2]models.Row{a, b}}
+			return Twins.Of(a, b)
 		}
 	}
 	return nil
@@ -523,28 +523,12 @@ func (x *appended) plain(c *models.Columns, class int32) models.Row {
 	return row
 }
 
-// Mixed: one append may stand at the place that it would tell, and one must
+// Mixed (plain, told): told may stand at the place that it would tell, and plain must
 // stand somewhere. The verdict may depend on which of them stands where.
-type Mixed struct{ Plain, Told models.Row }
-
-// Rows returns the operations.
-func (a *Mixed) Rows() []*models.Row { return []*models.Row{&a.Plain, &a.Told} }
-
-// Tell returns the sentence.
-func (a *Mixed) Tell(t models.Teller) string {
-	return t.Name(a.Told) + " and " + t.Name(a.Plain) + " may both be at an offset that no operation has seen"
-}
+var Mixed = &fastpath.Pattern{Says: "{name 1} and {name 0} may both be at an offset that no operation has seen"}
 
 // Twins: these two append the same value, and one does not tell its place.
-type Twins struct{ Appends [2]models.Row }
-
-// Rows returns the operations.
-func (a *Twins) Rows() []*models.Row { return fastpath.RowsOf(a.Appends[:]) }
-
-// Tell returns the sentence.
-func (a *Twins) Tell(t models.Teller) string {
-	return t.Name(a.Appends[0]) + " and " + t.Name(a.Appends[1]) + " append the same value"
-}
+var Twins = &fastpath.Pattern{Says: "{name 0} and {name 1} append the same value"}
 
 func decideLogs(ctx context.Context, c *models.Columns, shape models.LogShape, want fastpath.Want) fastpath.Decision {
 	in := fastpath.PlainInput(ctx, c)

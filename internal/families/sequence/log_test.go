@@ -181,8 +181,8 @@ func TestMixedAppendsThatNeitherOrderFitsAreNotDecided(t *testing.T) {
 		testkit.At(models.Tail, 0, 3, 11, 12),
 	), fastpath.WantFailure)
 	testkit.Expect(t, d, jepsen.Unknown, -1, nil, nil)
-	if _, is := d.Reason.(*Mixed); !is {
-		t.Errorf("%T%+v", d.Reason, d.Reason)
+	if !d.Reason.Is(Mixed) {
+		t.Errorf("%v", d.Reason)
 	}
 }
 

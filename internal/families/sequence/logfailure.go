@@ -25,7 +25,7 @@ import (
 type logFailure struct {
 	in    fastpath.Input
 	shape models.LogShape
-	doubt fastpath.Ambiguity // some part was not decided
+	doubt *fastpath.Finding // some part was not decided
 }
 
 // wrong decides a part, and returns what is wrong with it and whether
@@ -130,7 +130,7 @@ func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []mo
 
 // why returns what is wrong with a core, or nil if explaining that takes the
 // whole core. Then what the model says about the failing operation is clearer.
-func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) fastpath.Violation {
+func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) *fastpath.Finding {
 	_, part := f.pick(in, core)
 	bad, found := f.wrong(part)
 	if !found {
@@ -144,35 +144,15 @@ func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) 
 	case op != fail || other < 0 || other == op:
 		return nil
 	case bad.passed:
-		return &Grown{op, other}
+		return Grown.Of(op, other)
 	}
-	return &Disagree{op, other}
+	return Disagree.Of(op, other)
 }
 
-// Grown: the list had grown beyond what Op needs when By returned.
-// Otherwise By could not have returned.
-type Grown struct{ Op, By models.Row }
-
-// Rows returns the operations.
-func (v *Grown) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
-
-// Relations returns the steps of the sentence.
-func (v *Grown) Relations() []models.Relation {
-	return fastpath.Against(v.By, v.Op)
-}
-
-// Tell returns the sentence.
-func (v *Grown) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " is impossible: the log was already longer when " + t.Name(v.By) + " returned"
-}
+// Grown (op, by): the list had grown beyond what op needs when by returned.
+// Otherwise by could not have returned.
+var Grown = &fastpath.Pattern{Name: "grown", Relate: fastpath.Against(1, 0),
+	Says: "{name 0} is impossible: the log was already longer when {name 1} returned"}
 
 // Disagree: these two do not show prefixes of one list.
-type Disagree struct{ Op, Other models.Row }
-
-// Rows returns the operations.
-func (v *Disagree) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
-
-// Tell returns the sentence.
-func (v *Disagree) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " contradicts " + t.Name(v.Other) + ", in either order"
-}
+var Disagree = &fastpath.Pattern{Name: "disagree", Says: "{name 0} contradicts {name 1}, in either order"}

@@ -1,6 +1,3 @@
 // Package set decides sets in near-linear time. Path chooses among them: lookupset.go has sets
 // that are asked element by element, and growset.go sets that only grow and are read as a whole.
-//
-// A caller can distinguish the violations and ambiguities that the package exports with a type
-// switch.
 package set

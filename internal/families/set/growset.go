@@ -42,7 +42,7 @@ import (
 func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.ReadNoSet {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	all := fastpath.WithInitial(c, shape.Init, models.Add)
@@ -145,7 +145,7 @@ type stage struct {
 func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Result {
 	s := growSet{in: in, sets: sets}
 	if o := s.sortReads(); o >= 0 {
-		return fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[o], Why: &NotASet{o}}
+		return fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[o], Why: NotASet.Of(o)}
 	}
 	if why := s.notAChain(); why != nil {
 		return s.invalid(why)
@@ -165,11 +165,11 @@ func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Res
 
 // invalid returns the result for a violation. The history has gone wrong
 // once the reads of the violation have returned.
-func (s *growSet) invalid(why fastpath.Violation) fastpath.Result {
+func (s *growSet) invalid(why *fastpath.Finding) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
-	for _, o := range why.Rows() {
-		if *o >= 0 && s.in.Kind[*o] == models.ReadSet {
-			r.End = max(r.End, s.in.Res[*o])
+	for _, o := range why.Rows {
+		if o >= 0 && s.in.Kind[o] == models.ReadSet {
+			r.End = max(r.End, s.in.Res[o])
 		}
 	}
 	return r
@@ -213,7 +213,7 @@ func (s *growSet) set(read int32) []int32 { return s.sets[s.in.A[read]] }
 
 // notAChain finds two reads of which neither has all that the other has. A value must be in all
 // reads from the first one that has it on. If there are no such reads, it fills in group and newIn.
-func (s *growSet) notAChain() fastpath.Violation {
+func (s *growSet) notAChain() *fastpath.Finding {
 	m := int32(len(s.reads))
 	count := make([]int32, s.in.IDs)
 	first := make([]int32, s.in.IDs)
@@ -244,7 +244,7 @@ func (s *growSet) notAChain() fastpath.Violation {
 
 // incomparable explains that a read after the k-th lacks v, which the k-th
 // has. So the later one must have something that the k-th lacks.
-func (s *growSet) incomparable(k, v int32) fastpath.Violation {
+func (s *growSet) incomparable(k, v int32) *fastpath.Finding {
 	x := s.reads[k]
 	y := int32(-1)
 	for _, o := range s.reads[k+1:] {
@@ -254,16 +254,16 @@ func (s *growSet) incomparable(k, v int32) fastpath.Violation {
 	}
 	switch {
 	case s.in.Res[x] < s.in.Inv[y]:
-		return &NotRead{x, y}
+		return NotRead.Of(x, y)
 	case s.in.Res[y] < s.in.Inv[x]:
-		return &NotRead{y, x}
+		return NotRead.Of(y, x)
 	}
-	return &Incomparable{x, y}
+	return Incomparable.Of(x, y)
 }
 
 // fillStages finds what matters about the operations of each stage, or a
 // value that was read but never added.
-func (s *growSet) fillStages() fastpath.Violation {
+func (s *growSet) fillStages() *fastpath.Finding {
 	in := s.in
 	groups := s.group[len(s.reads)]
 	s.stages = make([]stage, 2*groups+2)
@@ -298,7 +298,7 @@ func (s *growSet) fillStages() fastpath.Violation {
 		}
 		for _, v := range s.set(o) {
 			if s.chosen[v] < 0 {
-				return &fastpath.NeverAdded{Taker: o, Adder: fastpath.Missing}
+				return fastpath.NeverAdded.Of(o, fastpath.Missing)
 			}
 		}
 	}
@@ -319,7 +319,7 @@ func (st *stage) begins(o, inv int32) {
 
 // outOfStage finds an operation that returned before one of an earlier stage was invoked.
 // It may also find a read that returned before one of the adds that it needs was invoked.
-func (s *growSet) outOfStage() fastpath.Violation {
+func (s *growSet) outOfStage() *fastpath.Finding {
 	from, latest := int32(-1), int32(-1) // the latest invocation so far, and its operation
 	for g := range s.stages {
 		st := &s.stages[g]
@@ -335,13 +335,13 @@ func (s *growSet) outOfStage() fastpath.Violation {
 }
 
 // tooLate explains that x had returned before y was invoked, although y must come before x.
-func (s *growSet) tooLate(x, y int32) fastpath.Violation {
+func (s *growSet) tooLate(x, y int32) *fastpath.Finding {
 	in := s.in
 	switch {
 	case in.Kind[y] == models.ReadSet:
-		return &NotRead{x, y}
+		return NotRead.Of(x, y)
 	case in.Kind[x] == models.ReadSet:
-		return &fastpath.NeverAdded{Taker: x, Adder: fastpath.Missing}
+		return fastpath.NeverAdded.Of(x, fastpath.Missing)
 	}
 	r := int32(-1) // the first read to return of the group in which y is new
 	for k, o := range s.reads {
@@ -349,7 +349,7 @@ func (s *growSet) tooLate(x, y int32) fastpath.Violation {
 			r = o
 		}
 	}
-	return &AddedBefore{x, y, r}
+	return AddedBefore.Of(x, y, r)
 }
 
 // witness gives every operation the earliest point that its stage allows,
@@ -427,7 +427,7 @@ func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastp
 func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
 	cut := in.Cut(r.End)
 	fail := in.OpReturning(r.End)
-	if _, ok := r.Why.(*NotASet); ok {
+	if r.Why.Is(NotASet) {
 		d.Core, d.Why = []int32{fail}, r.Why
 		return
 	}
@@ -436,8 +436,8 @@ func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpa
 		for _, rs := range choices(reads, n[0]) {
 			for _, vs := range choices(values, n[1]) {
 				if slices.Contains(rs, fail) && tryGrowSetCore(cut, sets, rs, vs, d) {
-					if never, ok := d.Why.(*fastpath.NeverAdded); ok {
-						never.Adder = firstAdd(in, vs[0])
+					if d.Why.Is(fastpath.NeverAdded) {
+						d.Why.Rows[1] = firstAdd(in, vs[0])
 					}
 					explainReads(in, sets, fail, vs, d)
 					return
@@ -449,9 +449,8 @@ func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpa
 }
 
 // involved returns the reads and values of a violation.
-func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads, values []int32) {
-	for _, row := range why.Rows() {
-		o := *row
+func involved(in fastpath.Input, sets [][]int32, why *fastpath.Finding) (reads, values []int32) {
+	for _, o := range why.Rows {
 		if o < 0 {
 			continue
 		}
@@ -471,7 +470,7 @@ func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads,
 			}
 		}
 	}
-	if _, never := why.(*fastpath.NeverAdded); never {
+	if why.Is(fastpath.NeverAdded) {
 		first := map[int32]int32{}
 		for i := in.Len() - 1; i >= 0; i-- {
 			if in.Kind[i] == models.Add {
@@ -534,7 +533,7 @@ func tryGrowSetCore(in fastpath.Input, sets [][]int32, reads, values []int32, d 
 		return false
 	}
 	d.Core, d.Why = core, r.Why
-	fastpath.Renumber(d.Why, func(o models.Row) models.Row { return core[o] })
+	d.Why.Renumber(func(o models.Row) models.Row { return core[o] })
 	return true
 }
 
@@ -568,74 +567,30 @@ func firstAdd(in fastpath.Input, value int32) models.Row {
 	return fastpath.Missing
 }
 
-// Incomparable: X and Y read sets, neither of which contains the other.
-type Incomparable struct{ X, Y models.Row }
+// Incomparable: two reads of sets, neither of which contains the other.
+var Incomparable = &fastpath.Pattern{Name: "incomparable", Says: "{name 0} and {name 1}: neither read contains the other, so neither can have come first"}
 
-// Rows returns the operations.
-func (v *Incomparable) Rows() []*models.Row { return []*models.Row{&v.X, &v.Y} }
-
-// Tell returns the sentence.
-func (v *Incomparable) Tell(t models.Teller) string {
-	return t.Name(v.X) + " and " + t.Name(v.Y) + ": neither read contains the other, so neither can have come first"
-}
-
-// NotRead: Shown added a value or read it (Initial: it was there initially).
-// It had returned before Read, which did not read the value, was invoked.
-type NotRead struct{ Shown, Read models.Row }
-
-// Rows returns the operations.
-func (v *NotRead) Rows() []*models.Row { return []*models.Row{&v.Shown, &v.Read} }
-
-// Relations returns the steps of the sentence.
-func (v *NotRead) Relations() []models.Relation {
-	return fastpath.Against(v.Shown, v.Read)
-}
-
-// Tell returns the sentence.
-func (v *NotRead) Tell(t models.Teller) string {
-	if v.Shown == fastpath.Initial {
-		return lacksInitial(t, v.Read)
+// NotRead (shown, read): shown added a value or read it (Initial: it was there initially).
+// It had returned before read, which did not read the value, was invoked.
+var NotRead = &fastpath.Pattern{Name: "not-read", Relate: fastpath.Against(0, 1), Choose: func(t models.Teller, v []models.Row) string {
+	if v[0] == fastpath.Initial {
+		return "{name 1} is missing an initial element"
 	}
-	shown := t.Name(v.Shown)
-	if t.Op(v.Shown).Kind == models.Add {
-		return t.Name(v.Read) + " is missing " + t.Value(v.Shown) + ", although " + shown + " had completed before the read began"
+	if t.Op(v[0]).Kind == models.Add {
+		return "{name 1} is missing {value 0}, although {name 0} had completed before the read began"
 	}
-	return t.Name(v.Read) + " is missing an element that " + shown + " had returned before it began"
-}
+	return "{name 1} is missing an element that {name 0} had returned before it began"
+}}
 
-func lacksInitial(t models.Teller, read models.Row) string {
-	return t.Name(read) + " is missing an initial element"
-}
-
-// AddedBefore: First added a value (Initial: it was there initially). It
-// had returned before Second, which was the first to add another value, was
-// invoked. But Read read the other value without the first.
-type AddedBefore struct{ First, Second, Read models.Row }
-
-// Rows returns the operations.
-func (v *AddedBefore) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Read} }
-
-// Relations returns the steps of the sentence.
-func (v *AddedBefore) Relations() []models.Relation {
-	return []models.Relation{fastpath.Returned(v.First, v.Second), fastpath.Seen(v.Second, v.Read), fastpath.Must(v.Read, v.First)}
-}
-
-// Tell returns the sentence.
-func (v *AddedBefore) Tell(t models.Teller) string {
-	if v.First == fastpath.Initial {
-		return lacksInitial(t, v.Read)
+// AddedBefore (first, second, read): first added a value (Initial: it was there initially). It
+// had returned before second, which was the first to add another value, was
+// invoked. But read read the other value without the first.
+var AddedBefore = &fastpath.Pattern{Name: "added-before", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Seen(1, 2), fastpath.Must(2, 0)), Choose: func(_ models.Teller, v []models.Row) string {
+	if v[0] == fastpath.Initial {
+		return "{name 2} is missing an initial element"
 	}
-	return t.Name(v.Read) + " contains what " + t.Name(v.Second) + " added, but not what " + t.Name(v.First) +
-		" added, although the latter had completed before the former began"
-}
+	return "{name 2} contains what {name 1} added, but not what {name 0} added, although the latter had completed before the former began"
+}}
 
-// NotASet: Read read something that is not a set.
-type NotASet struct{ Read models.Row }
-
-// Rows returns the operations.
-func (v *NotASet) Rows() []*models.Row { return []*models.Row{&v.Read} }
-
-// Tell returns the sentence.
-func (v *NotASet) Tell(t models.Teller) string {
-	return t.Name(v.Read) + " read something that is not a set"
-}
+// NotASet: the operation read something that is not a set.
+var NotASet = &fastpath.Pattern{Name: "not-a-set", Says: "{name 0} read something that is not a set"}

@@ -233,7 +233,7 @@ func (s *flipSweep) pop(i int32) int32 {
 func decideLookupSet(ctx context.Context, c *models.Columns, initial int32, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if (kind == models.InsertAny || kind == models.RemoveAny) && c.Res[i] != models.Open || int(kind) >= len(setFlips) {
-			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
 	in := fastpath.NewInput(ctx, c, 0)
@@ -305,8 +305,7 @@ func lookupSetCore(in fastpath.Input, o, initial int32, d *fastpath.Decision) {
 		kept[k] = ops[k] < initial || sub.Res[k] >= moment && (!ran || setFlips[sub.Kind[k]] <= up)
 	}
 	s.shorten(s.runUp(moment, kept), kept)
-	why := &Unchanged{o, fastpath.Initial}
-	d.Why = why
+	d.Why = Unchanged.Of(o, fastpath.Initial)
 	for k, i := range ops {
 		if kept[k] {
 			d.Core = append(d.Core, i)
@@ -314,7 +313,7 @@ func lookupSetCore(in fastpath.Input, o, initial int32, d *fastpath.Decision) {
 	}
 	for _, k := range s.order { // the last operation of the core that left the element as it is
 		if setFlips[sub.Kind[k]]&up == flip(s.counters[sub.A[k]].state) && kept[k] {
-			why.After = ops[k]
+			d.Why.Rows[1] = ops[k]
 		}
 	}
 }
@@ -381,18 +380,12 @@ func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 	}
 }
 
-// Unchanged: Op found or left its element present, or absent, which the
-// element cannot have been after After (Initial: initially). No operation
+// Unchanged (op, after): op found or left its element present, or absent, which the
+// element cannot have been after the other operation (Initial: initially). No operation
 // could have changed that in between: those that ran were needed elsewhere.
-type Unchanged struct{ Op, After models.Row }
-
-// Rows returns the operations.
-func (v *Unchanged) Rows() []*models.Row { return []*models.Row{&v.Op, &v.After} }
-
-// Tell returns the sentence.
-func (v *Unchanged) Tell(t models.Teller) string {
-	if v.After == fastpath.Initial {
-		return t.Name(v.Op) + " cannot have been true initially, and no operation could have changed that"
+var Unchanged = &fastpath.Pattern{Name: "unchanged", Choose: func(_ models.Teller, v []models.Row) string {
+	if v[1] == fastpath.Initial {
+		return "{name 0} cannot have been true initially, and no operation could have changed that"
 	}
-	return t.Name(v.Op) + " cannot have been true after " + t.Name(v.After) + ", and no operation could have changed that in between"
-}
+	return "{name 0} cannot have been true after {name 1}, and no operation could have changed that in between"
+}}

@@ -47,7 +47,7 @@ func Columns(rows ...Row) *models.Columns {
 }
 
 // Expect compares a decision with a case. why may be nil.
-func Expect(t *testing.T, d fastpath.Decision, verdict jepsen.Verdict, fail int32, core []int32, why fastpath.Violation) {
+func Expect(t *testing.T, d fastpath.Decision, verdict jepsen.Verdict, fail int32, core []int32, why *fastpath.Finding) {
 	t.Helper()
 	if d.Verdict != verdict || d.FailEvent != fail || !slices.Equal(d.Core, core) || !reflect.DeepEqual(d.Why, why) {
 		t.Errorf("%+v: %T%+v", d, d.Why, d.Why)

@@ -25,23 +25,24 @@ func (n *Counts) String() string {
 }
 
 // failed counts a core and its violation.
-func (n *Counts) failed(core []models.Row, why fastpath.Violation) {
+func (n *Counts) failed(core []models.Row, why *fastpath.Finding) {
 	if n.Patterns == nil {
 		n.Patterns = map[string]int{}
 	}
 	n.CoreSize[min(len(n.CoreSize)-1, len(core))]++
-	n.Patterns[fmt.Sprintf("%T", why)]++
 	if why == nil {
 		n.Unexplained++
+		return
 	}
+	n.Patterns[why.Name]++
 }
 
 // undecided counts an ambiguity.
-func (n *Counts) undecided(reason fastpath.Ambiguity) {
+func (n *Counts) undecided(reason *fastpath.Finding) {
 	if n.Reasons == nil {
 		n.Reasons = map[string]int{}
 	}
-	n.Reasons[fmt.Sprintf("%T", reason)]++
+	n.Reasons[reason.Says]++
 }
 
 // count counts a decision that was judged.

@@ -35,7 +35,7 @@ func (k *Type) Compare(t *testing.T, n *Counts, c *models.Columns) fastpath.Deci
 		fatal("%v, and %v if evidence is wanted", plain.Verdict, d.Verdict)
 	}
 	if err := k.Judge(c, d); err != nil {
-		fatal("%v\n%+v\n%T%+v", err, d, d.Why, d.Why)
+		fatal("%v\n%+v", err, d)
 	}
 	n.count(c, d)
 	return d
@@ -84,17 +84,17 @@ func (k *Type) Judge(c *models.Columns, d fastpath.Decision) error {
 }
 
 // doubt says what is wrong with a reason for ambiguity.
-func (k *Type) doubt(c *models.Columns, reason fastpath.Ambiguity) error {
+func (k *Type) doubt(c *models.Columns, reason *fastpath.Finding) error {
 	if reason == nil {
 		return errors.New("ambiguous without a reason")
 	}
-	for _, row := range reason.Rows() {
-		if int(*row) >= c.Len() {
-			return fmt.Errorf("ambiguous for an operation that there is not: %T%+v", reason, reason)
+	for _, row := range reason.Rows {
+		if int(row) >= c.Len() {
+			return fmt.Errorf("ambiguous for an operation that there is not: %v", reason)
 		}
 	}
 	if k.Doubt != nil && !k.Doubt(c, reason) {
-		return fmt.Errorf("ambiguous for no reason: %T%+v", reason, reason)
+		return fmt.Errorf("ambiguous for no reason: %v", reason)
 	}
 	return nil
 }
@@ -165,20 +165,20 @@ func (k *Type) why(h *oracle.History, d fastpath.Decision) error {
 		}
 		return nil
 	}
-	if len(d.Why.Rows()) == 0 {
-		return fmt.Errorf("explained by nothing: %T%+v", d.Why, d.Why)
+	if len(d.Why.Rows) == 0 {
+		return fmt.Errorf("explained by nothing: %v", d.Why)
 	}
-	if rows := d.Why.Rows(); len(rows) > 1 && !slices.ContainsFunc(rows, func(row *models.Row) bool { return *row != *rows[0] }) {
-		return fmt.Errorf("one operation against itself: %T%+v", d.Why, d.Why)
+	if rows := d.Why.Rows; len(rows) > 1 && !slices.ContainsFunc(rows, func(row models.Row) bool { return row != rows[0] }) {
+		return fmt.Errorf("one operation against itself: %v", d.Why)
 	}
 	later := k.later(d.Why)
-	for _, row := range d.Why.Rows() {
-		if i := *row; i >= 0 && !slices.Contains(d.Core, i) && (i != later || h.Inv[i] < d.FailEvent) {
-			return fmt.Errorf("explained by others than core %v: %T%+v", d.Core, d.Why, d.Why)
+	for _, i := range d.Why.Rows {
+		if i >= 0 && !slices.Contains(d.Core, i) && (i != later || h.Inv[i] < d.FailEvent) {
+			return fmt.Errorf("explained by others than core %v: %v", d.Core, d.Why)
 		}
 	}
 	if k.Why != nil && !k.Why(h.Columns, d) {
-		return fmt.Errorf("not what core %v shows: %T%+v", d.Core, d.Why, d.Why)
+		return fmt.Errorf("not what core %v shows: %v", d.Core, d.Why)
 	}
 	return nil
 }

@@ -68,11 +68,11 @@ type Type struct {
 	Why func(c *models.Columns, d fastpath.Decision) bool
 	// Later returns the row of a violation that may have come after the
 	// failure; nil: that of fastpath.NeverAdded.
-	Later func(why fastpath.Violation) models.Row
+	Later func(why *fastpath.Finding) models.Row
 	// Unexplained: there may be no violation.
 	Unexplained bool
 	// Doubt reports whether a reason for ambiguity is true.
-	Doubt func(c *models.Columns, reason fastpath.Ambiguity) bool
+	Doubt func(c *models.Columns, reason *fastpath.Finding) bool
 	// Seen: an operation that crashed stands in a witness only if the next one
 	// saw its effect, which Seen reports. nil: if it is not the last.
 	Seen func(next models.Op) bool
@@ -132,12 +132,12 @@ func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []mode
 func (k *Type) says(op models.Op) bool { return k.Says == nil || k.Says(op) }
 
 // later returns the row of a violation that may have come after the failure, or Missing.
-func (k *Type) later(why fastpath.Violation) models.Row {
+func (k *Type) later(why *fastpath.Finding) models.Row {
 	if k.Later != nil {
 		return k.Later(why)
 	}
-	if never, ok := why.(*fastpath.NeverAdded); ok {
-		return never.Adder
+	if why.Is(fastpath.NeverAdded) {
+		return why.Rows[1]
 	}
 	return fastpath.Missing
 }
