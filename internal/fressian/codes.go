@@ -1,5 +1,11 @@
 package fressian
 
+import (
+	"time"
+
+	"clew/edn"
+)
+
 // The codes that objects begin with. A range of codes packs a small number: a length, a
 // place in a cache, or the upper bits of an integer.
 const (
@@ -56,81 +62,68 @@ const (
 	minusOne      = 0xff
 )
 
-// tag identifies the tag of an object: one that the package knows, or another.
-type tag uint8
+// tag is a tag that the package knows.
+type tag struct {
+	name   string
+	code   byte // a code of its own, 0 if it has none
+	fields int
+	read   func(r *Reader, i, depth int) edn.ID // reads the fields of an object at i
+}
 
-const (
-	otherTag tag = iota
-	keyTag
-	symTag
-	mapTag
-	setTag
-	uuidTag
-	regexTag
-	uriTag
-	bigintTag
-	bigdecTag
-	instTag
-	intsTag
-	longsTag
-	floatsTag
-	doublesTag
-	booleansTag
-	objectsTag
-	vecTag
-	hashSetTag
-	sortedSetTag
-	mapEntryTag
-	multisetTag
-	ratioTag
-	charTag
-	byteTag
-	recordTag
-	instantTag
-	dateTimeTag
-	atomTag
-	throwableTag
-	opTag
+var (
+	tagNamed = map[string]*tag{}
+	tagOf    [256]*tag // by code
+
+	opTag, vecTag *tag
 )
 
-// tags are the tags that the package knows, with the number of fields that each has.
-var tags = [...]struct {
-	name   string
-	fields int
-}{
-	keyTag: {"key", 2}, symTag: {"sym", 2}, mapTag: {"map", 1}, setTag: {"set", 1}, uuidTag: {"uuid", 1}, regexTag: {"regex", 1},
-	uriTag: {"uri", 1}, bigintTag: {"bigint", 1}, bigdecTag: {"bigdec", 2}, instTag: {"inst", 1}, intsTag: {"int[]", 2}, longsTag: {"long[]", 2},
-	floatsTag: {"float[]", 2}, doublesTag: {"double[]", 2}, booleansTag: {"boolean[]", 2}, objectsTag: {"Object[]", 2}, vecTag: {"vec", 1},
-	hashSetTag: {"persistent-hash-set", 1}, sortedSetTag: {"persistent-sorted-set", 1}, mapEntryTag: {"map-entry", 2}, multisetTag: {"multiset", 1},
-	ratioTag: {"ratio", 2}, charTag: {"char", 1}, byteTag: {"byte", 1}, recordTag: {"record", 2}, instantTag: {"instant", 1},
-	dateTimeTag: {"date-time", 1}, atomTag: {"atom", 1}, throwableTag: {"throwable", 1}, opTag: {"jepsen.history.Op", 7},
-}
-
-// tagNamed maps names to tags.
-var tagNamed = func() map[string]tag {
-	named := map[string]tag{}
-	for t, about := range tags {
-		if about.name != "" {
-			named[about.name] = tag(t)
+func init() {
+	for _, t := range []tag{
+		{"key", keyCode, 2, named(false)},
+		{"sym", symCode, 2, named(true)},
+		{"map", mapCode, 1, (*Reader).mapOf},
+		{"set", setCode, 1, (*Reader).set},
+		{"persistent-hash-set", 0, 1, (*Reader).set},
+		{"persistent-sorted-set", 0, 1, (*Reader).set},
+		{"vec", 0, 1, (*Reader).vec},
+		{"map-entry", 0, 2, (*Reader).mapEntry},
+		{"multiset", 0, 1, wrapped("multiset")},
+		{"atom", 0, 1, wrapped("atom")},
+		{"throwable", 0, 1, wrapped("error")},
+		{"byte", 0, 1, func(r *Reader, _, _ int) edn.ID { return r.v.InternInt(r.Int()) }},
+		{"char", 0, 1, (*Reader).char},
+		{"bigint", bigintCode, 1, func(r *Reader, i, _ int) edn.ID { return r.number(i, r.integer()+"N") }},
+		{"bigdec", bigdecCode, 2, (*Reader).decimal},
+		{"ratio", 0, 2, (*Reader).ratio},
+		{"regex", regexCode, 1, (*Reader).regex},
+		{"uri", uriCode, 1, func(r *Reader, _, depth int) edn.ID {
+			return r.v.InternTagged("uri", r.ofKind(edn.KindString, "a string", depth))
+		}},
+		{"uuid", uuidCode, 1, (*Reader).uuid},
+		{"inst", instCode, 1, func(r *Reader, _, _ int) edn.ID {
+			return r.instant(time.UnixMilli(r.Int()).UTC().Format("2006-01-02T15:04:05.000-00:00"))
+		}},
+		{"instant", 0, 1, func(r *Reader, _, depth int) edn.ID {
+			return r.instant(r.v.Str(r.ofKind(edn.KindString, "a string", depth)))
+		}},
+		{"date-time", 0, 1, (*Reader).dateTime},
+		{"record", 0, 2, (*Reader).record},
+		{"jepsen.history.Op", 0, 7, (*Reader).op},
+		// The tags of arrays become names like those of Clojure's functions for them.
+		{"int[]", intArray, 2, arrayOf("ints")},
+		{"long[]", longArray, 2, arrayOf("longs")},
+		{"float[]", floatArray, 2, arrayOf("floats")},
+		{"double[]", doubleArray, 2, arrayOf("doubles")},
+		{"boolean[]", booleanArray, 2, arrayOf("booleans")},
+		{"Object[]", objectArray, 2, arrayOf("objects")},
+	} {
+		tagNamed[t.name] = &t
+		if t.code != 0 {
+			tagOf[t.code] = &t
 		}
 	}
-	return named
-}()
-
-// coded are the tags that have a code of their own.
-var coded = map[byte]tag{
-	longArray: longsTag, doubleArray: doublesTag, booleanArray: booleansTag, intArray: intsTag, floatArray: floatsTag, objectArray: objectsTag,
-	mapCode: mapTag, setCode: setTag, uuidCode: uuidTag, regexCode: regexTag, uriCode: uriTag, bigintCode: bigintTag, bigdecCode: bigdecTag,
-	instCode: instTag, symCode: symTag, keyCode: keyTag,
+	opTag, vecTag = tagNamed["jepsen.history.Op"], tagNamed["vec"]
 }
-
-// tagOf is coded as an array, by code.
-var tagOf = func() (of [256]tag) {
-	for code, t := range coded {
-		of[code] = t
-	}
-	return of
-}()
 
 // naming names a code in messages.
 func naming(code byte) string {
@@ -139,8 +132,8 @@ func naming(code byte) string {
 		return "an integer"
 	case code < structCache || code == getPriority || code == putPriority:
 		return "a cached object"
-	case tagOf[code] != otherTag:
-		return "a " + tags[tagOf[code]].name
+	case tagOf[code] != nil:
+		return "a " + tagOf[code].name
 	case code < longArray || code == structType || code == structCode:
 		return "a tagged object"
 	case code >= bytesPacked && code <= bytesCode:

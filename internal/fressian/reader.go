@@ -47,13 +47,6 @@ const (
 	shortCopy = 64
 )
 
-// structure is a tag that the text has named, with its number of fields.
-type structure struct {
-	tag    tag
-	name   string
-	fields int
-}
-
 // unfinished stands in the cache for an object that is still being read.
 const unfinished edn.ID = -1
 
@@ -284,13 +277,15 @@ func (r *Reader) value(depth int) edn.ID {
 	case code < structCache:
 		return r.cached(i, int64(code-priorityCache), depth)
 	case code < longArray:
-		return r.structure(i, int64(code-structCache), depth)
-	case tagOf[code] != otherTag:
+		s, ok := r.known(i, int64(code-structCache))
+		return r.structure(i, depth, s, ok)
+	case tagOf[code] != nil:
 		return r.tagged(tagOf[code], i, depth)
 	case code >= stringPacked && code <= stringCode:
 		return r.v.InternStringBytes(r.str(code))
 	case code >= listPacked && code <= openList:
-		return r.collection(code, depth, r.v.InternVector)
+		r.nests(depth+1, i)
+		return r.gathered(func() { r.elements(code, depth) }, r.v.InternVector)
 	case code >= bytesPacked && code <= bytesCode:
 		r.nests(depth+2, i) // #bytes [..]
 		return r.array("bytes", r.signed(r.byteArray(code)))
@@ -321,9 +316,11 @@ func (r *Reader) value(depth int) edn.ID {
 	case getPriority:
 		return r.cached(i, r.Int(), depth)
 	case structType:
-		return r.newStructure(i, depth)
+		s, ok := r.define(i, depth)
+		return r.structure(i, depth, s, ok)
 	case structCode:
-		return r.structure(i, r.Int(), depth)
+		s, ok := r.known(i, r.Int())
+		return r.structure(i, depth, s, ok)
 	}
 	r.unexpected(i, "an object")
 	return edn.Nil
@@ -369,19 +366,6 @@ func (r *Reader) float(code byte) edn.ID {
 		return r.v.InternFloat(math.Float64frombits(binary.BigEndian.Uint64(b)))
 	}
 	return edn.Nil
-}
-
-// collection interns the elements of the list that begins with a code.
-func (r *Reader) collection(code byte, depth int, intern func([]edn.ID) edn.ID) edn.ID {
-	r.nests(depth+1, r.at-1)
-	base := len(r.stack)
-	r.elements(code, depth)
-	id := edn.Nil
-	if r.err == nil {
-		id = intern(r.stack[base:])
-	}
-	r.stack = r.stack[:base]
-	return id
 }
 
 // elements pushes the elements of the list that begins with a code.
@@ -476,7 +460,7 @@ func (r *Reader) Op() bool {
 }
 
 // is says whether the next object has a tag. If so, it goes on to its first field.
-func (r *Reader) is(t tag) bool {
+func (r *Reader) is(t *tag) bool {
 	if !r.More() {
 		return false
 	}
@@ -486,7 +470,7 @@ func (r *Reader) is(t tag) bool {
 	case code >= structCache && code < longArray:
 		s, ok = r.known(r.at-1, int64(code-structCache))
 	case code == structType:
-		s, ok = r.named(r.at-1, 0)
+		s, ok = r.define(r.at-1, 0)
 	case code == structCode:
 		s, ok = r.known(r.at-1, r.Int())
 	}

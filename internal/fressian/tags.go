@@ -8,39 +8,28 @@ import (
 	"clew/edn"
 )
 
-// newStructure reads an object whose tag the text names for the first time.
-func (r *Reader) newStructure(i, depth int) edn.ID {
-	s, ok := r.named(i, depth)
-	if !ok {
-		return edn.Nil
-	}
-	return r.fields(s, i, depth)
+// structure is a tag that the text has named, with its number of fields.
+type structure struct {
+	*tag   // nil: the package does not know it
+	name   string
+	fields int
 }
 
-// named reads a tag that the text names.
-func (r *Reader) named(i, depth int) (structure, bool) {
+// define reads a tag that the text names.
+func (r *Reader) define(i, depth int) (structure, bool) {
 	id := r.value(depth + 1)
 	if r.err == nil && r.v.Kind(id) != edn.KindString {
 		r.unexpected(i+1, "the name of a tag")
 	}
 	s := structure{name: r.v.Str(id), fields: r.count("fields")}
-	if s.tag = tagNamed[s.name]; s.tag != otherTag && s.fields != tags[s.tag].fields {
-		r.fail(i, "expected a %s of %d fields, found %d", s.name, tags[s.tag].fields, s.fields)
+	if s.tag = tagNamed[s.name]; s.tag != nil && s.fields != s.tag.fields {
+		r.fail(i, "expected a %s of %d fields, found %d", s.name, s.tag.fields, s.fields)
 	}
 	if r.err != nil {
 		return structure{}, false
 	}
 	r.structs = append(r.structs, s)
 	return s, true
-}
-
-// structure reads an object whose tag has been named before.
-func (r *Reader) structure(i int, place int64, depth int) edn.ID {
-	s, ok := r.known(i, place)
-	if !ok {
-		return edn.Nil
-	}
-	return r.fields(s, i, depth)
 }
 
 // known returns a tag that has been named before.
@@ -54,22 +43,38 @@ func (r *Reader) known(i int, place int64) (structure, bool) {
 	return r.structs[place], true
 }
 
-// fields reads the fields of a tagged object.
-func (r *Reader) fields(s structure, i, depth int) edn.ID {
-	if s.tag != otherTag {
+// structure reads the fields of an object whose tag the text names, now or before; ok is
+// false if that failed.
+func (r *Reader) structure(i, depth int, s structure, ok bool) edn.ID {
+	switch {
+	case !ok:
+		return edn.Nil
+	case s.tag != nil:
 		return r.tagged(s.tag, i, depth)
 	}
 	r.nests(depth+tagLevels+1, i)
-	base := len(r.stack)
-	for n := s.fields; n > 0 && r.err == nil; n-- {
-		r.stack = append(r.stack, r.value(depth+tagLevels+1)) // in a vector
-	}
+	fields := r.gathered(func() { r.values(s.fields, depth+tagLevels+1) }, r.v.InternVector) // in a vector
 	if r.err != nil {
 		return edn.Nil
 	}
-	fields := r.v.InternVector(r.stack[base:])
-	r.stack = r.stack[:base]
 	return r.withTag(s.name, fields)
+}
+
+// values pushes the next n objects.
+func (r *Reader) values(n, depth int) {
+	for ; n > 0 && r.err == nil; n-- {
+		r.stack = append(r.stack, r.value(depth))
+	}
+}
+
+// gathered interns the objects that push pushes.
+func (r *Reader) gathered(push func(), intern func([]edn.ID) edn.ID) edn.ID {
+	base, id := len(r.stack), edn.Nil
+	if push(); r.err == nil {
+		id = intern(r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
 }
 
 // tagLevels is how many levels a tag adds to a form at most.
@@ -87,58 +92,21 @@ func (r *Reader) withTag(tag string, form edn.ID) edn.ID {
 
 // tagged reads the fields of an object of a tag that the package knows. The object begins
 // at i.
-func (r *Reader) tagged(t tag, i, depth int) edn.ID {
-	v := r.v
+func (r *Reader) tagged(t *tag, i, depth int) edn.ID {
 	if depth++; depth > edn.MaxDepth {
 		return r.value(depth)
 	}
-	switch t {
-	case keyTag, symTag:
-		return r.name(t, depth)
-	case mapTag:
-		return r.mapOf(depth)
-	case setTag, hashSetTag, sortedSetTag:
-		return r.listed(depth, v.InternSet)
-	case vecTag:
-		return r.listed(depth, v.InternVector)
-	case mapEntryTag:
-		key := r.value(depth)
-		return v.InternVector([]edn.ID{key, r.value(depth)})
-	case multisetTag:
-		return v.InternTagged("multiset", r.value(depth))
-	case atomTag:
-		return v.InternTagged("atom", r.value(depth))
-	case throwableTag:
-		return v.InternTagged("error", r.value(depth))
-	case byteTag:
-		return v.InternInt(r.Int())
-	case charTag:
-		return r.char(i)
-	case bigintTag:
-		return r.number(i, r.integer()+"N")
-	case bigdecTag:
-		return r.decimal(i)
-	case ratioTag:
-		return r.ratio(i, depth)
-	case regexTag:
-		return r.regex(depth)
-	case uriTag:
-		return v.InternTagged("uri", r.ofKind(edn.KindString, "a string", depth))
-	case uuidTag:
-		return r.uuid(i)
-	case instTag:
-		return r.instant(time.UnixMilli(r.Int()).UTC().Format("2006-01-02T15:04:05.000-00:00"))
-	case instantTag:
-		return r.instant(v.Str(r.ofKind(edn.KindString, "a string", depth)))
-	case dateTimeTag:
-		return r.dateTime(depth)
-	case recordTag:
-		class := r.ofKind(edn.KindSymbol, "the name of a class", depth)
-		return r.withTag(v.Str(class), r.ofKind(edn.KindMap, "a map", depth+tagLevels))
-	case opTag:
-		return r.op(depth)
-	}
-	return r.arrayOf(t, depth)
+	return t.read(r, i, depth)
+}
+
+// wrapped returns what reads an object whose only field gets a tag.
+func wrapped(tag string) func(r *Reader, i, depth int) edn.ID {
+	return func(r *Reader, _, depth int) edn.ID { return r.v.InternTagged(tag, r.value(depth)) }
+}
+
+func (r *Reader) record(_, depth int) edn.ID {
+	class := r.ofKind(edn.KindSymbol, "the name of a class", depth)
+	return r.withTag(r.v.Str(class), r.ofKind(edn.KindMap, "a map", depth+tagLevels))
 }
 
 // ofKind reads an object that should be of a kind.
@@ -151,27 +119,20 @@ func (r *Reader) ofKind(kind edn.Kind, expected string, depth int) edn.ID {
 	return id
 }
 
-func (r *Reader) mapOf(depth int) edn.ID {
-	base := len(r.stack)
-	r.pairs(depth)
-	id := edn.Nil
-	if r.err == nil {
-		id = r.v.InternMap(r.stack[base:])
-	}
-	r.stack = r.stack[:base]
-	return id
+func (r *Reader) mapOf(_, depth int) edn.ID {
+	return r.gathered(func() { r.pairs(depth) }, r.v.InternMap)
 }
 
-// listed interns the elements of the next list.
-func (r *Reader) listed(depth int, intern func([]edn.ID) edn.ID) edn.ID {
-	base := len(r.stack)
-	r.items(depth)
-	id := edn.Nil
-	if r.err == nil {
-		id = intern(r.stack[base:])
-	}
-	r.stack = r.stack[:base]
-	return id
+func (r *Reader) set(_, depth int) edn.ID {
+	return r.gathered(func() { r.items(depth) }, r.v.InternSet)
+}
+
+func (r *Reader) vec(_, depth int) edn.ID {
+	return r.gathered(func() { r.items(depth) }, r.v.InternVector)
+}
+
+func (r *Reader) mapEntry(_, depth int) edn.ID {
+	return r.gathered(func() { r.values(2, depth) }, r.v.InternVector)
 }
 
 // opKeys are the keys of an op, in the order of its fields. The map of its other keys comes
@@ -179,23 +140,19 @@ func (r *Reader) listed(depth int, intern func([]edn.ID) edn.ID) edn.ID {
 var opKeys = [...]string{"index", "time", "type", "process", "f", "value"}
 
 // op reads an op as the map that it prints.
-func (r *Reader) op(depth int) edn.ID {
-	base := len(r.stack)
-	for _, key := range opKeys {
-		r.stack = append(r.stack, r.v.InternKeyword(key))
-		r.stack = append(r.stack, r.value(depth))
-	}
-	id := edn.Nil
-	if others := r.value(depth); r.err == nil {
-		r.stack = append(r.stack, r.v.Items(others)...)
-		id = r.v.InternMap(r.stack[base:])
-	}
-	r.stack = r.stack[:base]
-	return id
+func (r *Reader) op(_, depth int) edn.ID {
+	return r.gathered(func() {
+		for _, key := range opKeys {
+			r.stack = append(r.stack, r.v.InternKeyword(key))
+			r.stack = append(r.stack, r.value(depth))
+		}
+		if others := r.value(depth); r.err == nil {
+			r.stack = append(r.stack, r.v.Items(others)...)
+		}
+	}, r.v.InternMap)
 }
 
-// uuid reads the 16 bytes of a UUID.
-func (r *Reader) uuid(i int) edn.ID {
+func (r *Reader) uuid(i, _ int) edn.ID {
 	b := r.byteArray(r.code("bytes"))
 	if r.err == nil && len(b) != 16 {
 		r.fail(i, "expected a UUID of 16 bytes, found %d", len(b))
@@ -212,7 +169,7 @@ func (r *Reader) instant(text string) edn.ID {
 }
 
 // dateTime reads a time as Joda prints it in its basic form.
-func (r *Reader) dateTime(depth int) edn.ID {
+func (r *Reader) dateTime(_, depth int) edn.ID {
 	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
 	if at, err := time.Parse("20060102T150405.000Z0700", text); err == nil {
 		text = at.Format("2006-01-02T15:04:05.000Z07:00")
@@ -220,25 +177,14 @@ func (r *Reader) dateTime(depth int) edn.ID {
 	return r.instant(text)
 }
 
-// arrays are our tags for Java's arrays, named like Clojure's functions for them.
-var arrays = map[tag]string{
-	intsTag: "ints", longsTag: "longs", floatsTag: "floats", doublesTag: "doubles", booleansTag: "booleans", objectsTag: "objects",
-}
-
-// arrayOf reads a Java array: its number of elements, and then the elements.
-func (r *Reader) arrayOf(t tag, depth int) edn.ID {
-	depth++ // #ints [..]
-	r.nests(depth, r.at)
-	base := len(r.stack)
-	for n := r.count("elements"); n > 0 && r.err == nil; n-- {
-		r.stack = append(r.stack, r.value(depth))
+// arrayOf returns what reads a Java array: its number of elements, and then the elements.
+func arrayOf(tag string) func(r *Reader, i, depth int) edn.ID {
+	return func(r *Reader, _, depth int) edn.ID {
+		depth++ // #ints [..]
+		r.nests(depth, r.at)
+		push := func() { r.values(r.count("elements"), depth) }
+		return r.gathered(push, func(items []edn.ID) edn.ID { return r.array(tag, items) })
 	}
-	id := edn.Nil
-	if r.err == nil {
-		id = r.array(arrays[t], r.stack[base:])
-	}
-	r.stack = r.stack[:base]
-	return id
 }
 
 func (r *Reader) array(tag string, items []edn.ID) edn.ID {
@@ -256,14 +202,18 @@ func (r *Reader) signed(b []byte) []edn.ID {
 
 // name is a name and its namespace, nil if it has none, as values.
 type name struct {
-	tag              tag
+	symbol           bool
 	namespace, local edn.ID
 }
 
-// name reads a keyword or a symbol.
-func (r *Reader) name(t tag, depth int) edn.ID {
+// named returns what reads a keyword or a symbol.
+func named(symbol bool) func(r *Reader, i, depth int) edn.ID {
+	return func(r *Reader, _, depth int) edn.ID { return r.name(symbol, depth) }
+}
+
+func (r *Reader) name(symbol bool, depth int) edn.ID {
 	i := r.at
-	n := name{tag: t, namespace: r.value(depth)}
+	n := name{symbol: symbol, namespace: r.value(depth)}
 	n.local = r.ofKind(edn.KindString, "a name", depth)
 	if r.err == nil && n.namespace != edn.Nil && r.v.Kind(n.namespace) != edn.KindString {
 		r.unexpected(i, "a namespace")
@@ -271,7 +221,7 @@ func (r *Reader) name(t tag, depth int) edn.ID {
 	if r.err != nil {
 		return edn.Nil
 	}
-	plain := t == keyTag && n.namespace == edn.Nil
+	plain := !symbol && n.namespace == edn.Nil
 	if plain && int(n.local) < len(r.keywords) && r.keywords[n.local] != edn.Nil {
 		return r.keywords[n.local]
 	}
@@ -299,7 +249,7 @@ func (r *Reader) spelled(n name) edn.ID {
 	}
 	var plain any = edn.Keyword(full)
 	own := "keyword"
-	if n.tag == symTag {
+	if n.symbol {
 		plain, own = edn.Symbol(full), "symbol"
 	}
 	if x, err := r.v.From(plain); err == nil {
@@ -309,7 +259,7 @@ func (r *Reader) spelled(n name) edn.ID {
 }
 
 // regex reads a regular expression. In EDN, too, it is its text.
-func (r *Reader) regex(depth int) edn.ID {
+func (r *Reader) regex(_, depth int) edn.ID {
 	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
 	id, err := r.v.ParseLenient([]byte(`#"` + text + `"`))
 	if err != nil || r.v.Kind(id) != edn.KindOpaque {
@@ -319,7 +269,7 @@ func (r *Reader) regex(depth int) edn.ID {
 }
 
 // char reads a character, a 16-bit unit as in Java.
-func (r *Reader) char(i int) edn.ID {
+func (r *Reader) char(i, _ int) edn.ID {
 	n := r.Int()
 	if r.err == nil && (n < 0 || n > 0xffff) {
 		r.fail(i, "expected a character, found the number %d", n)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -25,31 +26,19 @@ func (r *Reader) str(code byte) []byte {
 		return text
 	}
 	whole := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		c, size := utf8.DecodeRune(text)
-		if high, ok := surrogate(text); ok {
-			c, size = high, 3
-			if low, ok := surrogate(text[3:]); ok && high < 0xdc00 && low >= 0xdc00 {
-				whole = utf8.AppendRune(whole, 0x10000+(high-0xd800)<<10+(low-0xdc00))
-				text = text[6:]
-				continue
-			}
-		} else if c == utf8.RuneError && size < 3 {
+	for rest := string(text); rest != ""; {
+		c, size := edn.DecodeRune(rest)
+		if c == utf8.RuneError && size < 3 {
 			r.fail(at, "expected UTF-8 in a string, found other bytes")
 			return nil
 		}
-		whole = append(whole, text[:size]...)
-		text = text[size:]
+		if low, _ := edn.DecodeRune(rest[size:]); utf16.IsSurrogate(c) && utf16.DecodeRune(c, low) != utf8.RuneError {
+			whole, rest = utf8.AppendRune(whole, utf16.DecodeRune(c, low)), rest[6:]
+			continue
+		}
+		whole, rest = append(whole, rest[:size]...), rest[size:]
 	}
 	return whole
-}
-
-// surrogate returns the 16-bit unit that a text begins with, if it is half a character.
-func surrogate(text []byte) (rune, bool) {
-	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 || text[1] > 0xbf || text[2]&0xc0 != 0x80 {
-		return 0, false
-	}
-	return 0xd000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f), true
 }
 
 // byteArray returns the bytes that begin with a code.
@@ -142,7 +131,7 @@ func (r *Reader) ratio(i, depth int) edn.ID {
 }
 
 // decimal reads a decimal: its digits and its scale, the number of digits behind the point.
-func (r *Reader) decimal(i int) edn.ID {
+func (r *Reader) decimal(i, _ int) edn.ID {
 	digits := r.integer()
 	scale := r.Int()
 	if r.err == nil && (scale > math.MaxInt32 || scale < math.MinInt32) {
