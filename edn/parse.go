@@ -2,7 +2,7 @@ package edn
 
 import (
 	"bytes"
-	"math"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -383,13 +383,9 @@ func (s *scanner) symbolic(i int) (ID, int) {
 	if end < 0 {
 		return Nil, -1
 	}
-	switch string(s.data[i:end]) {
-	case "##Inf":
-		return s.v.InternFloat(math.Inf(1)), end
-	case "##-Inf":
-		return s.v.InternFloat(math.Inf(-1)), end
-	case "##NaN":
-		return s.v.InternFloat(math.NaN()), end
+	switch text := string(s.data[i:end]); text {
+	case "##Inf", "##-Inf", "##NaN":
+		return s.v.InternFloat(goFloat(text)), end
 	}
 	return Nil, s.noValue(i, "expected ##Inf, ##-Inf or ##NaN, found "+clip(s.data[i:end]))
 }
@@ -451,7 +447,11 @@ func (s *scanner) character(i int) (ID, int) {
 	if id, ok := s.v.tokens[text]; ok && s.v.forms[id].kind != KindOpaque {
 		return id, end
 	}
-	canonical, ok := readChar(text)
+	r, ok := readRune(text)
+	canonical := text
+	if r >= 0 {
+		canonical = charText(r)
+	}
 	if !ok {
 		return Nil, s.noValue(i, "expected a character, found "+clip(s.data[i:end]))
 	}
@@ -464,8 +464,8 @@ func (s *scanner) character(i int) (ID, int) {
 	return s.v.addToken(text, token{kind: KindChar, canonical: canonical}), end
 }
 
-// namedChars maps the names of characters to the characters.
-var namedChars = map[string]rune{"newline": '\n', "return": '\r', "space": ' ', "tab": '\t', "formfeed": '\f', "backspace": '\b'}
+// charNames are the characters with names.
+var charNames = map[rune]string{'\n': "newline", '\r': "return", ' ': "space", '\t': "tab", '\f': "formfeed", '\b': "backspace"}
 
 // Rune returns a character. It returns false for a byte that is not UTF-8 and for every other form.
 func (v *Values) Rune(id ID) (rune, bool) {
@@ -474,15 +474,6 @@ func (v *Values) Rune(id ID) (rune, bool) {
 	}
 	r, ok := readRune(v.Str(id))
 	return r, ok && r >= 0
-}
-
-// readChar returns the canonical spelling of a character.
-func readChar(text string) (string, bool) {
-	r, ok := readRune(text)
-	if r < 0 {
-		return text, ok
-	}
-	return charText(r), ok
 }
 
 // readRune reads a character. It returns a negative rune for a byte that is
@@ -495,8 +486,10 @@ func readRune(text string) (rune, bool) {
 		}
 		return r, true
 	}
-	if r, ok := namedChars[name]; ok {
-		return r, true
+	for r, own := range charNames {
+		if own == name {
+			return r, true
+		}
 	}
 	if name[0] == 'o' {
 		n, err := strconv.ParseUint(name[1:], 8, 8)
@@ -508,23 +501,11 @@ func readRune(text string) (rune, bool) {
 
 // charText spells a character as Clojure does, and control characters as \u.
 func charText(r rune) string {
-	switch r {
-	case '\n':
-		return `\newline`
-	case '\r':
-		return `\return`
-	case ' ':
-		return `\space`
-	case '\t':
-		return `\tab`
-	case '\f':
-		return `\formfeed`
-	case '\b':
-		return `\backspace`
+	if name, named := charNames[r]; named {
+		return `\` + name
 	}
 	if r < ' ' || r == 0x7f || r >= 0xd800 && r < 0xe000 {
-		hex := strconv.FormatInt(int64(r), 16)
-		return `\u` + "0000"[:4-len(hex)] + hex
+		return fmt.Sprintf(`\u%04x`, r)
 	}
 	return `\` + string(r)
 }
@@ -576,25 +557,14 @@ func (s *scanner) unescape(i, end int) bool {
 
 // escape decodes what follows a backslash into buf and returns its length, or 0.
 func (s *scanner) escape(text []byte) int {
-	switch c := text[0]; c {
-	case 't':
-		s.buf = append(s.buf, '\t')
-	case 'n':
-		s.buf = append(s.buf, '\n')
-	case 'r':
-		s.buf = append(s.buf, '\r')
-	case 'b':
-		s.buf = append(s.buf, '\b')
-	case 'f':
-		s.buf = append(s.buf, '\f')
-	case '"', '\\', '/':
-		s.buf = append(s.buf, c)
-	case 'u':
-		return s.unicodeEscape(text)
-	default:
-		return s.octalEscape(text)
+	if i := strings.IndexByte(`tnrbf"\/`, text[0]); i >= 0 {
+		s.buf = append(s.buf, "\t\n\r\b\f\"\\/"[i])
+		return 1
 	}
-	return 1
+	if text[0] == 'u' {
+		return s.unicodeEscape(text)
+	}
+	return s.octalEscape(text)
 }
 
 // unicodeEscape decodes \u0041, or two such escapes that form a surrogate pair. It

@@ -2,6 +2,7 @@ package edn
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"unicode/utf8"
 )
@@ -153,12 +154,8 @@ func (s *scanner) tooDeep(i int) bool {
 	if len(s.open)+s.tags < MaxDepth {
 		return false
 	}
-	s.failDepth(i)
-	return true
-}
-
-func (s *scanner) failDepth(i int) {
 	s.fail(i, nestedTooDeep)
+	return true
 }
 
 var nestedTooDeep = "expected at most " + strconv.Itoa(MaxDepth) + " levels of nesting, found more"
@@ -332,8 +329,7 @@ func (s *scanner) skip(i int, expected string) int {
 			whole = false
 			if !inside {
 				if need += forms; need > MaxDepth {
-					s.failDepth(i)
-					return -1
+					return s.fail(i, nestedTooDeep)
 				}
 			}
 		}
@@ -385,23 +381,15 @@ func (s *scanner) skipDispatch(i int) (end, forms int) {
 
 // found describes what begins at i, for a message.
 func (s *scanner) found(i int) string {
-	switch c := s.data[i]; c {
-	case '(':
-		return "a list"
-	case '[':
-		return "a vector"
-	case '{':
-		return "a map"
-	case ')', ']', '}':
+	c := s.data[i]
+	if what := beginnings[c]; what != "" {
+		return what
+	}
+	switch {
+	case isCloser(c), c == '#' && i+1 == len(s.data):
 		return string(c)
-	case '"':
-		return "a string"
-	case '\\':
-		return "a character"
-	case ':':
-		return "a keyword"
-	case '#':
-		return s.foundDispatch(i)
+	case c == '#':
+		return cmp.Or(dispatches[s.data[i+1]], "a tagged value")
 	}
 	end := i
 	for end < len(s.data) && bytesOf[s.data[end]]&delimByte == 0 {
@@ -416,26 +404,11 @@ func (s *scanner) found(i int) string {
 	return "a symbol"
 }
 
-func (s *scanner) foundDispatch(i int) string {
-	if i+1 == len(s.data) {
-		return "#"
-	}
-	switch s.data[i+1] {
-	case '{':
-		return "a set"
-	case '"':
-		return "a regex"
-	case '#':
-		return "a number"
-	case ':':
-		return "a map with a namespace"
-	case '\'':
-		return "a symbol"
-	case '<':
-		return "an object"
-	}
-	return "a tagged value"
-}
+// beginnings and dispatches name what a byte begins, alone and after #.
+var (
+	beginnings = map[byte]string{'(': "a list", '[': "a vector", '{': "a map", '"': "a string", '\\': "a character", ':': "a keyword"}
+	dispatches = map[byte]string{'{': "a set", '"': "a regex", '#': "a number", ':': "a map with a namespace", '\'': "a symbol", '<': "an object"}
+)
 
 // clip shortens a token for a message.
 func clip(token []byte) string {

@@ -50,24 +50,21 @@ func (s *scanner) tagged(i int) (ID, int) {
 
 // untagged returns what was expected if a tag does not admit a form, and "" if it does.
 func (v *Values) untagged(tag []byte, form ID) string {
-	ok := true
+	ok, expected := true, ""
 	switch string(tag) {
 	case "inst":
-		if v.Kind(form) == KindString {
-			_, ok = parseInstant(v.Str(form))
-		}
-		if !ok || v.Kind(form) != KindString {
-			return `an instant such as #inst "2020-01-31T23:59:59.999-00:00"`
-		}
+		_, ok = parseInstant(v.Str(form))
+		expected = `an instant such as #inst "2020-01-31T23:59:59.999-00:00"`
 	case "uuid":
-		if v.Kind(form) == KindString {
-			_, ok = parseUUID(v.Str(form))
-		}
-		if !ok || v.Kind(form) != KindString {
-			return `a UUID such as #uuid "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"`
-		}
+		_, ok = parseUUID(v.Str(form))
+		expected = `a UUID such as #uuid "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"`
+	default:
+		return ""
 	}
-	return ""
+	if ok && v.Kind(form) == KindString {
+		return ""
+	}
+	return expected
 }
 
 // namespaced reads #:ns{:a 1}, whose # is at i, as {:ns/a 1}.
@@ -160,19 +157,29 @@ func (v *Values) canonicalTagged(tag string, form ID) ID {
 
 // Instant returns an #inst in milliseconds since 1970.
 func (v *Values) Instant(id ID) (ms int64, ok bool) {
-	if v.Kind(id) != KindTagged || v.Str(id) != "inst" || v.Kind(v.items(id)[1]) != KindString {
+	text, ok := v.taggedText(id, "inst")
+	if !ok {
 		return 0, false
 	}
-	return parseInstant(v.Str(v.items(id)[1]))
+	return parseInstant(text)
 }
 
 // UUID returns the two halves of a #uuid, signed, as Java compares them.
 func (v *Values) UUID(id ID) (high, low int64, ok bool) {
-	if v.Kind(id) != KindTagged || v.Str(id) != "uuid" || v.Kind(v.items(id)[1]) != KindString {
+	text, ok := v.taggedText(id, "uuid")
+	if !ok {
 		return 0, 0, false
 	}
-	u, ok := parseUUID(v.Str(v.items(id)[1]))
+	u, ok := parseUUID(text)
 	return int64(binary.BigEndian.Uint64(u[:8])), int64(binary.BigEndian.Uint64(u[8:])), ok
+}
+
+// taggedText returns the string that has a tag.
+func (v *Values) taggedText(id ID, tag string) (text string, ok bool) {
+	if v.Kind(id) != KindTagged || v.Str(id) != tag || v.Kind(v.items(id)[1]) != KindString {
+		return "", false
+	}
+	return v.Str(v.items(id)[1]), true
 }
 
 // instant matches what clojure.instant reads: trailing parts after the year

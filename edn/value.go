@@ -1,6 +1,7 @@
 package edn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -36,6 +37,11 @@ type Value struct {
 	id ID
 }
 
+// without is the table of the zero Value.
+var without = NewValues()
+
+func (x Value) table() *Values { return cmp.Or(x.in, without) }
+
 // Value returns the Value for an ID.
 func (v *Values) Value(id ID) Value { return Value{v, id} }
 
@@ -43,46 +49,23 @@ func (v *Values) Value(id ID) Value { return Value{v, id} }
 func (x Value) ID() ID { return x.id }
 
 // String returns the value as EDN.
-func (x Value) String() string {
-	if x.in == nil {
-		return "nil"
-	}
-	return x.in.Text(x.id)
-}
+func (x Value) String() string { return x.table().Text(x.id) }
 
 // Kind returns what sort of value it is.
-func (x Value) Kind() Kind {
-	if x.in == nil {
-		return KindNil
-	}
-	return x.in.Kind(x.id)
-}
+func (x Value) Kind() Kind { return x.table().Kind(x.id) }
 
 // Class returns a number that two values of one table share if and only if
 // they are equal in the sense of Clojure's =.
-func (x Value) Class() int32 {
-	if x.in == nil {
-		return int32(Nil)
-	}
-	return int32(x.in.Same(x.id))
-}
+func (x Value) Class() int32 { return int32(x.table().Same(x.id)) }
 
 // Int returns the value as an int64, or false if it is not an integer or does not fit.
-func (x Value) Int() (int64, bool) {
-	if x.in == nil {
-		return 0, false
-	}
-	return x.in.Int(x.id)
-}
+func (x Value) Int() (int64, bool) { return x.table().Int(x.id) }
 
 // Items returns the elements of a collection, the keys and values of a map in
 // turn, or the one value of a tagged value. For other values it returns nil.
 func (x Value) Items() []Value {
-	if x.in == nil {
-		return nil
-	}
 	var items []Value
-	for _, id := range x.in.Items(x.id) {
+	for _, id := range x.table().Items(x.id) {
 		items = append(items, Value{x.in, id})
 	}
 	return items
@@ -106,7 +89,7 @@ func (x Value) Get(keyword string) (Value, bool) {
 // Anything else stays a Value: a decimal, a character and a form that EDN does not
 // know. So does a map with a key, such as a vector, that Go does not allow in a map.
 func (x Value) Go() any {
-	switch kind := x.Kind(); kind {
+	switch x.Kind() {
 	case KindNil:
 		return nil
 	case KindBool:
@@ -128,8 +111,12 @@ func (x Value) Go() any {
 		return Keyword(x.in.Str(x.id))
 	case KindSymbol:
 		return Symbol(x.in.Str(x.id))
-	case KindVector, KindList, KindSet:
-		return x.collection(kind)
+	case KindVector:
+		return x.items()
+	case KindList:
+		return List(x.items())
+	case KindSet:
+		return Set(x.items())
 	case KindMap:
 		return x.goMap()
 	case KindTagged:
@@ -145,16 +132,10 @@ func goFloat(text string) float64 {
 	return f
 }
 
-func (x Value) collection(kind Kind) any {
+func (x Value) items() []any {
 	items := []any{}
 	for _, item := range x.Items() {
 		items = append(items, item.Go())
-	}
-	switch kind {
-	case KindList:
-		return List(items)
-	case KindSet:
-		return Set(items)
 	}
 	return items
 }
@@ -209,9 +190,9 @@ func (v *Values) from(x any, depth int) (ID, error) {
 		}
 		return v.ParseLenient([]byte(x.String()))
 	case Keyword:
-		return v.fromKeyword(string(x))
+		return v.fromName(KindKeyword, ":", string(x), "keyword, without its colon", v.keywords, v.InternKeyword)
 	case Symbol:
-		return v.fromSymbol(string(x))
+		return v.fromName(KindSymbol, "", string(x), "symbol", v.symbols, v.InternSymbol)
 	case List:
 		return v.fromItems(x, v.InternList, depth)
 	case Set:
@@ -232,24 +213,15 @@ func (v *Values) from(x any, depth int) (ID, error) {
 	return v.fromKind(reflect.ValueOf(x), depth)
 }
 
-func (v *Values) fromKeyword(name string) (ID, error) {
-	if id, ok := v.keywords[name]; ok {
+// fromName interns a keyword or a symbol. The prefix is what its text begins with.
+func (v *Values) fromName(kind Kind, prefix, name, expected string, known map[string]ID, intern func(string) ID) (ID, error) {
+	if id, ok := known[name]; ok {
 		return id, nil
 	}
-	if !spells(":"+name, KindKeyword, name) {
-		return Nil, fmt.Errorf("expected the name of a keyword, without its colon, found %q", name)
+	if !spells(prefix+name, kind, name) {
+		return Nil, fmt.Errorf("expected the name of a %s, found %q", expected, name)
 	}
-	return v.InternKeyword(name), nil
-}
-
-func (v *Values) fromSymbol(name string) (ID, error) {
-	if id, ok := v.symbols[name]; ok {
-		return id, nil
-	}
-	if !spells(name, KindSymbol, name) {
-		return Nil, fmt.Errorf("expected the name of a symbol, found %q", name)
-	}
-	return v.InternSymbol(name), nil
+	return intern(name), nil
 }
 
 func (v *Values) fromTagged(x Tagged, depth int) (ID, error) {
