@@ -149,7 +149,7 @@ func (o *StoreOptions) find(ctx context.Context, path string, keep *int64) ([]st
 	if o.FS != nil {
 		return store.FindFS(ctx, o.FS, path, how)
 	}
-	return store.FindWith(ctx, path, how)
+	return store.Find(ctx, path, how)
 }
 
 // job returns the job for a history that was found, or for a path where none can be found.

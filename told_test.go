@@ -109,7 +109,7 @@ func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 		"wild/04-redis-extreme-latency": "",
 	} {
 		dir := filepath.Join(archive.Path(t, strings.Split(run, "/")[0], strings.Split(run, "/")[1]), "run")
-		found, err := store.Find(dir)
+		found, err := store.Find(t.Context(), dir, store.Options{})
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}

@@ -313,7 +313,7 @@ func (r *runner) findAt(ctx context.Context, path string, o store.Options) (foun
 	o.Warn = func(what string) { warnings = append(warnings, what) }
 	var in []store.Source
 	stopped, err = r.First(ctx, func(ctx context.Context) (err error) {
-		in, err = store.FindWith(ctx, path, o)
+		in, err = store.Find(ctx, path, o)
 		return err
 	})
 	if stopped != "" {

@@ -128,7 +128,7 @@ func (k *comparer) find(ctx context.Context, path string) error {
 	if path == "-" {
 		return errors.New("compare reads results beside histories in files, not standard input (-)")
 	}
-	found, err := store.FindWith(ctx, path, store.Options{Warn: func(what string) { k.warn(path, what) }})
+	found, err := store.Find(ctx, path, store.Options{Warn: func(what string) { k.warn(path, what) }})
 	if err != nil {
 		return err
 	}

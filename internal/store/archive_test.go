@@ -56,7 +56,7 @@ func foundIn(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	var warned strings.Builder
-	found, err := FindWith(t.Context(), name, Options{Warn: func(what string) { warned.WriteString("warning: " + what + "\n") }})
+	found, err := Find(t.Context(), name, Options{Warn: func(what string) { warned.WriteString("warning: " + what + "\n") }})
 	var b strings.Builder
 	for _, s := range found {
 		h, err := s.Read(context.Background(), jepsen.Options{})
@@ -158,7 +158,7 @@ func TestWhatHidesAHistoryInAFolderIsToldOf(t *testing.T) {
 		}
 	}
 	var got []string
-	found, err := FindWith(t.Context(), root, Options{Warn: func(what string) { got = append(got, what) }})
+	found, err := Find(t.Context(), root, Options{Warn: func(what string) { got = append(got, what) }})
 	want := "1 symbolic link that leads to other folders is not followed, such as c; 1 socket is not read, such as test.jepsen; 1 folder is not a history, such as b/history.edn"
 	if strings.Join(got, "; ") != want || len(found) != 1 || err != nil {
 		t.Errorf("%d found, %v: %s", len(found), err, strings.Join(got, "; "))
@@ -182,7 +182,7 @@ func TestAnArchiveThatChangesIsNotTheOneThatWasFound(t *testing.T) {
 			if err := os.WriteFile(name, []byte(a), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			found, err := Find(name)
+			found, err := Find(t.Context(), name, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestAnArchiveThatIsDeletedOrReplacedIsToldOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			keep := int64(1 << 20)
-			found, err := FindWith(t.Context(), path, Options{Keep: &keep})
+			found, err := Find(t.Context(), path, Options{Keep: &keep})
 			if err != nil || len(found) != 1 {
 				t.Fatal(name, err)
 			}

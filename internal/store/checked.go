@@ -53,10 +53,9 @@ var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jeps
 
 // checkedAs returns what claims together say about the check behind them. It
 // returns nil if they differ, or if one is about a model that clew does not have.
-func checkedAs(by string, claims []claim) *Checked {
+func checkedAs(by string, claims claims) *Checked {
 	c := &Checked{By: by, Flags: map[string]string{}}
 	var own map[string]string // what clew's plugin says in addition
-	field := ""               // where the initial value was
 	agrees := func(flag, value string) bool {
 		before, known := c.Flags[flag]
 		if value != "" && !known {
@@ -64,7 +63,7 @@ func checkedAs(by string, claims []claim) *Checked {
 		}
 		return value == "" || !known || before == value
 	}
-	for _, claim := range claims {
+	for _, claim := range claims.found {
 		if claim.NoOp {
 			continue
 		}
@@ -84,17 +83,14 @@ func checkedAs(by string, claims []claim) *Checked {
 		if rest != nil {
 			own = rest
 		}
-		if claim.field != "" {
-			field = claim.field
-		}
 		c.fails(claim)
 	}
 	maps.Copy(c.Flags, own)
 	maps.DeleteFunc(c.Flags, func(flag, value string) bool { return asByDefault[flag] == value })
-	if field != "" {
+	if claims.field != "" {
 		c.Models = []string{}
 	}
-	for _, record := range recordsWith[field] {
+	for _, record := range recordsWith[claims.field] {
 		if model, known := models.OfRecord(record); known {
 			c.Models = append(c.Models, model)
 		}
@@ -109,7 +105,7 @@ func checkedAs(by string, claims []claim) *Checked {
 const maxFailing = 8
 
 // fails notes the operation that a claim names.
-func (c *Checked) fails(claim claim) {
+func (c *Checked) fails(claim jepsen.Claim) {
 	if claim.OpText == "" && !claim.HasOp || len(c.Failing) == maxFailing {
 		return
 	}

@@ -130,31 +130,24 @@ func (c *choice) byKind(of map[string][]string, r runs) {
 
 // skipped says what is skipped.
 func (c *choice) skipped() (said []string) {
-	if n := len(c.packed); n == 1 {
-		said = append(said, "1 compressed history was skipped, since others are not compressed: give "+c.packed[0]+" by name")
-	} else if n > 1 {
-		said = append(said, fmt.Sprintf("%d compressed histories were skipped, since others are not compressed, such as %s: give them by name", n, c.packed[0]))
+	say := func(names []string, shown int, one, many string) {
+		switch n := len(names); {
+		case n == 1:
+			said = append(said, fmt.Sprintf("1 %s: give %s by name", one, names[0]))
+		case n > 1:
+			some := names[:min(n, shown)]
+			last := len(some) - 1
+			list := strings.Join(some[:last], ", ") + " and " + some[last]
+			said = append(said, fmt.Sprintf("%d %s, such as %s: give them by name", n, many, strings.TrimPrefix(list, " and ")))
+		}
 	}
-	if n := len(c.logs); n == 1 {
-		said = append(said, "1 run has a jepsen.log but no history, and was skipped: give "+c.logs[0]+" by name")
-	} else if n > 1 {
-		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and were skipped, such as %s: give them by name", n, c.logs[0]))
+	say(c.packed, 1, "compressed history was skipped, since others are not compressed", "compressed histories were skipped, since others are not compressed")
+	say(c.logs, 1, "run has a jepsen.log but no history, and was skipped", "runs have a jepsen.log but no history, and were skipped")
+	say(c.possible, 3, "file that may be a history was skipped", "files that may be histories were skipped")
+	if n := len(c.others); n > 0 && len(c.chosen) == 0 {
+		return append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by name", c.others[0], c.others[n-1]))
 	}
-	if n := len(c.possible); n == 1 {
-		said = append(said, "1 file that may be a history was skipped: give "+c.possible[0]+" by name")
-	} else if n > 1 {
-		some := c.possible[:min(n, 3)]
-		last := len(some) - 1
-		said = append(said, fmt.Sprintf("%d files that may be histories were skipped, such as %s and %s: give them by name", n, strings.Join(some[:last], ", "), some[last]))
-	}
-	switch n := len(c.others); {
-	case n > 0 && len(c.chosen) == 0:
-		said = append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by name", c.others[0], c.others[n-1]))
-	case n == 1:
-		said = append(said, "1 file of another form was skipped: give "+c.others[0]+" by name")
-	case n > 1:
-		said = append(said, fmt.Sprintf("%d files of other forms were skipped, such as %s: give them by name", n, c.others[0]))
-	}
+	say(c.others, 1, "file of another form was skipped", "files of other forms were skipped")
 	return said
 }
 

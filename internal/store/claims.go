@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,17 +23,17 @@ const maxClaimDepth = 20
 // depth and under any name, including those under the keys of jepsen.independent.
 // It returns them in the order of the text.
 func ReadClaims(in io.Reader, name string, v *edn.Values) ([]jepsen.Claim, error) {
-	found, err := readClaims(in, name, v)
-	return plain(found), err
+	c, err := readClaims(in, name, v)
+	return c.found, err
 }
 
-func readClaims(in io.Reader, name string, v *edn.Values) ([]claim, error) {
+func readClaims(in io.Reader, name string, v *edn.Values) (c claims, err error) {
 	if in == nil || v == nil {
-		return nil, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
+		return c, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
 	}
 	text, err := io.ReadAll(in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return c, fmt.Errorf("%s: %w", name, err)
 	}
 	id, err := v.ParseLenient(text)
 	if err != nil {
@@ -40,10 +41,10 @@ func readClaims(in io.Reader, name string, v *edn.Values) ([]claim, error) {
 		if errors.As(err, &e) {
 			e.Pos.File = name
 		}
-		return nil, err
+		return c, err
 	}
 	if v.Kind(id) != edn.KindMap {
-		return nil, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
+		return c, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
 	}
 	return claimsIn(id, v), nil
 }
@@ -51,59 +52,40 @@ func readClaims(in io.Reader, name string, v *edn.Values) ([]claim, error) {
 // ReadTestClaims does the same as ReadClaims for the results in a test.jepsen. It
 // returns no claims if the file is not a test.jepsen, or does not have results yet.
 func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values) ([]jepsen.Claim, error) {
-	found, err := readTestClaims(ctx, f, name, memory, v)
-	return plain(found), err
+	c, err := readTestClaims(ctx, f, name, memory, v)
+	return c.found, err
 }
 
-func readTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values) ([]claim, error) {
-	test, err := openTest(ctx, f, name, memory)
-	if test == nil || err != nil {
-		return nil, err
+func readTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values) (c claims, err error) {
+	var head [testfile.Head]byte
+	info, err := f.Stat()
+	if n, _ := f.ReadAt(head[:], 0); err != nil || !testfile.Is(head[:n]) {
+		return c, nil
+	}
+	test, err := testfile.Open(ctx, f, info.Size(), name, memory)
+	if err != nil {
+		return c, err
 	}
 	results, ok, err := test.Results(v)
 	if !ok || err != nil {
-		return nil, err
+		return c, err
 	}
 	return claimsIn(results, v), nil
 }
 
-// openTest opens a file if it is a test.jepsen.
-func openTest(ctx context.Context, f *os.File, name string, memory int64) (*testfile.File, error) {
-	var head [testfile.Head]byte
-	info, err := f.Stat()
-	if n, _ := f.ReadAt(head[:], 0); err != nil || !testfile.Is(head[:n]) {
-		return nil, nil
-	}
-	return testfile.Open(ctx, f, info.Size(), name, memory)
-}
-
-// claim is a claim with the field of the record in which Knossos's results show its initial value.
-type claim struct {
-	jepsen.Claim
-	field string
-}
-
-// plain returns claims without what only this package knows.
-func plain(found []claim) []jepsen.Claim {
-	var claims []jepsen.Claim
-	for _, c := range found {
-		claims = append(claims, c.Claim)
-	}
-	return claims
-}
-
 // claimsIn finds the claims in a map of results.
-func claimsIn(results edn.ID, v *edn.Values) []claim {
+func claimsIn(results edn.ID, v *edn.Values) claims {
 	c := claims{v: v, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
-	c.find(results, claim{}, 0)
-	return c.found
+	c.find(results, jepsen.Claim{}, 0)
+	return c
 }
 
 // claims collects the claims in a map of results.
 type claims struct {
 	v                        *edn.Values
 	valid, results, failures edn.ID
-	found                    []claim
+	found                    []jepsen.Claim
+	field                    string // of the record in which Knossos's results show the initial value, or ""
 }
 
 func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
@@ -111,7 +93,7 @@ func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
 }
 
 // find looks for claims in a map of results. The map belongs to the checker that at names.
-func (c *claims) find(m edn.ID, at claim, depth int) {
+func (c *claims) find(m edn.ID, at jepsen.Claim, depth int) {
 	v := c.v
 	if v.Kind(m) == edn.KindTagged {
 		m = v.Items(m)[0] // a record of results
@@ -161,7 +143,7 @@ func (c *claims) isClaim(m edn.ID) bool {
 	return false
 }
 
-func (c *claims) claim(m edn.ID, at claim) claim {
+func (c *claims) claim(m edn.ID, at jepsen.Claim) jepsen.Claim {
 	v := c.v
 	switch valid, _ := v.Get(m, c.valid); valid {
 	case edn.True:
@@ -189,13 +171,16 @@ func (c *claims) claim(m edn.ID, at claim) claim {
 		at.Analyzer = strings.TrimPrefix(v.Text(analyzer), ":")
 	}
 	c.pluginFlags(m, &at)
+	field := ""
 	if _, supposed := c.get(m, "told-by"); at.Flags == nil && !supposed {
-		at.Init, at.field = c.initial(m)
+		at.Init, field = c.initial(m)
 	}
 	if at.Flags == nil {
 		at.Model = c.model(m, 0)
 	}
-	at.NoOp = at.Verdict == jepsen.Valid && c.noOp(m)
+	if at.NoOp = at.Verdict == jepsen.Valid && c.noOp(m); !at.NoOp {
+		c.field = cmp.Or(field, c.field)
+	}
 	at.By = "Knossos's competition"
 	if at.Analyzer != "" {
 		at.By = "Knossos's " + at.Analyzer
@@ -207,7 +192,7 @@ func (c *claims) claim(m edn.ID, at claim) claim {
 }
 
 // pluginFlags takes what clew's plugin says about its own check, in a result or in that of all keys.
-func (c *claims) pluginFlags(m edn.ID, at *claim) {
+func (c *claims) pluginFlags(m edn.ID, at *jepsen.Claim) {
 	said, _ := c.get(m, "clew")
 	if c.v.Kind(said) != edn.KindMap {
 		return

@@ -113,7 +113,7 @@ func outcomeOf(t *testing.T, path string, text []byte) (o outcome) {
 		t.Fatal(err)
 	}
 	keep := int64(1 << 20)
-	found, err := FindWith(t.Context(), path, Options{Keep: &keep, Warn: func(what string) { o.said += what + "\n" }})
+	found, err := Find(t.Context(), path, Options{Keep: &keep, Warn: func(what string) { o.said += what + "\n" }})
 	if err != nil {
 		o.said += err.Error() + "\n"
 	}

@@ -1,7 +1,7 @@
 // Package store finds histories: the runs in a Jepsen store, or the files in another
 // folder or in an archive. It also reads what other checkers have said about them.
 //
-//	found, err := store.Find("store/")
+//	found, err := store.Find(ctx, "store/", store.Options{})
 //	for _, s := range found {
 //		h, err := s.Read(ctx, jepsen.Options{})
 //		..

@@ -12,7 +12,7 @@ import (
 	"clew/internal/files"
 )
 
-// FindFS does the same as FindWith in a file system, such as one of an object store. The names of files are
+// FindFS does the same as Find in a file system, such as one of an object store. The names of files are
 // the path, a slash and the rest. The file system should have no symbolic links, or not show them as
 // regular files: FindFS skips them. It holds a zip archive in memory if its file is not an io.ReaderAt.
 func FindFS(ctx context.Context, fsys fs.FS, root string, o Options) ([]Source, error) {
@@ -24,7 +24,7 @@ func FindFS(ctx context.Context, fsys fs.FS, root string, o Options) ([]Source, 
 		return nil, files.PathError(err)
 	}
 	if !info.IsDir() {
-		return FindInWith(ctx, root, func() (io.ReadCloser, error) { return fsys.Open(root) }, o)
+		return FindIn(ctx, root, func() (io.ReadCloser, error) { return fsys.Open(root) }, o)
 	}
 	above := root + "/"
 	if root == "." {
@@ -55,18 +55,12 @@ func FindFS(ctx context.Context, fsys fs.FS, root string, o Options) ([]Source, 
 // file itself, or the histories in an archive if the name is that of one. open
 // opens the file, and is called every time that the file must be read. FindIn
 // holds a zip archive in memory if its reader has no ReadAt and Stat.
-func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
-	return FindInWith(context.Background(), name, open, Options{})
-}
-
-// FindInWith does the same as FindIn with options, until the context is done. Then
-// the error is its cause.
-func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, error), o Options) ([]Source, error) {
+func FindIn(ctx context.Context, name string, open func() (io.ReadCloser, error), o Options) ([]Source, error) {
 	if open == nil {
 		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
 	}
 	if !IsArchive(name) {
-		return []Source{{Path: name, open: anyTime(open)}}, nil
+		return []Source{{Path: name, open: func(context.Context) (io.ReadCloser, error) { return open() }}}, nil
 	}
 	found, skipped, err := findInArchive(ctx, name, func(context.Context) (io.ReadCloser, error) {
 		f, err := open()
@@ -95,8 +89,3 @@ func among(root string, names []string, others []hidden, open func(name string) 
 
 // SkippedAmong says what FindAmong skips although it has the name of a history.
 func SkippedAmong(names []string) []string { return skippedAmong(names, nil) }
-
-// anyTime returns an opener that ignores its context.
-func anyTime(open func() (io.ReadCloser, error)) opener {
-	return func(context.Context) (io.ReadCloser, error) { return open() }
-}

@@ -117,7 +117,7 @@ func TestAFileSystemIsFoundAsThisMachinesFilesAre(t *testing.T) {
 	dir := aStore(t)
 	for _, path := range []string{"store", "store/etcd", "store/queue", "store/etcd/20250103T000000.000Z/history.edn", "store/etcd/20250104T000000.000Z/notes.txt",
 		"store.zip", "store.tar", "store.tar.gz", "broken.zip", "nowhere", "nowhere.tar"} {
-		found, err := Find(filepath.Join(dir, path))
+		found, err := Find(t.Context(), filepath.Join(dir, path), Options{})
 		want := readAll(found, err, dir+"/")
 		for name, fsys := range map[string]fs.FS{"files": os.DirFS(dir), "streams": streams{os.DirFS(dir)}} {
 			found, err := FindFS(t.Context(), fsys, path, Options{})
@@ -150,14 +150,14 @@ s3://bucket/nightly/gone/20250102T000000/history.edn below gone/20250102T000000/
 	if got := readAll(FindAmong("s3://bucket/nightly", names, open), nil, ""); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	found, err := FindIn("s3://bucket/gone.tar.gz", func() (io.ReadCloser, error) { return open("gone") })
+	found, err := FindIn(t.Context(), "s3://bucket/gone.tar.gz", func() (io.ReadCloser, error) { return open("gone") }, Options{})
 	if err == nil || err.Error() != "s3://bucket/gone.tar.gz: no such object" || found != nil {
 		t.Errorf("%v, %v", found, err)
 	}
-	if _, err := FindIn("x", nil); err == nil {
+	if _, err := FindIn(t.Context(), "x", nil, Options{}); err == nil {
 		t.Error("nothing opens it")
 	}
-	found, err = FindIn("s3://bucket/h.edn", func() (io.ReadCloser, error) { return open("h") })
+	found, err = FindIn(t.Context(), "s3://bucket/h.edn", func() (io.ReadCloser, error) { return open("h") }, Options{})
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -177,7 +177,7 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 	dir := aStore(t)
 	for _, archive := range []string{"store.tar.gz", "store.tar", "store.zip"} {
 		path := filepath.Join(dir, archive)
-		found, err := Find(path)
+		found, err := Find(t.Context(), path, Options{})
 		want := readAll(found, err, dir+"/")
 		for _, c := range []struct {
 			keep    int64
@@ -189,7 +189,7 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 			{0, nil, 5},
 			{1 << 20, func(s Source) bool { return s.Test == "etcd" }, 3},
 		} {
-			found, err := FindWith(t.Context(), path, Options{Keep: &c.keep, Own: c.own})
+			found, err := Find(t.Context(), path, Options{Keep: &c.keep, Own: c.own})
 			inOrder := 0
 			for _, s := range found {
 				if s.InOrder {
@@ -207,7 +207,7 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 func TestMembersAreReadInAnyOrder(t *testing.T) {
 	dir := aStore(t)
 	for _, archive := range []string{"store.tar.gz", "store.tar", "store.zip"} {
-		found, err := Find(filepath.Join(dir, archive))
+		found, err := Find(t.Context(), filepath.Join(dir, archive), Options{})
 		if err != nil || len(found) < 3 {
 			t.Fatalf("%d histories, %v", len(found), err)
 		}
@@ -281,7 +281,7 @@ s.tar/g/history.edn below g/history.edn of g at "": s.tar/g/history.edn: it is a
 			t.Fatal(err)
 		}
 		for _, keep := range []int64{1 << 20, 60, 0} {
-			found, err := FindWith(t.Context(), "s.tar", Options{Keep: &keep})
+			found, err := Find(t.Context(), "s.tar", Options{Keep: &keep})
 			if got := readAll(found, err, ""); got != want {
 				t.Errorf("%d left: got\n%swant\n%s", keep, got, want)
 			}

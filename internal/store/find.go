@@ -21,23 +21,8 @@ import (
 // Options.Warn. It skips the independent/ folder beside a history: its histories are
 // parts of that one. The order is by name, except that a tar archive keeps its own. If a
 // part of the directory cannot be read, Find returns the other histories and an error.
-func Find(path string) ([]Source, error) { return FindWith(context.Background(), path, Options{}) }
-
-// Options say how histories are found.
-type Options struct {
-	// Keep, unless nil, bounds how many bytes of members of compressed tar archives
-	// are held, so that they need not be read a second time. Find subtracts what it
-	// holds. The sources keep it for as long as they exist.
-	Keep *int64
-	// Own, unless nil, chooses the members that should be held.
-	Own func(Source) bool
-	// Warn, unless nil, is called for what was skipped although it has the name of a history.
-	Warn func(string)
-}
-
-// FindWith does the same as Find with options, until the context is done. Then the
-// error is its cause.
-func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
+// Once the context is done, the error is its cause.
+func Find(ctx context.Context, path string, o Options) ([]Source, error) {
 	if path == "-" {
 		return []Source{{Path: path}}, nil
 	}
@@ -59,6 +44,18 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 		return []Source{File(path)}, nil
 	}
 	return o.found(path, found, skipped, err)
+}
+
+// Options say how histories are found.
+type Options struct {
+	// Keep, unless nil, bounds how many bytes of members of compressed tar archives
+	// are held, so that they need not be read a second time. Find subtracts what it
+	// holds. The sources keep it for as long as they exist.
+	Keep *int64
+	// Own, unless nil, chooses the members that should be held.
+	Own func(Source) bool
+	// Warn, unless nil, is called for what was skipped although it has the name of a history.
+	Warn func(string)
 }
 
 // File returns the history in a file of this machine.

@@ -53,7 +53,7 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 		{"texts, where there is nothing else", "a.txt b.txt", "a.txt b.txt"},
 	} {
 		root := store(t, strings.Fields(c.files)...)
-		found, err := Find(root)
+		found, err := Find(t.Context(), root, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -97,7 +97,7 @@ func TestWhatIsNotLookedAtIsTold(t *testing.T) {
 	} {
 		root := store(t, strings.Fields(c.files)...)
 		said := ""
-		_, err := FindWith(t.Context(), root, Options{Warn: func(what string) { said += what }})
+		_, err := Find(t.Context(), root, Options{Warn: func(what string) { said += what }})
 		if said != c.said || (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
 			t.Errorf("%s: %q, %v; want %q, %q", c.files, said, err, c.said, c.failed)
 		}
@@ -109,7 +109,7 @@ func TestAFolderMayBeSpelledInAnyWay(t *testing.T) {
 	root := store(t, "store/a/history.edn")
 	t.Chdir(root)
 	for _, spelled := range []string{"store", "store/", "./store/", "store//", ".//store", "store/../store/", "store/a/..", "..//" + filepath.Base(root) + "/store/", root + "/store/", ".", "./", "./."} {
-		found, err := Find(spelled)
+		found, err := Find(t.Context(), spelled, Options{})
 		if err != nil || len(found) != 1 {
 			t.Errorf("%s: %v, %v", spelled, found, err)
 			continue
@@ -129,10 +129,10 @@ func TestSymbolicLinksAreFollowedOnlyWhereTheyAreGiven(t *testing.T) {
 	if err := os.Symlink("real", filepath.Join(root, "latest")); err != nil {
 		t.Skip(err)
 	}
-	if found, err := Find(root); err != nil || len(found) != 1 {
+	if found, err := Find(t.Context(), root, Options{}); err != nil || len(found) != 1 {
 		t.Errorf("%v (%v): a link below the folder was followed", found, err)
 	}
-	if found, err := Find(filepath.Join(root, "latest")); err != nil || len(found) != 1 {
+	if found, err := Find(t.Context(), filepath.Join(root, "latest"), Options{}); err != nil || len(found) != 1 {
 		t.Errorf("%v (%v): the given link was not followed", found, err)
 	}
 }
@@ -155,7 +155,7 @@ func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
 		t.Fatal("no archive")
 	}
 	said := ""
-	found, err := FindWith(t.Context(), file, Options{Warn: func(what string) { said += what }})
+	found, err := Find(t.Context(), file, Options{Warn: func(what string) { said += what }})
 	if want := "1 symbolic link is not followed, such as b/history.edn"; err != nil || len(found) != 1 || said != want {
 		t.Errorf("%v, %v, %q; want %q", found, err, said, want)
 	}
@@ -193,7 +193,7 @@ func TestATestFileThatIsNotReadIsToldBesideItsHistory(t *testing.T) {
 	if z.Close() != nil || os.WriteFile(file, b.Bytes(), 0o666) != nil {
 		t.Fatal("no archive")
 	}
-	zipped, err := Find(file)
+	zipped, err := Find(t.Context(), file, Options{})
 	if err != nil || len(zipped) != 2 {
 		t.Fatal(zipped, err)
 	}
@@ -238,7 +238,7 @@ func TestAnEncryptedMemberOfAZipArchiveSaysSo(t *testing.T) {
 	if err != nil || z.Close() != nil || f.Close() != nil {
 		t.Fatal("no archive: ", err)
 	}
-	found, err := Find(file)
+	found, err := Find(t.Context(), file, Options{})
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}

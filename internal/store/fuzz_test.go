@@ -125,7 +125,7 @@ func FuzzArchive(f *testing.F) {
 			packed[(int(damage[0])<<8+int(damage[1]))%len(packed)] ^= damage[2]
 		}
 		opts := jepsen.Options{Memory: 32 << 20}
-		found, err := FindIn(p.name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil })
+		found, err := FindIn(t.Context(), p.name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }, Options{})
 		if err != nil && (whole || !strings.HasPrefix(err.Error(), p.name+":")) {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"clew/internal/files"
-	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 )
@@ -41,7 +40,7 @@ type Source struct {
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
 
-	length *testfile.Length // what the test.jepsen says about its history, nil if that is not known yet
+	length *TestLength // what the test.jepsen says about its history, nil if that is not known yet
 }
 
 // File returns the file that holds the history: an archive, or the file at Path.

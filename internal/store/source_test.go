@@ -44,7 +44,7 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		{"with half a line less", string(whole[:len(whole)-20]), 200, "history.edn could not be read (200:"},
 	} {
 		write("history.edn", []byte(c.text))
-		found, err := Find(run)
+		found, err := Find(t.Context(), run, Options{})
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
@@ -117,8 +117,8 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 			}
 		}
 		found := map[string]func() ([]Source, error){
-			"folder":  func() ([]Source, error) { return Find(filepath.Join(root, "store")) },
-			"file":    func() ([]Source, error) { return Find(filepath.Join(run, "history.edn")) },
+			"folder":  func() ([]Source, error) { return Find(t.Context(), filepath.Join(root, "store"), Options{}) },
+			"file":    func() ([]Source, error) { return Find(t.Context(), filepath.Join(run, "history.edn"), Options{}) },
 			"streams": func() ([]Source, error) { return FindFS(t.Context(), streams{files}, ".", Options{}) },
 		}
 		for _, ending := range []string{".tar", ".tar.gz", ".zip"} {
@@ -126,7 +126,7 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 			if err := os.WriteFile(path, archived(t, path, files), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			found[ending] = func() ([]Source, error) { return Find(path) }
+			found[ending] = func() ([]Source, error) { return Find(t.Context(), path, Options{}) }
 		}
 		for where, find := range found {
 			all, err := find()

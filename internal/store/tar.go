@@ -108,7 +108,7 @@ type member struct {
 	at      int    // the number of the member, from 1
 	text    []byte // its content, unless nil
 	lost    error  // why it cannot be read
-	length  *testfile.Length
+	length  *TestLength
 	checked *Checked
 }
 

@@ -172,22 +172,14 @@ func (s Source) mayBeCut(events int64, why string) error {
 }
 
 // TestLength is what a test.jepsen says about the length of its history.
-type TestLength struct {
-	// Events is how many events the history has, or at least has if it is not whole; -1 if
-	// the file does not say.
-	Events int64
-	// Whole says that no more events follow.
-	Whole bool
-	// Why says why the file does not say, such as "is empty"; "" if it does.
-	Why string
-}
+type TestLength = testfile.Length
 
 // WithTestLength returns the source with what the test.jepsen beside it says about its
 // history, for callers that have already found that out.
 func (s Source) WithTestLength(length TestLength) Source {
 	if s.test != nil {
 		test := *s.test
-		test.length = (*testfile.Length)(&length)
+		test.length = &length
 		s.test = &test
 	}
 	return s
@@ -197,16 +189,16 @@ func (s Source) WithTestLength(length TestLength) Source {
 // a file that cannot be read, the result says why. memory, if not 0, bounds what is read.
 func (s Source) TestLength(ctx context.Context, memory int64) (TestLength, error) {
 	if s.length != nil {
-		return TestLength(*s.length), nil
+		return *s.length, nil
 	}
 	length, err := s.readLength(ctx, memory)
 	if err != nil && ctx.Err() == nil {
 		return TestLength{Events: -1, Why: fmt.Sprintf("cannot be read (%v)", err)}, nil
 	}
-	return TestLength(length), err
+	return length, err
 }
 
-func (s Source) readLength(ctx context.Context, memory int64) (length testfile.Length, err error) {
+func (s Source) readLength(ctx context.Context, memory int64) (length TestLength, err error) {
 	in, err := s.openPlain(ctx)
 	if err != nil {
 		return length, err

@@ -99,7 +99,7 @@ func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	if size < headerSize {
 		return nil, f.errorf(size, "expected the header of a test.jepsen, %d bytes, found the end of the file", headerSize)
 	}
-	head, err := f.read(0, headerSize)
+	head, err := f.read(0, headerSize, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +139,8 @@ func (f *File) errorf(offset int64, format string, args ...any) error {
 
 func (f *File) at(offset int64) edn.Pos { return edn.Pos{File: f.name, Offset: offset} }
 
-// read reads n bytes.
-func (f *File) read(offset, n int64) ([]byte, error) { return f.readIn(offset, n, nil) }
-
-// readIn is read into old memory, if that is large enough.
-func (f *File) readIn(offset, n int64, old []byte) ([]byte, error) {
+// read reads n bytes into old memory, if that is large enough.
+func (f *File) read(offset, n int64, old []byte) ([]byte, error) {
 	data := slices.Grow(old[:0], int(n))[:n]
 	r := limits.Reader(f.ctx, limits.Counted(f.ctx, io.NewSectionReader(f.in, offset, n)), f.memory)
 	got, err := r.Read(data)
@@ -162,7 +159,7 @@ func (f *File) header(offset int64) (b block, ends ending, err error) {
 	if offset > f.size-blockHeader {
 		return b, cut, nil
 	}
-	head, err := f.read(offset, blockHeader)
+	head, err := f.read(offset, blockHeader, nil)
 	if err != nil {
 		return b, whole, err
 	}
@@ -181,12 +178,10 @@ func (f *File) header(offset int64) (b block, ends ending, err error) {
 }
 
 // data reads the content of a block and checks its CRC. The CRC is of the data first and
-// then of the header with zeros for the CRC.
-func (f *File) data(b block) ([]byte, error) { return f.dataIn(b, nil) }
-
-// dataIn is data into old memory, if that is large enough.
-func (f *File) dataIn(b block, old []byte) ([]byte, error) {
-	all, err := f.readIn(b.offset, b.length, old)
+// then of the header with zeros for the CRC. The content is read into old memory, if that
+// is large enough.
+func (f *File) data(b block, old []byte) ([]byte, error) {
+	all, err := f.read(b.offset, b.length, old)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +197,7 @@ func (f *File) dataIn(b block, old []byte) ([]byte, error) {
 // readIndex makes an index the current one. It has the int32 number of the root, then the
 // int32 number and the int64 offset of each block.
 func (f *File) readIndex(b block) error {
-	data, err := f.data(b)
+	data, err := f.data(b, nil)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (f *File) decode(c chunk, old part) (p *part) {
 		p.err = err
 		return p
 	}
-	data, err := f.dataIn(b, p.data)
+	data, err := f.data(b, p.data)
 	if err != nil {
 		p.err = err
 		return p

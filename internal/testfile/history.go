@@ -18,7 +18,7 @@ type chunk struct {
 
 // value reads the value in a block.
 func (f *File) value(b block, v *edn.Values) (edn.ID, error) {
-	data, err := f.data(b)
+	data, err := f.data(b, nil)
 	if err != nil {
 		return edn.Nil, err
 	}
@@ -36,7 +36,7 @@ func (f *File) mapOf(b block, v *edn.Values) (edn.ID, error) {
 			return edn.Nil, f.errorf(b.offset, "the map in this block contains itself")
 		}
 		seen[b.offset] = true
-		data, err := f.data(b)
+		data, err := f.data(b, nil)
 		if err != nil {
 			return edn.Nil, err
 		}
@@ -156,7 +156,7 @@ func (f *File) vector(b block, first int64, seen map[int64]bool) (all []chunk, c
 	case indexBlock, partialMap:
 		return nil, 0, f.errorf(b.offset, "expected the events of a history, found %s", b.kind)
 	}
-	data, err := f.data(b)
+	data, err := f.data(b, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -204,20 +204,12 @@ func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
 	if count >= 0 && m.events != count {
 		return f.errorf(f.index, "expected a history of %d events, found %d", count, m.events)
 	}
-	switch f.ends {
-	case cut:
-		f.warnings = append(f.warnings, f.incomplete("the file is cut off", m.events))
-	case running:
-		f.warnings = append(f.warnings, f.incomplete("the file ends before the test did: the test was killed or is still running", m.events))
-	case growing:
-		f.warnings = append(f.warnings, f.incomplete("the file ends in an unfinished chunk: the test was killed or is still running", m.events))
+	if f.ends != whole {
+		why := [...]string{cut: "the file is cut off", running: "the file ends before the test did: the test was killed or is still running",
+			growing: "the file ends in an unfinished chunk: the test was killed or is still running"}[f.ends]
+		f.warnings = append(f.warnings, fmt.Sprintf("%s (offset %d); the history ends with its last whole chunk, after %d events", why, f.endsAt, m.events))
 	}
 	return nil
-}
-
-// incomplete says why the history is not whole.
-func (f *File) incomplete(why string, events int64) string {
-	return fmt.Sprintf("%s (offset %d); the history ends with its last whole chunk, after %d events", why, f.endsAt, events)
 }
 
 // Warnings returns what is missing in the history, once it has been read.

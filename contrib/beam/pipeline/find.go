@@ -172,7 +172,7 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 
 // membersOf finds the histories in an archive.
 func membersOf(ctx context.Context, archive string, warn func(string)) ([]store.Source, error) {
-	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn})
+	return store.FindIn(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn})
 }
 
 // text returns the content of a member.
@@ -226,7 +226,7 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 	found := store.FindAmong(root, f.Names, at)
 	if len(found) == 0 {
 		var err error
-		if found, err = store.FindIn(f.Path(), func() (io.ReadCloser, error) { return at(f.Names[0]) }); err != nil {
+		if found, err = store.FindIn(ctx, f.Path(), func() (io.ReadCloser, error) { return at(f.Names[0]) }, store.Options{}); err != nil {
 			return nil, err
 		}
 	}

@@ -166,7 +166,7 @@ func TestAJobSaysWhatClewCheckSays(t *testing.T) {
 	spec := models.Spec{Name: "register"}
 	n := 0
 	for _, path := range []string{filepath.Join(dir, "store"), filepath.Join(dir, "old.zip"), filepath.Join(dir, "old.tar.gz")} {
-		found, err := store.Find(path)
+		found, err := store.Find(t.Context(), path, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestDamagedArchivesAreReadAsClewCheckReadsThem(t *testing.T) {
 	files := 0
 	for _, name := range []string{"whole.tar", "cut.tar", "flipped.tar.gz", "joined.zip", "flipped.zip", "one.zip"} {
 		path := filepath.Join(dir, name)
-		found, err := store.Find(path)
+		found, err := store.Find(t.Context(), path, store.Options{})
 		if files += len(found); err != nil {
 			files++
 			if got := lines[path]; got.Cause != report.Text(jepsen.Unreadable) || string(got.Error) != err.Error() {
