@@ -147,32 +147,11 @@ func (p *OpPrinter) AppendOperation(dst []byte, op Operation) []byte {
 
 func (p *OpPrinter) append(dst []byte, event Event, value edn.ID) []byte {
 	h := p.h
-	return p.printer.Append(dst, int(h.InWhole(event)), &opmap.Event{
-		Type:    p.types[h.Type[event]],
-		Process: h.Processes[h.Process[event]],
-		F:       h.F[event],
-		Value:   value,
-		Key:     h.Key(event),
-		Index:   h.Index(event),
-	})
+	return p.printer.Append(dst, int(h.InWhole(event)), h.opEvent(event, p.types[h.Type[event]], value))
 }
 
 func (h *History) opMap(event Event, value edn.ID) edn.Value {
-	v := h.Values
-	kvs := h.written(event)
-	if index := v.InternKeyword("index"); !hasKey(kvs, index) {
-		kvs = append(kvs, index, v.InternInt(h.Index(event)))
-	}
-	return v.Value(v.InternMap(v.Put(kvs, "value", value)))
-}
-
-func hasKey(kvs []edn.ID, key edn.ID) bool {
-	for i := 0; i < len(kvs); i += 2 {
-		if kvs[i] == key {
-			return true
-		}
-	}
-	return false
+	return h.Values.Value(opmap.Shown(h.Values, h.written(event), h.Index(event), value))
 }
 
 // written returns the keys and values of an op as they stand in its file.
@@ -204,14 +183,12 @@ func (h *History) text(event Event) []byte {
 	if h.whole != nil {
 		return h.whole.text(h.wholeEvent[event])
 	}
-	return h.texts.Text(int(event), h.Values, &opmap.Event{
-		Type:    h.Values.InternKeyword(h.Type[event].Name()),
-		Process: h.Processes[h.Process[event]],
-		F:       h.F[event],
-		Value:   h.Value[event],
-		Key:     h.Key(event),
-		Index:   h.Index(event),
-	})
+	return h.texts.Text(int(event), h.Values, h.opEvent(event, h.Values.InternKeyword(h.Type[event].Name()), h.Value[event]))
+}
+
+// opEvent returns an event as it may have been read, with the keyword of its type.
+func (h *History) opEvent(event Event, typ, value edn.ID) *opmap.Event {
+	return &opmap.Event{Type: typ, Process: h.Processes[h.Process[event]], F: h.F[event], Value: value, Key: h.Key(event), Index: h.Index(event)}
 }
 
 // WriteEDN writes the operations of a history, such as that of an independent key, so that

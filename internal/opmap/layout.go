@@ -75,26 +75,35 @@ func grow(t *layouts.Tree[about], parent *step, text string, what about) *step {
 	if !isNew || !what.end {
 		return next
 	}
-	a := &next.About
-	for s := parent; s != nil; s = s.Parent {
+	a, steps := &next.About, stepsTo(next)
+	for _, s := range steps {
 		a.all |= s.About.has &^ hasOtherIndex
 		if s.About.has != 0 && s.About.has&HasIndex == 0 {
 			a.order = append(a.order, s.About.has)
 		}
 	}
-	slices.Reverse(a.order)
-	a.odd = misnamedAmong(keysBefore(next))
+	a.odd = misnamedAmong(keysOf(steps))
 	a.plain = usual(a.order)
 	return next
 }
 
-// keysBefore returns the keys of the op maps that a step closes.
-func keysBefore(last *step) (keys []string) {
-	for s := last.Parent; s.Parent != nil; s = s.Parent {
-		keys = append(keys, strings.Trim(s.Text, "{ ,"))
+// keysOf returns the keys of op maps with a layout.
+func keysOf(steps []*step) (keys []string) {
+	for _, s := range steps {
+		if !s.About.end {
+			keys = append(keys, strings.Trim(s.Text, "{ ,"))
+		}
 	}
-	slices.Reverse(keys)
 	return keys
+}
+
+// stepsTo returns the steps of the layout that ends with the given one.
+func stepsTo(last *step) (steps []*step) {
+	for s := last; s.Parent != nil; s = s.Parent {
+		steps = append(steps, s)
+	}
+	slices.Reverse(steps)
+	return steps
 }
 
 // usual returns the order of :process and :value, if :type and :f are the

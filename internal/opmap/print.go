@@ -3,7 +3,6 @@ package opmap
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"clew/edn"
@@ -81,13 +80,11 @@ func (p *Printer) plan(layout int) *plan {
 
 // planOf returns the plan for the layout that ends with the given step.
 func (p *Printer) planOf(last *step) *plan {
+	steps := stepsTo(last)
 	var fields []field
-	for s := last; s.Parent != nil; s = s.Parent {
-		if !s.About.end {
-			fields = append(fields, field{key: strings.Trim(s.Text, "{ ,"), has: s.About.has})
-		}
+	for i, key := range keysOf(steps) {
+		fields = append(fields, field{key: key, has: steps[i].About.has})
 	}
-	slices.Reverse(fields)
 	other := 0
 	for k := range fields {
 		if fields[k].has == 0 {
@@ -142,24 +139,13 @@ func (p *Printer) print(dst []byte, plan *plan, others [][]byte, ev *Event) ([]b
 	for _, f := range plan.fields {
 		dst = append(dst, f.before...)
 		dst = append(append(dst, f.key...), ' ')
-		switch f.has {
-		case HasType:
-			dst = p.v.AppendText(dst, ev.Type)
-		case HasF:
-			dst = p.v.AppendText(dst, ev.F)
-		case HasProcess:
-			dst = appendProcess(dst, p.v, ev)
-		case HasValue:
-			dst = p.v.AppendText(dst, ev.Value)
-		case HasKey:
-			dst = p.v.AppendText(dst, ev.Key)
-		case HasIndex, HasIndex | hasOtherIndex:
-			dst = strconv.AppendInt(dst, ev.Index, 10)
-		default:
-			var ok bool
-			if dst, ok = p.other(dst, others[f.other]); !ok {
-				return dst, false
-			}
+		if f.has != 0 {
+			dst = appendField(dst, f.has, p.v, ev)
+			continue
+		}
+		var ok bool
+		if dst, ok = p.other(dst, others[f.other]); !ok {
+			return dst, false
 		}
 	}
 	return append(dst, '}'), true
@@ -214,18 +200,19 @@ func (p *Printer) general(dst, text []byte, ev *Event) ([]byte, bool) {
 	if err != nil {
 		return dst, false
 	}
-	kvs := slices.Clone(v.Items(id))
-	if index := v.InternKeyword("index"); !hasKey(kvs, index) {
-		kvs = append(kvs, index, v.InternInt(ev.Index))
-	}
-	return v.AppendText(dst, v.InternMap(v.Put(kvs, "value", value))), true
+	return v.AppendText(dst, Shown(v, slices.Clone(v.Items(id)), ev.Index, value)), true
 }
 
-func hasKey(kvs []edn.ID, key edn.ID) bool {
+// Shown returns the op map of an event as results show it: with its :value, and with its
+// :index if the op map has none.
+func Shown(v *edn.Values, kvs []edn.ID, index int64, value edn.ID) edn.ID {
+	key := v.InternKeyword("index")
+	hasIndex := false
 	for i := 0; i < len(kvs); i += 2 {
-		if kvs[i] == key {
-			return true
-		}
+		hasIndex = hasIndex || kvs[i] == key
 	}
-	return false
+	if !hasIndex {
+		kvs = append(kvs, key, v.InternInt(index))
+	}
+	return v.InternMap(v.Put(kvs, "value", value))
 }

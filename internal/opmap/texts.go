@@ -3,7 +3,6 @@ package opmap
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"clew/edn"
@@ -130,33 +129,34 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 // rebuild appends the op map whose layout ends with the given step. The
 // lines of others hold the values that an Event does not hold.
 func rebuild(last *step, b, others []byte, v *edn.Values, ev *Event) []byte {
-	var steps []*step
-	for s := last; s.Parent != nil; s = s.Parent {
-		steps = append(steps, s)
-	}
-	for _, s := range slices.Backward(steps) {
+	for _, s := range stepsTo(last) {
 		b = append(b, s.Text...)
-		switch s.About.has {
-		case HasType:
-			b = v.AppendText(b, ev.Type)
-		case HasF:
-			b = v.AppendText(b, ev.F)
-		case HasProcess:
-			b = appendProcess(b, v, ev)
-		case HasValue:
-			b = v.AppendText(b, ev.Value)
-		case HasKey:
-			b = v.AppendText(b, ev.Key)
-		case HasIndex | hasOtherIndex:
-			b = strconv.AppendInt(b, ev.Index, 10)
-		case 0:
-			if !s.About.end {
-				other, rest, _ := bytes.Cut(others, []byte{'\n'})
-				b, others = append(b, other...), rest
-			}
+		if s.About.has == 0 && !s.About.end {
+			other, rest, _ := bytes.Cut(others, []byte{'\n'})
+			b, others = append(b, other...), rest
 		}
+		b = appendField(b, s.About.has, v, ev)
 	}
 	return b
+}
+
+// appendField appends the value that an event has of a field.
+func appendField(dst []byte, has Fields, v *edn.Values, ev *Event) []byte {
+	switch has {
+	case HasType:
+		return v.AppendText(dst, ev.Type)
+	case HasF:
+		return v.AppendText(dst, ev.F)
+	case HasProcess:
+		return appendProcess(dst, v, ev)
+	case HasValue:
+		return v.AppendText(dst, ev.Value)
+	case HasKey:
+		return v.AppendText(dst, ev.Key)
+	case HasIndex, HasIndex | hasOtherIndex:
+		return strconv.AppendInt(dst, ev.Index, 10)
+	}
+	return dst
 }
 
 // appendProcess appends an event's process. The form that stands for an

@@ -95,7 +95,7 @@ func TestNamesAreTheSameWhereverAStoreIs(t *testing.T) {
 		{"store.tar.gz", "store.tar.gz/etcd/20250102T000000.000Z/history.edn"},
 		{"store.zip", "store.zip/etcd/20250102T000000.000Z/history.edn"},
 	} {
-		found, err := Find(t.Context(), dir + "/" + c.path, Options{})
+		found, err := Find(t.Context(), dir+"/"+c.path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

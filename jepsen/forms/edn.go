@@ -27,9 +27,14 @@ func readEDN(in *input, text source) error {
 		reader.ReadAhead(runtime.GOMAXPROCS(0)-1, !text.packed && length > 0) // a file never makes a reader wait
 	}
 	defer reader.Close()
+	return in.each(reader.Next)
+}
+
+// each passes on the events that a reader's Next returns.
+func (in *input) each(next func(*opmap.Event) error) error {
 	var e opmap.Event
 	for {
-		if err := reader.Next(&e); err == io.EOF {
+		if err := next(&e); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/jsonops"
-	"clew/jepsen/internal/feed"
 )
 
 // JSON is one array of ops, and JSONL has one op per line. The same reader reads both.
@@ -50,18 +49,7 @@ func (in *input) json(r io.Reader) *jsonops.Reader {
 
 func readJSON(in *input, text source) error {
 	in.to.Expect(files.Size(text.file))
-	reader := in.json(text)
-	var e opmap.Event
-	for {
-		if err := reader.Next(&e); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := in.to.Add(&e, feed.ByProcess); err != nil {
-			return err
-		}
-	}
+	return in.each(in.json(text).Next)
 }
 
 // jsonOp returns an event in JSON.
