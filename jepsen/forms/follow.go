@@ -314,6 +314,17 @@ var (
 	errReplaced  = errors.New("another file replaced it while it was followed and was not read; follow the new file")
 )
 
+// moved returns an error if the path of a file does not lead to it anymore.
+func moved(s files.Stamp) error {
+	switch s.Moved() {
+	case "":
+		return nil
+	case "replaced":
+		return errReplaced
+	}
+	return errDeleted
+}
+
 // IsChanged reports whether an error says that a file does not hold anymore what was read from it.
 func IsChanged(err error) bool { return errors.Is(err, errShorter) || errors.Is(err, errRewritten) }
 
@@ -355,11 +366,8 @@ func (g *growth) read(text []byte) {
 // look returns an error if the file, which was read to its end, has changed other than by growing. It reads the file
 // again if that has been written to, but takes a tenth of one processor at most.
 func (g *growth) look(ctx context.Context) error {
-	switch g.stamp.Moved() {
-	case "deleted", files.Gone:
-		return errDeleted
-	case "replaced":
-		return errReplaced
+	if err := moved(g.stamp); err != nil {
+		return err
 	}
 	info, err := g.file.Stat()
 	if err != nil {
@@ -471,11 +479,8 @@ type rewrittenFile struct {
 
 // grown reports whether the file has changed since it was read.
 func (t *rewrittenFile) grown() (bool, error) {
-	switch t.stamp.Moved() {
-	case "deleted", files.Gone:
-		return false, fmt.Errorf("%s: %w", t.opts.File, errDeleted)
-	case "replaced":
-		return false, fmt.Errorf("%s: %w", t.opts.File, errReplaced)
+	if err := moved(t.stamp); err != nil {
+		return false, fmt.Errorf("%s: %w", t.opts.File, err)
 	}
 	info, err := t.file.Stat()
 	if err != nil || t.info == nil {

@@ -64,6 +64,7 @@ type logReader struct {
 	before []byte // the text before the last event that was read quickly, or nil
 	logged bool   // whether a logger printed it
 	col    int    // where the event began
+	padded []byte // an event, and enough behind it to read several bytes at once
 }
 
 func readLog(in *input, text source) error {
@@ -164,7 +165,8 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 	if l.goesOn = m.logged || line[len(line)-1] == '\t'; m.logged && string(m.logger) != eventLogger && string(m.logger) != l.logger {
 		l.logger = string(m.logger)
 	}
-	if e := &l.e; l.quick(m.text) {
+	l.padded = append(append(l.padded[:0], m.text...), "\n                        "...)
+	if e := &l.e; l.plain(l.padded, 0) >= 0 {
 		if len(line) == len(raw) {
 			l.before, l.logged, l.col = append(append(l.before[:0], before...), 0)[:len(before)], m.logged, pos.Col // never nil
 		}
@@ -251,43 +253,11 @@ func (l *logReader) quickLines() error {
 		if i > len(text) || string(text[begin:i]) != string(l.before) {
 			return nil
 		}
-		process, i := printedInt(text, i)
-		typ, i := word(text, i)
-		f, i := word(text, i)
-		if i = past(text, i); i < 0 || len(typ) < 2 || typ[0] != ':' || len(f) < 2 || f[0] != ':' {
-			return nil
-		}
-		n, end := printedInt(text, i)
-		isInt, next := end >= 0, -1
-		if isInt {
-			next = lineEnd(text, end)
-		}
+		next := l.plain(text, i)
 		if next < 0 {
-			line := bytes.IndexByte(text[i:], '\n')
-			if line < 0 {
-				return nil
-			}
-			end, next, isInt = i+line, i+line+1, false
-			if value, _ := scan.Trim(text[i:end]); l.isSimple(value) {
-				end = i + len(value)
-			} else {
-				return nil
-			}
+			return nil
 		}
 		e := &l.e
-		*e = opmap.Event{Process: l.in.values.InternInt(process), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
-		var ok bool
-		if e.Type, ok = l.keywords.Named(typ[1:]); !ok || !isType(typ) {
-			return nil
-		}
-		if e.F, ok = l.keywords.Named(f[1:]); !ok {
-			return nil
-		}
-		if isInt {
-			e.Value = l.in.values.InternInt(n)
-		} else {
-			e.Value = l.value(text[i:end])
-		}
 		l.lines.N, l.lines.At = l.lines.N+1, next
 		l.goesOn = l.logged || text[next-2] == '\t'
 		l.events++
@@ -299,33 +269,46 @@ func (l *logReader) quickLines() error {
 	return nil
 }
 
-// quick reads an event that consists only of a short integer, two keywords and a
-// simple value, as most do.
-func (l *logReader) quick(text []byte) bool {
-	process, rest := scan.Word(text)
-	typ, rest := scan.Word(rest)
-	f, value := scan.Word(rest)
-	n, ok := integerAsPrinted(process)
-	if !ok || len(typ) == 0 || typ[0] != ':' || len(f) == 0 || f[0] != ':' || !l.isSimple(value) {
-		return false
+// plain reads the event at i if it consists only of a short integer, two keywords and a
+// simple value, as most do. It returns where the next line begins, or else -1.
+func (l *logReader) plain(text []byte, i int) (next int) {
+	process, i := printedInt(text, i)
+	typ, i := word(text, i)
+	f, i := word(text, i)
+	if i = past(text, i); i < 0 || len(f) < 2 || f[0] != ':' || !isType(typ) {
+		return -1
 	}
-	e := &l.e
-	*e = opmap.Event{Process: l.in.values.InternInt(n), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
-	if e.Type, ok = l.keywords.Named(typ[1:]); ok {
-		e.F, ok = l.keywords.Named(f[1:])
+	n, end := printedInt(text, i)
+	isInt := end >= 0
+	if next = -1; isInt {
+		next = lineEnd(text, end)
 	}
-	if ok {
-		e.Value = l.value(value)
+	if next < 0 {
+		line := bytes.IndexByte(text[i:], '\n')
+		if line < 0 {
+			return -1
+		}
+		next, isInt = i+line+1, false
+		value, _ := scan.Trim(text[i : i+line])
+		if !l.isSimple(value) {
+			return -1
+		}
+		end = i + len(value)
 	}
-	return ok
-}
-
-// integerAsPrinted reads an integer of at most 18 digits.
-func integerAsPrinted(text []byte) (n int64, ok bool) {
-	if n, ok = scan.Int(text); ok && len(text) > 1 {
-		ok = text[0] != '0' && (text[0] != '-' || text[1] != '0')
+	e, ok := &l.e, false
+	*e = opmap.Event{Process: l.in.values.InternInt(process), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
+	if e.Type, ok = l.keywords.Named(typ[1:]); !ok {
+		return -1
 	}
-	return n, ok
+	if e.F, ok = l.keywords.Named(f[1:]); !ok {
+		return -1
+	}
+	if isInt {
+		e.Value = l.in.values.InternInt(n)
+	} else {
+		e.Value = l.value(text[i:end])
+	}
+	return next
 }
 
 // isSimple says whether a value is nil, a boolean, a short integer, or a vector of such
@@ -348,8 +331,8 @@ func isScalar(text []byte) bool {
 	case "nil", "true", "false":
 		return true
 	}
-	_, ok := integerAsPrinted(text)
-	return ok
+	_, ok := scan.Int(text)
+	return ok && (len(text) == 1 || text[0] != '0' && (text[0] != '-' || text[1] != '0'))
 }
 
 // value returns a simple value.

@@ -146,13 +146,8 @@ func (l *plainLine) fastlin(k *known, text []byte, i int) int {
 	if l.method, i = k.at(text, i); i < 0 {
 		return -1
 	}
-	for _, n := range [...]*int64{&l.value, &l.start, &l.end} {
-		if i = past(text, i); i < 0 {
-			return -1
-		}
-		if *n, i = shortInt(text, i); i < 0 {
-			return -1
-		}
+	if i = ints(text, i, &l.value, &l.start, &l.end); i < 0 {
+		return -1
 	}
 	return lineEnd(text, i)
 }
@@ -163,7 +158,18 @@ func (l *plainLine) fptlin(k *known, text []byte, i int) int {
 	if l.process, i = shortInt(text, i); i < 0 || l.process < 0 {
 		return -1
 	}
-	for _, n := range [...]*int64{&l.start, &l.end} {
+	if i = past(text, ints(text, i, &l.start, &l.end)); i < 0 {
+		return -1
+	}
+	if l.method, i = k.at(text, i); i < 0 {
+		return -1
+	}
+	return ints(text, i, &l.value)
+}
+
+// ints reads integers with blanks before them, and returns where the last ends, or -1.
+func ints(text []byte, i int, into ...*int64) int {
+	for _, n := range into {
 		if i = past(text, i); i < 0 {
 			return -1
 		}
@@ -171,16 +177,6 @@ func (l *plainLine) fptlin(k *known, text []byte, i int) int {
 			return -1
 		}
 	}
-	if i = past(text, i); i < 0 {
-		return -1
-	}
-	if l.method, i = k.at(text, i); i < 0 {
-		return -1
-	}
-	if i = past(text, i); i < 0 {
-		return -1
-	}
-	l.value, i = shortInt(text, i)
 	return i
 }
 
