@@ -25,7 +25,6 @@ func (c *Copier) ID(id ID) ID {
 	return to
 }
 
-// copied makes a copy of a form and returns it.
 func (c *Copier) copied(id ID) ID {
 	f := &c.from.forms[id]
 	switch {

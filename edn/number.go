@@ -79,7 +79,6 @@ func parseBase(digits string, base int) (*big.Int, bool) {
 	return new(big.Int).SetString(digits, base)
 }
 
-// unsigned drops one sign.
 func unsigned(s string) string {
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		return s[1:]

@@ -345,7 +345,6 @@ func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool
 	return s.v.addItems(kind, items), true
 }
 
-// brief returns a form's text, shortened for a message.
 func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }
 
 // dispatch reads the form whose # is at i. The form must not be a discard.
@@ -377,7 +376,6 @@ func (s *scanner) dispatch(i int) (ID, int) {
 	return s.tagged(i)
 }
 
-// symbolic reads ##Inf, ##-Inf or ##NaN.
 func (s *scanner) symbolic(i int) (ID, int) {
 	end := s.token(i)
 	if end < 0 {
@@ -437,7 +435,6 @@ func (s *scanner) opaque(text string) ID {
 	return s.v.addToken(text, token{kind: KindOpaque, canonical: text})
 }
 
-// character reads the character whose backslash is at i.
 func (s *scanner) character(i int) (ID, int) {
 	end := s.char(i)
 	if end < 0 {
@@ -510,7 +507,6 @@ func charText(r rune) string {
 	return `\` + string(r)
 }
 
-// str reads the string whose opening quote is at i.
 func (s *scanner) str(i int) (ID, int) {
 	end, escapes := s.quoted(i)
 	if end < 0 {

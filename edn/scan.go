@@ -141,7 +141,6 @@ func closer(open byte) byte {
 
 func isCloser(c byte) bool { return c == ')' || c == ']' || c == '}' }
 
-// push records an opening bracket at i.
 func (s *scanner) push(i int) bool {
 	if s.tooDeep(i) {
 		return false

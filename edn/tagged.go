@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// tagged reads the tagged form whose # is at i.
 func (s *scanner) tagged(i int) (ID, int) {
 	end := s.token(i + 1)
 	if end < 0 {
@@ -174,7 +173,6 @@ func (v *Values) UUID(id ID) (high, low int64, ok bool) {
 	return int64(binary.BigEndian.Uint64(u[:8])), int64(binary.BigEndian.Uint64(u[8:])), ok
 }
 
-// taggedText returns the string that has a tag.
 func (v *Values) taggedText(id ID, tag string) (text string, ok bool) {
 	if v.Kind(id) != KindTagged || v.Str(id) != tag || v.Kind(v.items(id)[1]) != KindString {
 		return "", false

@@ -566,7 +566,6 @@ func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	return kind, classes
 }
 
-// sortPairs sorts alternating keys and values by key.
 func (v *Values) sortPairs(kvs []ID) {
 	v.pairs = v.pairs[:0]
 	for i := 0; i < len(kvs); i += 2 {

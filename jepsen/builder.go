@@ -294,7 +294,6 @@ func (b *Builder) line(n int) string {
 	return fmt.Sprintf("line %d: ", n)
 }
 
-// add takes the next event.
 func (b *Builder) add(e *opmap.Event, op int32) error {
 	h := b.h
 	position := int64(h.Events)

@@ -177,7 +177,6 @@ func (h *History) EventAt(index int64) Event {
 	return None
 }
 
-// place returns where an event's op stands.
 func (h *History) place(event Event) run {
 	if h.whole != nil {
 		return h.whole.place(h.wholeEvent[event])
@@ -200,7 +199,6 @@ func (h *History) Line(event Event) int { return h.pos(event).Line }
 // Col returns the column where an event's op begins, from 1, or 0 as Line does.
 func (h *History) Col(event Event) int { return h.pos(event).Col }
 
-// pos returns where an event's op begins.
 func (h *History) pos(event Event) edn.Pos {
 	if h.built {
 		return edn.Pos{File: h.File}

@@ -212,7 +212,6 @@ func (k *Keyed) gather(share bool) {
 	}
 }
 
-// own returns the operations of one key, without those of every key.
 func (k *Keyed) own(row int) []Operation {
 	end := k.begin[row+1]
 	return k.ops[k.begin[row]:end:end]
@@ -304,7 +303,6 @@ func (k *Keyed) Histories(rows []int) []*KeyHistory {
 	return list
 }
 
-// newColumns makes room for n operations and their events.
 func newColumns(n int) History {
 	return History{
 		Type: make([]Type, 0, 2*n), Process: make([]int32, 0, 2*n), F: make([]edn.ID, 0, 2*n), Value: make([]edn.ID, 0, 2*n),

@@ -53,7 +53,6 @@ func FromIntervals(ops []Interval) (*History, error) {
 	return b.History()
 }
 
-// end is the call or the return of an interval.
 type end struct {
 	time     int64
 	kind     Type
@@ -66,7 +65,6 @@ func (e end) compare(o end) int {
 	return cmp.Or(cmp.Compare(e.time, o.time), cmp.Compare(min(e.kind, OK), min(o.kind, OK)), cmp.Compare(e.interval, o.interval))
 }
 
-// ends returns the calls and returns of intervals.
 func (b *Builder) ends(ops []Interval) ([]end, error) {
 	ends := make([]end, 0, 2*len(ops))
 	for i, o := range ops {

@@ -49,7 +49,6 @@ func (h *History) Op(op Operation) Op {
 	}
 }
 
-// fits returns a number as an int, 0 if it is too large for one.
 func fits(n int64) int {
 	if int64(int(n)) != n {
 		return 0
@@ -225,7 +224,6 @@ func (h *History) WriteEDN(w io.Writer) error {
 	return out.Flush()
 }
 
-// isOneMap says whether a text is a map and does not end in a comment.
 func isOneMap(text []byte) bool {
 	v := edn.NewValues()
 	id, err := v.ParseLenient(text)

@@ -145,7 +145,6 @@ func Unpack(packed []byte) (h *History, inWhole []Event, err error) {
 	return h, inWhole, nil
 }
 
-// unpacker reads numbers, and remembers whether one was bad.
 type unpacker struct {
 	rest []byte
 	bad  bool

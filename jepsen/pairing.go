@@ -6,7 +6,6 @@ import (
 	"clew/edn"
 )
 
-// pair finds the operation that event ev begins or ends.
 func (b *Builder) pair(ev Event) error {
 	h, p := b.h, b.h.Process[ev]
 	if h.Type[ev] == Invoke {
@@ -76,7 +75,6 @@ func (b *Builder) unpaired(ev Event) error {
 	return h.Errorf(ev, "%s (index %d) has no invocation: it is the first event of its process", b.name(ev), h.Index(ev))
 }
 
-// dropLast removes an ignored event from the columns.
 func (b *Builder) dropLast() {
 	h, n := b.h, len(b.h.Type)-1
 	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:n], h.Process[:n], h.F[:n], h.Value[:n], h.OpOf[:n]

@@ -79,7 +79,6 @@ func (h *History) SkippedEvents() []SkippedEvent {
 	return own
 }
 
-// skip notes an event that is skipped.
 func (b *Builder) skip(e *opmap.Event, index int64) {
 	h := b.h
 	if h.Skipped++; len(h.skipped) == maxSkippedEvents {

@@ -101,7 +101,6 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 	return io.NopCloser(r), false, nil
 }
 
-// members reads the content of a gzip file, one member after the other.
 type members struct {
 	*gzip.Reader
 	in *bufio.Reader
@@ -132,7 +131,6 @@ func (m members) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// compressed is a reader whose errors say that the compressed data is broken.
 type compressed struct {
 	form string
 	io.ReadCloser

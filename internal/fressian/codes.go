@@ -62,7 +62,6 @@ const (
 	minusOne      = 0xff
 )
 
-// tag is a tag that the package knows.
 type tag struct {
 	name   string
 	code   byte // a code of its own, 0 if it has none

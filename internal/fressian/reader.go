@@ -47,7 +47,6 @@ const (
 	shortCopy = 64
 )
 
-// unfinished stands in the cache for an object that is still being read.
 const unfinished edn.ID = -1
 
 // NewReader returns a reader of the objects in data, whose values it interns. The data
@@ -83,7 +82,6 @@ func (r *Reader) fail(i int, format string, args ...any) {
 	r.at = len(r.data)
 }
 
-// unexpected fails because of the code at i.
 func (r *Reader) unexpected(i int, expected string) {
 	switch {
 	case i >= len(r.data):
@@ -133,7 +131,6 @@ func (r *Reader) foot() {
 	r.begun = r.at
 }
 
-// bytes returns the next n bytes, nil if they are missing.
 func (r *Reader) bytes(n int, of string) []byte {
 	if n < 0 || n > len(r.data)-r.at {
 		r.fail(r.at, "expected %d bytes of %s, found %d", n, of, len(r.data)-r.at)
@@ -419,7 +416,6 @@ func (r *Reader) list(code byte) Elements {
 	return Elements{n: -1, endOfData: code == openList}
 }
 
-// items pushes the elements of an object that should be a list; nil has none.
 func (r *Reader) items(depth int) {
 	i := r.at
 	code := r.code("a list")

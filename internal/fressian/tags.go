@@ -15,7 +15,6 @@ type structure struct {
 	fields int
 }
 
-// define reads a tag that the text names.
 func (r *Reader) define(i, depth int) (structure, bool) {
 	id := r.value(depth + 1)
 	if r.err == nil && r.v.Kind(id) != edn.KindString {
@@ -109,7 +108,6 @@ func (r *Reader) record(_, depth int) edn.ID {
 	return r.withTag(r.v.Str(class), r.ofKind(edn.KindMap, "a map", depth+tagLevels))
 }
 
-// ofKind reads an object that should be of a kind.
 func (r *Reader) ofKind(kind edn.Kind, expected string, depth int) edn.ID {
 	i := r.at
 	id := r.value(depth)
@@ -191,7 +189,6 @@ func (r *Reader) array(tag string, items []edn.ID) edn.ID {
 	return r.v.InternTagged(tag, r.v.InternVector(items))
 }
 
-// signed returns bytes as Java counts them.
 func (r *Reader) signed(b []byte) []edn.ID {
 	ids := make([]edn.ID, len(b))
 	for i, c := range b {
@@ -258,7 +255,6 @@ func (r *Reader) spelled(n name) edn.ID {
 	return r.v.InternTagged(own, r.v.InternString(full))
 }
 
-// regex reads a regular expression. In EDN, too, it is its text.
 func (r *Reader) regex(_, depth int) edn.ID {
 	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
 	id, err := r.v.ParseLenient([]byte(`#"` + text + `"`))

@@ -120,7 +120,6 @@ func (r *Reader) number(i int, text string) edn.ID {
 	return id
 }
 
-// ratio reads two integers.
 func (r *Reader) ratio(i, depth int) edn.ID {
 	n := r.whole(depth)
 	d := r.whole(depth)

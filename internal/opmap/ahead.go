@@ -160,7 +160,6 @@ var spareBlocks = sync.Pool{New: func() any { return newBlock() }}
 
 func newBlock() *block { return &block{done: make(chan struct{}, 1)} }
 
-// block returns an empty block.
 func (a *ahead) block() *block {
 	if a.size != blockBytes {
 		return newBlock()
@@ -340,7 +339,6 @@ func (a *ahead) wait(head *block) {
 	}
 }
 
-// help scans the first block whose scan has not begun, and reports whether there is one.
 func (a *ahead) help() bool {
 	for _, b := range a.queue {
 		if b.job.claim() {
@@ -351,7 +349,6 @@ func (a *ahead) help() bool {
 	return false
 }
 
-// work scans blocks until there are no more.
 func (a *ahead) work(jobs <-chan *job) {
 	var s *scout
 	for j := range jobs {
@@ -458,7 +455,6 @@ func (r *Reader) recorded(i int) *record {
 	return nil
 }
 
-// pass advances to the next record.
 func (a *ahead) pass() {
 	rec := &a.now.records[a.next]
 	a.next++

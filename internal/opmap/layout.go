@@ -29,7 +29,6 @@ type about struct {
 	odd   *Misnamed // a suspicious key
 }
 
-// extent is where the general way found a key and its value.
 type extent struct {
 	key, keyEnd, value, valueEnd int
 	has                          Fields

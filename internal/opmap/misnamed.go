@@ -111,7 +111,6 @@ func suspicionOf(key string) (s suspicion) {
 // maxSuspects bounds how many keys a Reader remembers.
 const maxSuspects = 1 << 10
 
-// suspects remembers what keys may stand for.
 type suspects map[string]suspicion
 
 func (known *suspects) of(key []byte) suspicion {

@@ -151,7 +151,6 @@ func (p *Printer) print(dst []byte, plan *plan, others [][]byte, ev *Event) ([]b
 	return append(dst, '}'), true
 }
 
-// other appends the value of another key.
 func (p *Printer) other(dst, text []byte) ([]byte, bool) {
 	if isPlain(text) {
 		return append(dst, text...), true
@@ -166,7 +165,6 @@ func (p *Printer) other(dst, text []byte) ([]byte, bool) {
 // maxScratch bounds how many forms a table of temporary values may hold.
 const maxScratch = 1 << 16
 
-// values returns a table for temporary values.
 func (p *Printer) values() *edn.Values {
 	if p.scratch == nil || p.scratch.Len() > maxScratch {
 		p.scratch = edn.NewValues()

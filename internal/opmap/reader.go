@@ -95,7 +95,6 @@ func (r *Reader) Next(ev *Event) error {
 	}
 }
 
-// op reads the op map at i.
 func (r *Reader) op(i int, ev *Event) int {
 	if r.ahead != nil && r.ahead.now != nil {
 		if rec := r.recorded(i); rec != nil {
@@ -113,7 +112,6 @@ func (r *Reader) op(i int, ev *Event) int {
 	return r.general(i, ev)
 }
 
-// general reads any op map at i.
 func (r *Reader) general(i int, ev *Event) int {
 	r.entries, r.forgiven, r.twice = r.entries[:0], nil, false
 	if r.placed > 0 {
@@ -262,7 +260,6 @@ func (r *Reader) once(i, end int) (text []byte) {
 	return append(text, data[from:end]...)
 }
 
-// index reads the :index at i.
 func (r *Reader) index(i int, ev *Event) int {
 	if n, end := r.maps.QuickInt(i); end >= 0 {
 		ev.Index, ev.Has = n, ev.Has|HasIndex

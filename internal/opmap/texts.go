@@ -20,7 +20,6 @@ type Texts struct {
 	marks   []place // of every marked-th text
 }
 
-// place is where a text begins.
 type place struct{ chunk, at int }
 
 // Texts are kept as bytes in chunks. The first chunk is small because many
@@ -140,7 +139,6 @@ func rebuild(last *step, b, others []byte, v *edn.Values, ev *Event) []byte {
 	return b
 }
 
-// appendField appends the value that an event has of a field.
 func appendField(dst []byte, has Fields, v *edn.Values, ev *Event) []byte {
 	switch has {
 	case HasType:

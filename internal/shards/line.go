@@ -89,7 +89,6 @@ type Trailer struct {
 	Unreadable int    `json:"unreadable"` // the same
 }
 
-// count adds a line to the counts.
 func (t *Trailer) count(l *Line, sum Sum) {
 	t.Lines++
 	t.Sums += sum

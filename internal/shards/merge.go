@@ -62,7 +62,6 @@ const maxLine = 128 << 20
 
 var errLong = errors.New("the line is too long")
 
-// readLine reads up to the end of a line.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -179,7 +178,6 @@ func (p *piece) cutShort() {
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
 }
 
-// lost notes that a shard is known to be missing.
 func (m *Merger) lost(shard string) {
 	if m.cut == nil {
 		m.cut = map[string]bool{}
@@ -278,7 +276,6 @@ func (p Place) String() string {
 	return fmt.Sprint("history ", p.At+1)
 }
 
-// nothing returns the error for no input at all.
 func (m *Merger) nothing() []error {
 	if len(m.shards)+len(m.damaged) > 0 {
 		return nil
@@ -304,7 +301,6 @@ func (m *Merger) Unwritten() int {
 	return n
 }
 
-// disagreements returns the shards that do not go together, and those that are missing.
 func (m *Merger) disagreements() (wrong []error) {
 	first := m.shards[0]
 	in := make(map[int]string, len(m.shards)) // the input of each shard, by number

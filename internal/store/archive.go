@@ -16,7 +16,6 @@ import (
 // done, if the opener supports contexts.
 type opener func(context.Context) (io.ReadCloser, error)
 
-// isTar and isZip judge by the name.
 func isTar(name string) bool {
 	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
 		if strings.HasSuffix(name, end) {
@@ -53,7 +52,6 @@ func (m inside) Whole() files.Stamp { return m.archive }
 // Windows may have backslashes.
 func memberName(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
-// listing collects the names in an archive.
 type listing struct {
 	names  []string // of files, each once
 	hidden []hidden
@@ -72,7 +70,6 @@ func (l *listing) file(name string) bool {
 	return true
 }
 
-// other adds something that is not a file.
 func (l *listing) other(name string, mode fs.FileMode) {
 	l.hidden = append(l.hidden, hidden{name, kindOf(mode)})
 }

@@ -101,7 +101,6 @@ func checkedAs(by string, claims claims) *Checked {
 	return c
 }
 
-// maxFailing bounds the operations that must be found.
 const maxFailing = 8
 
 // fails notes the operation that a claim names.
@@ -161,7 +160,6 @@ func (f *Failing) in(h *jepsen.History) bool {
 	return false
 }
 
-// resultsFile is the name of the results of a run.
 const resultsFile = "results.edn"
 
 // maxResults bounds the length of results; longer ones are ignored.
@@ -221,7 +219,6 @@ func ReadChecked(in io.Reader) *Checked {
 	return checkedAs(resultsFile, claims)
 }
 
-// checkedInTest returns what the results in a test.jepsen say.
 func (s Source) checkedInTest(ctx context.Context, memory int64) *Checked {
 	in, err := s.openRegular(ctx)
 	if err != nil {
@@ -239,7 +236,6 @@ func (s Source) checkedInTest(ctx context.Context, memory int64) *Checked {
 	return checkedAs("test.jepsen", claims)
 }
 
-// resultsBeside returns the results.edn beside the history of a run, or nil if there is none.
 func resultsBeside(name string) *Source {
 	if !IsOfRun(filepath.ToSlash(name)) {
 		return nil
@@ -269,7 +265,6 @@ func IsRunFile(name string) bool {
 	return slices.Contains(RunFiles, name)
 }
 
-// isResults says whether a file has the results of a whole run.
 func isResults(name string) bool {
 	return path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/")
 }

@@ -100,7 +100,6 @@ func choose(paths []string) choice {
 	return c
 }
 
-// byKind chooses the files of one kind if there are no runs.
 func (c *choice) byKind(of map[string][]string, r runs) {
 	c.chosen = of[".edn"]
 	c.tests = r.tests(c.chosen)
@@ -128,7 +127,6 @@ func (c *choice) byKind(of map[string][]string, r runs) {
 	c.possible = r.possible(of[""], ofRuns)
 }
 
-// skipped says what is skipped.
 func (c *choice) skipped() (said []string) {
 	say := func(names []string, shown int, one, many string) {
 		switch n := len(names); {
@@ -154,7 +152,6 @@ func (c *choice) skipped() (said []string) {
 // runs holds all files of a directory or archive.
 type runs map[string]bool
 
-// has says whether a folder has one of these files.
 func (r runs) has(dir string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r[dir+name] })
 }

@@ -73,7 +73,6 @@ func readTestClaims(ctx context.Context, f *os.File, name string, memory int64, 
 	return claimsIn(results, v), nil
 }
 
-// claimsIn finds the claims in a map of results.
 func claimsIn(results edn.ID, v *edn.Values) claims {
 	c := claims{v: v, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
 	c.find(results, jepsen.Claim{}, 0)
@@ -238,7 +237,6 @@ func (c *claims) initial(m edn.ID) (init, field string) {
 	return "", ""
 }
 
-// fields returns a record without its tag, for both ways of writing it.
 func (c *claims) fields(record edn.ID) edn.ID {
 	if c.v.Kind(record) == edn.KindTagged {
 		return c.v.Items(record)[0]

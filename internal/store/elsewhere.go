@@ -78,7 +78,6 @@ func FindAmong(root string, names []string, open func(name string) (io.ReadClose
 	return among(root, names, nil, open)
 }
 
-// among does the same as FindAmong beside things that are not read.
 func among(root string, names []string, others []hidden, open func(name string) (io.ReadCloser, error)) []Source {
 	return sources(names, others, func(name string) Source {
 		s := stored(root, name)

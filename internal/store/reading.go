@@ -189,7 +189,6 @@ func (r *Reading) Incomplete() bool {
 	return err == nil && r.Spec.Init == "" && d.Takes(models.ParamInit)
 }
 
-// fits reports whether what results say can be about a history.
 func (r *Reading) fits(h *jepsen.History) bool {
 	spec, _, err := r.Spec.Infer(h)
 	return err == nil && r.checked.Fits(h, spec.Name)

@@ -8,7 +8,6 @@ import (
 	"slices"
 )
 
-// hidden is something that is not read although it may hide a history.
 type hidden struct {
 	name string
 	kind kind
@@ -66,10 +65,8 @@ func skippedAmong(files []string, others []hidden) (said []string) {
 	return append(said, taken.skipped()...)
 }
 
-// maxLooked bounds in how many files and folders behind a link a history is looked for.
 const maxLooked = 10_000
 
-// leadsToFolder says whether a symbolic link leads to a folder.
 func leadsToFolder(link string) bool {
 	info, err := os.Stat(link)
 	return err == nil && info.IsDir()

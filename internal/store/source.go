@@ -76,7 +76,6 @@ func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// read reads the history itself.
 func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	if s.open == nil {
 		return forms.ReadFileWithin(ctx, s.Path, opts)

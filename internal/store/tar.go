@@ -88,7 +88,6 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 	return found, append(list.skipped(), said...), lost
 }
 
-// source returns a member's history.
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
@@ -261,7 +260,6 @@ func (c cutOff) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read opens a member.
 func (t *tarball) read(ctx context.Context, m member) (io.ReadCloser, error) {
 	switch {
 	case m.lost != nil:
@@ -299,7 +297,6 @@ func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
 	return &tarMember{t.stamp.Steady(r.r, r.f), t, r}, nil
 }
 
-// tarMember is a member that is being read.
 type tarMember struct {
 	io.Reader
 	archive *tarball

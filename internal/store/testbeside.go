@@ -25,10 +25,8 @@ import (
 // ends too early, possibly between two lines. Jepsen writes the test.jepsen beside
 // it while the test runs, so that file shows it.
 
-// testNames are the names of a test.jepsen.
 var testNames = []string{"test.jepsen", "test.jepsen.gz", "test.jepsen.zst"}
 
-// isTest says whether a file is a test.jepsen.
 func isTest(name string) bool { return slices.Contains(testNames, path.Base(name)) }
 
 // hasTest says whether a file is a history that a test.jepsen beside it can replace.

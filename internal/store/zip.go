@@ -74,7 +74,6 @@ func findInZip(ctx context.Context, file string, open opener) (found []Source, s
 	return found, append(list.skipped(), said...), lost
 }
 
-// linkTarget returns where a symbolic link leads.
 func linkTarget(f *zip.File) string {
 	in, err := f.Open()
 	if err != nil {
@@ -177,7 +176,6 @@ func (h *headers) account(ctx context.Context, z *zip.Reader, size int64) (lost,
 	return h.gaps(all, size-endLength-int64(len(z.Comment))), nil
 }
 
-// sizesFollow is the flag of a member whose checksum and sizes come after its content.
 const sizesFollow = 8
 
 // differs says whether a number in a local header differs from the one in the list. It ignores

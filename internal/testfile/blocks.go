@@ -132,7 +132,6 @@ func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	return f, f.scan(known)
 }
 
-// errorf returns an error about an offset.
 func (f *File) errorf(offset int64, format string, args ...any) error {
 	return fressian.At(f.at(offset), format, args...)
 }

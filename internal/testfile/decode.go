@@ -239,7 +239,6 @@ func (p *part) entries(f *File, r *fressian.Reader, o *op) ([]edn.ID, error) {
 	return kvs, r.Err()
 }
 
-// fixedShape returns the shape of a Jepsen op without other keys.
 func (p *part) fixedShape() *shape {
 	at := &p.shape
 	for _, key := range p.keys.fixed() {

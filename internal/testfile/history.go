@@ -10,13 +10,11 @@ import (
 	"clew/internal/opmap"
 )
 
-// chunk is a block of operations.
 type chunk struct {
 	offset int64
 	first  int64 // the number of its first operation, -1 if it is not known
 }
 
-// value reads the value in a block.
 func (f *File) value(b block, v *edn.Values) (edn.ID, error) {
 	data, err := f.data(b, nil)
 	if err != nil {

@@ -81,7 +81,6 @@ type skeleton struct {
 	err   error // of the text, unless that is its end
 }
 
-// piece is a part of a file that is kept.
 type piece struct {
 	offset int64
 	data   []byte
@@ -124,7 +123,6 @@ func (s *skeleton) skim(in io.Reader) error {
 	}
 }
 
-// keep reads n bytes and says whether there are that many.
 func (s *skeleton) keep(r io.Reader, n int64) bool {
 	data := make([]byte, n)
 	got, err := io.ReadFull(r, data)

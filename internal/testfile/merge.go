@@ -10,7 +10,6 @@ import (
 	"clew/internal/opmap"
 )
 
-// merger puts parts together.
 type merger struct {
 	f       *File
 	v       *edn.Values
@@ -19,7 +18,6 @@ type merger struct {
 	events  int64
 }
 
-// merge passes the events of a part to take.
 func (m *merger) merge(p *part) error {
 	if p.first >= 0 && p.first != m.events {
 		return m.f.errorf(p.offset, "expected the events from %d on, as the vector of chunks says, found those from %d on", p.first, m.events)
@@ -63,7 +61,6 @@ func (m *merger) id(copier *edn.Copier, id edn.ID, n int64) edn.ID {
 	return copier.ID(id)
 }
 
-// layout returns the layout of a shape.
 func (m *merger) layout(p *part, s *shape) *opmap.Layout {
 	var texts []string
 	for ; s.parent != nil; s = s.parent {

@@ -97,7 +97,6 @@ func (c *converter) AddTimedOps(context.Context, *feed.TimedOps) (added bool, er
 	return false, nil
 }
 
-// refuse returns an error that names an event.
 func (c *converter) refuse(e *opmap.Event, format string, args ...any) error {
 	return edn.Pos{File: c.file, Line: e.Line, Col: e.Col}.Errorf("%s cannot hold process %s's %s %s: %s",
 		c.to.name, c.table.Text(e.Process), c.table.Text(e.Type), c.table.Text(e.F), fmt.Sprintf(format, args...))
@@ -128,7 +127,6 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	return v, v.Items(id), err
 }
 
-// put writes a line.
 func (c *converter) put(line []byte) error {
 	c.n++
 	c.w.Write(line)

@@ -30,7 +30,6 @@ func readEDN(in *input, text source) error {
 	return in.each(reader.Next)
 }
 
-// each passes on the events that a reader's Next returns.
 func (in *input) each(next func(*opmap.Event) error) error {
 	var e opmap.Event
 	for {

@@ -135,7 +135,6 @@ type tail struct {
 	end   error  // what the text ended with
 }
 
-// block is what a Read returned.
 type block struct {
 	text []byte
 	err  error
@@ -252,7 +251,6 @@ func isWhole(text []byte) bool {
 	return err == nil && v.Kind(op) == edn.KindMap
 }
 
-// more waits for a line, or for the end of the text.
 func (t *tail) more() error {
 	since := time.Now()
 	tick := time.NewTicker(lookPause)
@@ -331,7 +329,6 @@ func IsChanged(err error) bool { return errors.Is(err, errShorter) || errors.Is(
 // errUncompared says that a file is too long to read it again in the time that there is.
 var errUncompared = errors.New("the file was not compared with what was read, since there was no time to read it again; check it without following it")
 
-// growth checks that a file which is followed only grows.
 type growth struct {
 	file     *os.File
 	stamp    files.Stamp
@@ -355,7 +352,6 @@ func newGrowth(r io.Reader) *growth {
 	return &growth{file: file, stamp: stamp, from: at, at: at}
 }
 
-// read notes what was read.
 func (g *growth) read(text []byte) {
 	if g != nil {
 		g.seen.Write(text)
@@ -466,7 +462,6 @@ func followRewritten(ctx context.Context, f *os.File, opts jepsen.Options, how F
 // readShare is how much longer the pause after a reading is than the reading.
 const readShare = 10
 
-// rewrittenFile is a file that is read now and then.
 type rewrittenFile struct {
 	ctx     context.Context
 	file    *os.File
@@ -477,7 +472,6 @@ type rewrittenFile struct {
 	err     error // why the file could not be read the last time
 }
 
-// grown reports whether the file has changed since it was read.
 func (t *rewrittenFile) grown() (bool, error) {
 	if err := moved(t.stamp); err != nil {
 		return false, fmt.Errorf("%s: %w", t.opts.File, err)

@@ -36,7 +36,6 @@ var intervalsForm = form{name: Intervals, wholeOps: true, times: true, read: rea
 		return first != nil && isInterval(first)
 	}}
 
-// intervals reads interval records.
 type intervals struct {
 	ops        []intervalOp
 	calls      []int64 // when each operation was called
@@ -50,7 +49,6 @@ type intervals struct {
 	e          opmap.Event
 }
 
-// intervalOp is an operation.
 type intervalOp struct {
 	process, f, value, output, key edn.ID
 	line, col                      int32
@@ -85,7 +83,6 @@ func readIntervals(in *input, text source) error {
 	return t.events(in, t.inTime(in.clockError))
 }
 
-// add keeps a record.
 func (t *intervals) add(r *jsonops.Record) {
 	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, crashed: r.Crashed,
 		line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
@@ -129,7 +126,6 @@ func (t *intervals) layout(l *opmap.Layout) int32 {
 	return int32(len(t.layouts) - 1)
 }
 
-// events passes on the events in order.
 func (t *intervals) events(in *input, order []int32) error {
 	in.to.Expect(int64(2 * len(t.ops))) // in events
 	var scratch []byte

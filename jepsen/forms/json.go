@@ -42,7 +42,6 @@ func firstObject(text []byte) []byte {
 	return text
 }
 
-// json returns the reader of a history in JSON.
 func (in *input) json(r io.Reader) *jsonops.Reader {
 	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact, Warn: in.to.Warn})
 }
@@ -52,7 +51,6 @@ func readJSON(in *input, text source) error {
 	return in.each(in.json(text).Next)
 }
 
-// jsonOp returns an event in JSON.
 func (c *converter) jsonOp(e *opmap.Event) ([]byte, error) {
 	v, kvs, err := c.op(e)
 	if err != nil {

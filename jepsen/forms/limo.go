@@ -31,7 +31,6 @@ var limo = dialect{function: limoFunction, others: []string{"# @object register"
 		return "# @object " + o.limo
 	}}
 
-// limoCall is a call that has not returned.
 type limoCall struct {
 	value        edn.ID
 	method, line int32

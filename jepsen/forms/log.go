@@ -37,7 +37,6 @@ var logForm = form{name: Log, read: readLog, write: writing{event: (*converter).
 	return c == ':' || c == '-' || c == '\x1b' || c >= '0' && c <= '9' || isLetter(c)
 }}
 
-// logReader reads a history of that form, line by line.
 type logReader struct {
 	in     *input
 	lines  scan.Lines
@@ -335,7 +334,6 @@ func isScalar(text []byte) bool {
 	return ok && (len(text) == 1 || text[0] != '0' && (text[0] != '-' || text[1] != '0'))
 }
 
-// value returns a simple value.
 func (l *logReader) value(text []byte) edn.ID {
 	switch text[0] {
 	case 'n':

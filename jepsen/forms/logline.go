@@ -59,7 +59,6 @@ func behindTime(text []byte) []byte {
 	return bytes.TrimLeft(rest, blanks)
 }
 
-// lastWord returns what follows the last blank of a text.
 func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
 
 // isEvent says whether the message is an event: a process, and then its type.

@@ -63,7 +63,6 @@ var objects = []object{
 	{"unordered-queue", "", map[string]string{":enqueue": "enq", ":dequeue": "deq"}},
 }
 
-// countingSemaphore stands for "semaphore" in a heading: clew's own semaphores have a bound.
 const countingSemaphore = "counting semaphore"
 
 // heads returns the word for an object in the heading of fastlin and fptlin.
@@ -96,7 +95,6 @@ type dialect struct {
 	write     func(*converter, *jepsen.History) error
 }
 
-// headings lists the headings of a form.
 func (d *dialect) headings() string {
 	var known []string
 	for _, o := range objects {
@@ -112,7 +110,6 @@ func plainly(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// A heading is a comment that may name the object of a history.
 type heading struct {
 	name   string // with its spelling, "" if the comment is not a heading
 	word   string // of the object that it names
@@ -157,7 +154,6 @@ func function(_, method string) string {
 // adds says whether the value of a call is added or written.
 func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" || f == ":write" }
 
-// textReader reads the lines of a text form, and makes events.
 type textReader struct {
 	scan.Scratch
 	in      *input
@@ -179,7 +175,6 @@ type textReader struct {
 	invoke, ok edn.ID // types
 }
 
-// method is a method by its name in the text.
 type method struct {
 	word string
 	f    string
@@ -492,7 +487,6 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 	return value, answer, nil
 }
 
-// pair returns the text of two integers.
 func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
 	items := v.Items(id)
 	if len(items) != 2 || v.Kind(id) != edn.KindVector && v.Kind(id) != edn.KindList {

@@ -93,7 +93,6 @@ type source struct {
 	packed bool
 }
 
-// at returns a place in the text.
 func (in *input) at(line, col int) edn.Pos {
 	return edn.Pos{File: in.file, Line: line, Col: col}
 }

@@ -109,7 +109,6 @@ func (r *textReader) timed() error {
 // maxTimed bounds the number of operations.
 const maxTimed = math.MaxInt32 / 2
 
-// stopped returns the error for a context that is done.
 func (r *textReader) stopped() error { return fmt.Errorf("%s: %w", r.in.file, context.Cause(r.in.ctx)) }
 
 // columns returns the operations in the form from which a history is made. It returns an error if a container other
@@ -238,7 +237,6 @@ func integer(text []byte) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// operation adds an operation that is given by its times.
 func (r *textReader) operation(all *timedOps, process int64, method []byte, values [][]byte, start, end []byte) error {
 	from, ok := integer(start)
 	if !ok {
@@ -356,7 +354,6 @@ func (r *textReader) answers(known []edn.ID) {
 	}
 }
 
-// operations writes a line for each operation.
 func (c *converter) operations(h *jepsen.History) error {
 	for op, inv := range h.Invocation {
 		line, err := c.operation(h, jepsen.Operation(op), inv)
@@ -368,7 +365,6 @@ func (c *converter) operations(h *jepsen.History) error {
 	return nil
 }
 
-// operation returns the line of an operation.
 func (c *converter) operation(h *jepsen.History, op jepsen.Operation, inv jepsen.Event) ([]byte, error) {
 	method, err := c.method(h, inv)
 	if err != nil {

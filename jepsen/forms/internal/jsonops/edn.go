@@ -75,7 +75,6 @@ var txn = []byte(`"txn"`)
 // field says where a key of an object and its value stand. end is 1 before the first field.
 type field struct{ key, keyEnd, value, end int }
 
-// next goes to the next field of a checked object.
 func (f *field) next(object []byte) bool {
 	f.key = blank(object, f.end)
 	if object[f.key] == '}' {
@@ -124,7 +123,6 @@ func blank(text []byte, i int) int {
 	}
 }
 
-// blank goes to the next byte that is not blank.
 func (r *translator) blank() byte {
 	r.at = blank(r.op, r.at)
 	return r.op[r.at]
@@ -176,7 +174,6 @@ func (r *translator) text(quoted []byte, named bool) {
 	r.out = append(r.out, quoted...)
 }
 
-// unquoted returns the text of a checked string in JSON, which has the same spelling in EDN.
 func unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]

@@ -173,7 +173,6 @@ func (l *quickReader) read(data []byte, i int, e *opmap.Event, r *Record) int {
 	}
 }
 
-// process reads the process at i: a short integer or a keyword.
 func (l *quickReader) process(i int) (edn.ID, int) {
 	if i < len(l.data) && l.data[i] == '"' {
 		return l.word(i)
@@ -220,7 +219,6 @@ func (l *quickReader) plain(i int) int {
 	return -1
 }
 
-// int reads the integer at i, if it has at most 18 digits.
 func (l *quickReader) int(i int) (n int64, end int) {
 	data, j := l.data, i
 	if j < len(data) && data[j] == '-' {
@@ -272,7 +270,6 @@ var literals = []struct {
 	id   edn.ID
 }{{"null", edn.Nil}, {"true", edn.True}, {"false", edn.False}}
 
-// text reads the string at i.
 func (l *quickReader) text(i int, as role) (edn.ID, int) {
 	if as == nameRole {
 		return l.word(i)
@@ -333,7 +330,6 @@ func (l *quickReader) item(i int, first bool, closing byte) (at int, more bool) 
 	return at, true
 }
 
-// space skips white space at i.
 func (l *quickReader) space(i int) int {
 	for i < len(l.data) && (l.data[i] == ' ' || l.data[i] == '\n' || l.data[i] == '\r' || l.data[i] == '\t') {
 		i++
@@ -341,7 +337,6 @@ func (l *quickReader) space(i int) int {
 	return i
 }
 
-// array reads the array at i as a vector.
 func (l *quickReader) array(i int, as role) (edn.ID, int) {
 	base := len(l.items)
 	if l.depth++; l.depth > maxQuick {
@@ -364,7 +359,6 @@ func (l *quickReader) array(i int, as role) (edn.ID, int) {
 	return id, at
 }
 
-// drop ends a collection.
 func (l *quickReader) drop(base int) (edn.ID, int) {
 	l.items = l.items[:base]
 	l.depth--

@@ -15,7 +15,6 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// maxOp bounds the text of an op.
 const maxOp = 64 << 20
 
 // Reader reads ops in JSON.
@@ -246,7 +245,6 @@ func (r *Reader) object() (op []byte, grown bool, err error) {
 	return r.Data[r.At-1:][:end.at], grown, nil
 }
 
-// check says what is wrong with an op as JSON.
 func (r *Reader) check(op []byte) error {
 	if !json.Valid(op) {
 		var syntax *json.SyntaxError
@@ -311,7 +309,6 @@ func (r *Reader) opMap(text []byte, e *opmap.Event) error {
 	return err
 }
 
-// generalOp reads op maps that are passed one by one.
 type generalOp struct {
 	reader *opmap.Reader
 	line   []byte

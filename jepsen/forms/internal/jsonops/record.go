@@ -33,7 +33,6 @@ type Record struct {
 var recordHoles = map[string]hole{":process": processHole, ":f": fHole, ":value": valueHole, ":key": keyHole,
 	":output": outputHole, ":call": callHole, ":return": returnHole, ":index": droppedHole, ":time": droppedHole}
 
-// recordKeys returns the keys of the events of a record.
 func recordKeys(keys []string) []string {
 	shown := []string{":process", ":type", ":f", ":value"}
 	for _, key := range keys {
@@ -67,7 +66,6 @@ type recordState struct {
 	failed       bool // another field may say that it failed
 }
 
-// recordHole reads a value that only records have.
 func (l *quickReader) recordHole(what *about, at int, as role, r *Record, s *recordState) int {
 	begin, data := at, l.data
 	switch what.hole {
@@ -238,7 +236,6 @@ func misnamed(keys []string) *opmap.Misnamed {
 	return nil
 }
 
-// event makes an event of a record.
 func (r *Reader) event(e *opmap.Event, kind, value string, time int64, fields map[string][]byte, others []byte) error {
 	var line bytes.Buffer
 	line.WriteString("{:process " + string(fields["process"]) + ", :type " + kind + ", :f " + string(fields["f"]) + ", :value " + value)
@@ -255,10 +252,8 @@ func (r *Reader) event(e *opmap.Event, kind, value string, time int64, fields ma
 	return nil
 }
 
-// given says whether a field is there and not nil.
 func given(text []byte) bool { return text != nil && string(text) != "nil" }
 
-// time returns a field that is a time.
 func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
 	if err != nil || n == math.MinInt64 {
@@ -267,7 +262,6 @@ func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	return n, nil
 }
 
-// equal says whether two values, given as EDN, are equal.
 func (r *Reader) equal(a, b []byte) bool {
 	v := r.quick.V
 	x, err := v.ParseLenient(a)

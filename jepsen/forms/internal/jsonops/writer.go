@@ -122,7 +122,6 @@ func isJSONNumber(v *edn.Values, id edn.ID, text string) bool {
 	return json.Valid([]byte(text))
 }
 
-// embedded appends a value as its EDN.
 func (w *Writer) embedded(text string) {
 	if !w.ReadsBack(text) {
 		w.bad = "has a value that is not EDN"
@@ -132,7 +131,6 @@ func (w *Writer) embedded(text string) {
 	w.out = append(w.out, '}')
 }
 
-// text appends a string.
 func (w *Writer) text(s string) {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
