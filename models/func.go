@@ -160,10 +160,7 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
 	}
 	if f.Partition != nil {
-		m.traits.Partition = &Partition{
-			Of:   func(op Op) int32 { return m.ops[op.A].part },
-			Join: func(parts []State) State { return parts[0] }, // never called: with a Run, parts run one after another
-		}
+		m.traits.Partition = &Partition{Of: func(op Op) int32 { return m.ops[op.A].part }}
 	}
 	return m, nil
 }

@@ -383,5 +383,3 @@ func (r *functionalRun[S]) Apply(op Op) Outcome {
 }
 
 func (r *functionalRun[S]) State() State { return r.s }
-
-func (r *functionalRun[S]) States(func()) []State { return []State{r.s} }

@@ -29,7 +29,7 @@ var promises = map[string][]string{
 	"Weight":         {"../limits_test.go TestASearchCountsWhatItsModelHolds"},
 	"Within":         {"../func_test.go TestSlowStepsEndWithTheTimeLimit"},
 	"Shape":          {"../counts_test.go TestModelAndFastPathCountAlikeAtTheirLimits"},
-	"Partition":      {"parts go alone", "joined"},
+	"Partition":      {"parts go alone"},
 	"IsRegister":     {"is a register"},
 	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
 	"Overwrites":     {"overwrites"},
@@ -243,8 +243,8 @@ func (l *laws) liveness(s models.State, op models.Op) {
 	}
 }
 
-// parts checks that the states of the parts make up the state of the whole, after some of
-// the operations in some order.
+// parts checks that an operation can happen if and only if it can in its own part, after some
+// of the operations in some order.
 func (l *laws) parts() {
 	m := l.ops.Model.Traits().Partition
 	if m == nil {
@@ -263,12 +263,5 @@ func (l *laws) parts() {
 			i := l.r.IntN(len(next))
 			whole, own[part] = next[i], alone[i]
 		}
-	}
-	if len(own) > 1 {
-		var finals []models.State
-		for _, s := range own {
-			finals = append(finals, s)
-		}
-		l.true("joined", slices.Equal(m.Join(finals), whole), whole, models.Op{})
 	}
 }

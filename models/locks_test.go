@@ -161,21 +161,3 @@ func TestParametersOfLocks(t *testing.T) {
 		}
 	}
 }
-
-func TestPartsOfALookupSetJoin(t *testing.T) {
-	ops, err := readRun(t, models.Spec{Name: "lookup-set", Init: "#{1 2 3}"}, "0 remove 1 -> true", "0 insert 4 -> true", "0 contains 2 -> true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var finals []models.State
-	for _, part := range ops.Parts() {
-		states, err := models.Replay(part.Model, &part.Columns, []int32{0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		finals = append(finals, states[0])
-	}
-	if got := ops.Model.Record(ops.Model.Traits().Partition.Join(finals)).String(); got != "#clew.model.LookupSet{:s #{2 3 4}}" {
-		t.Error(got)
-	}
-}

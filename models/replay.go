@@ -42,50 +42,15 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 // times the logarithm of the state for some. If the context is done first, the error is its
 // cause.
 func Final(ctx context.Context, m Model, c *Columns, order []Row) (State, error) {
-	return FinalOf(ctx, m, []*Columns{c}, [][]Row{order})
-}
-
-// FinalOf is Final for operations in parts, with an order for each part. The position of an
-// error is one in the order of its part.
-func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (State, error) {
 	return unlessStopped(ctx, func(poll func()) (State, error) {
-		if p := m.Traits().Partition; p != nil && m.Traits().Run == nil {
-			return joined(poll, m, p, parts, orders)
-		}
 		w := newWalk(m, poll)
-		for i, c := range parts {
-			if err := w.steps(c, orders[i]); err != nil {
-				return nil, err
+		for i, row := range order {
+			if op := c.Op(row); !w.step(op) {
+				return nil, &ReplayError{i, m.Why(w.state(), op)}
 			}
 		}
 		return w.state(), nil
 	})
-}
-
-// joined is FinalOf for a model that has parts and no runs: each part's state stays small.
-func joined(poll func(), m Model, p *Partition, parts []*Columns, orders [][]Row) (State, error) {
-	var number Numbering
-	var walks []*walk // by part of the model
-	for i, c := range parts {
-		for at, row := range orders[i] {
-			op := c.Op(row)
-			k := int(number.Of(p.Of(op)))
-			if k == len(walks) {
-				walks = append(walks, newWalk(m, poll))
-			}
-			if !walks[k].step(op) {
-				return nil, &ReplayError{at, m.Why(walks[k].state(), op)}
-			}
-		}
-	}
-	if len(walks) == 0 {
-		return p.Join([]State{m.Init()}), nil
-	}
-	finals := make([]State, len(walks))
-	for i, w := range walks {
-		finals[i] = w.state()
-	}
-	return p.Join(finals), nil
 }
 
 // leadingTo returns the state of the set from which op leads to next.

@@ -98,7 +98,7 @@ func TestFinalIsStuckAtWhatCannotHappen(t *testing.T) {
 	}
 }
 
-func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
+func TestFinalIsTheEndOfTheReplay(t *testing.T) {
 	v := edn.NewValues()
 	m, err := models.Spec{Name: "lookup-set", Init: "#{7 8}"}.Model(v)
 	if err != nil {
@@ -119,10 +119,7 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 		}
 		for _, final := range map[string]func() (models.State, error){
 			"a run": func() (models.State, error) { return models.Final(t.Context(), m, c, order) },
-			"parts": func() (models.State, error) { return models.Final(t.Context(), apart{m}, c, order) },
-			"both parts": func() (models.State, error) {
-				return models.FinalOf(t.Context(), m, []*models.Columns{c, c}, [][]models.Row{order[:n/2], order[n/2:]})
-			},
+			"steps": func() (models.State, error) { return models.Final(t.Context(), stepping{m}, c, order) },
 		} {
 			if got, err := final(); err != nil || !slices.Equal(got, want) {
 				t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
@@ -131,10 +128,10 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 	}
 }
 
-// apart is a model with parts and without runs.
-type apart struct{ models.Model }
+// stepping is a model without runs.
+type stepping struct{ models.Model }
 
-func (m apart) Traits() *models.Traits { return &models.Traits{Partition: m.Model.Traits().Partition} }
+func (m stepping) Traits() *models.Traits { return &models.Traits{} }
 
 func TestAReplayEndsWithItsContext(t *testing.T) {
 	var long, branching []models.Op

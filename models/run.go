@@ -15,6 +15,11 @@ type Run interface {
 	// State returns the state that Step leads to. If the run leaves open which of several
 	// states it is in, State returns the least.
 	State() State
+}
+
+// OpenRun is a Run that may leave open which of several states it is in.
+type OpenRun interface {
+	Run
 	// States returns all the states that the run may be in, in order. It calls poll now and
 	// then if finding them may take long.
 	States(poll func()) []State
@@ -74,7 +79,11 @@ func (w *walk) step(op Op) bool {
 		case One:
 			return true
 		}
-		w.set, w.run = w.run.States(w.poll), nil
+		w.set = []State{w.run.State()}
+		if open, ok := w.run.(OpenRun); ok {
+			w.set = open.States(w.poll)
+		}
+		w.run = nil
 	}
 	w.next = StepAll(w.poll, w.model, w.next[:0], w.set, op)
 	if len(w.next) == 0 {
@@ -164,14 +173,4 @@ func (w *walk) state() State {
 		return w.run.State()
 	}
 	return w.set[0]
-}
-
-// steps takes the rows of an order one after the other.
-func (w *walk) steps(c *Columns, order []Row) error {
-	for i, row := range order {
-		if !w.step(c.Op(row)) {
-			return &ReplayError{i, w.model.Why(w.state(), c.Op(row))}
-		}
-	}
-	return nil
 }

@@ -110,8 +110,6 @@ type Traits struct {
 type Partition struct {
 	// Of returns the part that op touches.
 	Of func(op Op) int32
-	// Join returns the state of the whole from the states of its parts.
-	Join func(parts []State) State
 	// Project, unless it is nil, returns a simpler model for a part, in which its operations mean the same, or the
 	// model itself if there is none. It may replace the operations in the part's columns, row by row, with those of the
 	// simpler model. A key of a map is a register then, for which there are more engines.

@@ -1,8 +1,9 @@
-// Package home is what a data type's home consists of, and what several homes share: how
-// states print, numbers and pairs as states, sets of values, and how first reads show what
-// was there initially.
+// Package home is what a data type's home consists of, and what several homes share: what
+// every model has, numbers and pairs as states, sets of values, and how first reads show
+// what was there initially.
 //
-// home.go has Home and Type. print.go turns states into records; numbers.go, pairs.go,
+// home.go has Home and Type, and base.go what models embed. print.go turns classes into
+// text; numbers.go, pairs.go,
 // members.go, pervalue.go and greatest.go are states and parts of runs; opening.go finds
 // initial values.
 package home

@@ -72,6 +72,3 @@ func (in *Members) State() models.State {
 	}
 	return s
 }
-
-// States makes members a part of a Run.
-func (in *Members) States(func()) []models.State { return []models.State{in.State()} }

@@ -21,18 +21,15 @@ const (
 // balance is not 0 it holds the account's class, and the upper and the lower 32 bits of the
 // balance.
 type bank struct {
-	v                   *edn.Values
-	record              string
+	home.Base
 	fTransfer, fRead    edn.ID
 	kFrom, kTo, kAmount edn.ID
 	negative            bool
-	init                models.State
 	transfers           []transfer
 	numbers             map[transfer]int32
 	reads               []models.State
 	readNumbers         models.Numbering
 	accounts            models.Numbering // those that transfers and reads name, from 0 on
-	traits              models.Traits
 }
 
 // transfer is an amount from one account to another. payer and payee are their numbers.
@@ -49,14 +46,14 @@ var bankDefinition = models.Definition{
 
 func newBank(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &bank{v: b.Values, record: b.Record, fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
+	m := &bank{Base: home.NewBase(b), fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
 		negative: b.Spec.NegativeBalances, numbers: map[transfer]int32{}}
-	m.traits = m.offers()
+	m.Offered = m.offers()
 	if b.InitID == nil {
 		return m, nil
 	}
 	var err error
-	if m.init, err = m.balances(*b.InitID); err != nil {
+	if m.Initial, err = m.balances(*b.InitID); err != nil {
 		return nil, models.ParamErrorf("bank's %s is a map of balances such as {0 10, 1 10}: %v", models.ParamInit, err)
 	}
 	return m, nil
@@ -76,25 +73,22 @@ func (m *bank) offers() models.Traits {
 	return t
 }
 
-// Traits implements Model.
-func (m *bank) Traits() *models.Traits { return &m.traits }
-
 // maxBalance bounds balances, so that no sum of transfers overflows.
 const maxBalance = 1 << 61
 
 // balances reads a map of accounts and balances.
 func (m *bank) balances(id edn.ID) (models.State, error) {
-	if m.v.Kind(id) != edn.KindMap {
-		return nil, fmt.Errorf("expected {account balance ..}, found %s", m.v.Text(id))
+	if m.V.Kind(id) != edn.KindMap {
+		return nil, fmt.Errorf("expected {account balance ..}, found %s", m.V.Text(id))
 	}
 	var s models.State
-	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
-		m.accounts.Of(int32(m.v.Same(kvs[0])))
-		n, ok := m.v.Int(kvs[1])
+	for kvs := m.V.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		m.accounts.Of(m.Class(kvs[0]))
+		n, ok := m.V.Int(kvs[1])
 		if !ok || n < -maxBalance || n > maxBalance {
-			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.v.Text(kvs[0]), m.v.Text(kvs[1]))
+			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.V.Text(kvs[0]), m.V.Text(kvs[1]))
 		}
-		s = withBalance(s, int32(m.v.Same(kvs[0])), n)
+		s = withBalance(s, m.Class(kvs[0]), n)
 	}
 	return s, nil
 }
@@ -148,7 +142,7 @@ func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 		if o.Status == jepsen.Crashed {
 			return models.Op{}, false, nil
 		}
-		n := m.readNumbers.Of(int32(m.v.Same(o.ValueID)))
+		n := m.readNumbers.Of(m.Class(o.ValueID))
 		if int(n) == len(m.reads) {
 			s, err := m.balances(o.ValueID)
 			if err != nil {
@@ -162,17 +156,17 @@ func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 }
 
 func (m *bank) transfer(id edn.ID) (t transfer, err error) {
-	from, a := m.v.Get(id, m.kFrom)
-	to, b := m.v.Get(id, m.kTo)
-	amount, c := m.v.Get(id, m.kAmount)
+	from, a := m.V.Get(id, m.kFrom)
+	to, b := m.V.Get(id, m.kTo)
+	amount, c := m.V.Get(id, m.kAmount)
 	if !a || !b || !c {
-		return t, fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.v.Text(id))
+		return t, fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.V.Text(id))
 	}
-	n, ok := m.v.Int(amount)
+	n, ok := m.V.Int(amount)
 	if !ok || n < 0 || n > counter.MaxAdded {
-		return t, fmt.Errorf("expected an :amount from 0 to %d, found %s", counter.MaxAdded, m.v.Text(amount))
+		return t, fmt.Errorf("expected an :amount from 0 to %d, found %s", counter.MaxAdded, m.V.Text(amount))
 	}
-	t = transfer{from: int32(m.v.Same(from)), to: int32(m.v.Same(to)), amount: int32(n)}
+	t = transfer{from: m.Class(from), to: m.Class(to), amount: int32(n)}
 	t.payer, t.payee = m.accounts.Of(t.from), m.accounts.Of(t.to)
 	return t, nil
 }
@@ -186,8 +180,6 @@ func (m *bank) Accounts() (ids []edn.ID) {
 	}
 	return ids
 }
-
-func (m *bank) Init() models.State { return m.init }
 
 func (m *bank) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	if op.Kind == bankRead {
@@ -213,7 +205,7 @@ func (m *bank) Step(dst []models.State, s models.State, op models.Op) []models.S
 func (m *bank) relaxed() models.Model {
 	relaxed := *m
 	relaxed.negative = true
-	relaxed.traits = relaxed.offers()
+	relaxed.Offered = relaxed.offers()
 	return &relaxed
 }
 
@@ -334,27 +326,27 @@ func (m *bank) Why(s models.State, op models.Op) string {
 		return "can't read " + m.text(m.reads[op.A]) + " from " + m.text(s)
 	}
 	t := m.transfers[op.A]
-	return fmt.Sprintf("can't transfer %d from %s, which has %d", t.amount, m.v.Text(edn.ID(t.from)), balance(s, t.from))
+	return fmt.Sprintf("can't transfer %d from %s, which has %d", t.amount, m.Text(t.from), balance(s, t.from))
 }
 
-func (m *bank) text(s models.State) string { return m.v.Text(m.mapOf(s)) }
+func (m *bank) text(s models.State) string { return m.V.Text(m.mapOf(s)) }
 
 // mapOf returns a state as a map, with the accounts of the initial one.
 func (m *bank) mapOf(s models.State) edn.ID {
 	var kvs []edn.ID
-	for i := 0; i < len(m.init); i += 3 {
-		if _, found := account(s, m.init[i]); !found {
-			kvs = append(kvs, edn.ID(m.init[i]), m.v.InternInt(0))
+	for i := 0; i < len(m.Initial); i += 3 {
+		if _, found := account(s, m.Initial[i]); !found {
+			kvs = append(kvs, edn.ID(m.Initial[i]), m.V.InternInt(0))
 		}
 	}
 	for i := 0; i < len(s); i += 3 {
-		kvs = append(kvs, edn.ID(s[i]), m.v.InternInt(home.Number(s[i+1:i+3])))
+		kvs = append(kvs, edn.ID(s[i]), m.V.InternInt(home.Number(s[i+1:i+3])))
 	}
-	return m.v.InternMap(kvs)
+	return m.V.InternMap(kvs)
 }
 
 func (m *bank) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "balances", Value: m.mapOf(s)})
+	return m.Print("balances", m.mapOf(s))
 }
 
 // bankOpening is the Opening of bank. No operation makes money, so the first read shows the

@@ -26,26 +26,24 @@ var counterDefinition = models.Definition{
 // counter is a number that operations add to; it may be negative. A state holds its upper
 // and its lower 32 bits.
 type counter struct {
-	v                  *edn.Values
-	record             string
+	home.Base
 	fAdd, fRead, fBoth edn.ID
 	fIncr, fDecr       [2]edn.ID
-	init               int64
+	first              int64
 	totals             home.Integers
 	told               bool // increments tell the new value
-	traits             models.Traits
 }
 
 func newCounter(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &counter{v: b.Values, record: b.Record, fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
+	m := &counter{Base: home.NewBase(b), fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
-	m.traits = models.Traits{
+	m.Offered = models.Traits{
 		Survey: m.survey,
 		Opening: func() models.Opening {
 			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
 		},
-		Shape:     func() models.Shape { return models.CounterShape{Init: m.init, Totals: m.totals.List} },
+		Shape:     func() models.Shape { return models.CounterShape{Init: m.first, Totals: m.totals.List} },
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 	}
 	if init, given := b.Init(); given {
@@ -53,8 +51,9 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 		if !ok || n < -maxInitial || n > maxInitial {
 			return nil, models.ParamErrorf("counter's %s must be an integer from %d to %d, not %v", models.ParamInit, -maxInitial, maxInitial, init)
 		}
-		m.init = n
+		m.first = n
 	}
+	m.Initial = home.StateOf(m.first)
 	return m, nil
 }
 
@@ -75,10 +74,10 @@ func (m *counter) Read(o models.Operation) (models.Op, bool, error) {
 		if o.Status == jepsen.Crashed {
 			return models.Op{}, false, nil
 		}
-		if _, ok := m.v.Int(o.ValueID); !ok {
-			return models.Op{}, false, fmt.Errorf("expected the integer that was read, of at most 64 bits, found %s", m.v.Text(o.ValueID))
+		if _, ok := m.V.Int(o.ValueID); !ok {
+			return models.Op{}, false, fmt.Errorf("expected the integer that was read, of at most 64 bits, found %s", m.V.Text(o.ValueID))
 		}
-		return models.Op{Kind: models.Total, B: m.totals.Of(m.v, o.ValueID)}, true, nil
+		return models.Op{Kind: models.Total, B: m.totals.Of(m.V, o.ValueID)}, true, nil
 	case slices.Contains(m.fDecr[:], o.FID):
 		sign = -1
 	case !slices.Contains(m.fIncr[:], o.FID) && o.FID != m.fBoth:
@@ -105,35 +104,29 @@ func (m *counter) readBoth(o models.Operation, sign int32) (op models.Op, keep b
 	after, told, both := m.answer(o.GivenID, o.ValueID)
 	switch {
 	case o.FID == m.fBoth && !both:
-		return op, false, fmt.Errorf("expected [%s new], found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
-	case !told && o.ValueID != edn.Nil && m.v.Same(o.ValueID) != m.v.Same(o.GivenID) && o.GivenID == edn.Nil:
-		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.v.Text(o.ValueID))
-	case !told && o.ValueID != edn.Nil && m.v.Same(o.ValueID) != m.v.Same(o.GivenID):
-		return op, false, fmt.Errorf("expected the new value, [%s new], %[1]s or nil, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+		return op, false, fmt.Errorf("expected [%s new], found %s", m.V.Text(o.GivenID), m.V.Text(o.ValueID))
+	case !told && o.ValueID != edn.Nil && m.V.Same(o.ValueID) != m.V.Same(o.GivenID) && o.GivenID == edn.Nil:
+		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.V.Text(o.ValueID))
+	case !told && o.ValueID != edn.Nil && m.V.Same(o.ValueID) != m.V.Same(o.GivenID):
+		return op, false, fmt.Errorf("expected the new value, [%s new], %[1]s or nil, found %s", m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 	case !told || !m.told && o.FID != m.fBoth:
 		return op, op.A != 0, nil
 	case op.A == 0:
-		return models.Op{Kind: models.Total, B: m.totals.Of(m.v, after)}, true, nil
+		return models.Op{Kind: models.Total, B: m.totals.Of(m.V, after)}, true, nil
 	}
-	return models.Op{Kind: models.PlusTotal, A: op.A, B: m.totals.Of(m.v, after)}, true, nil
+	return models.Op{Kind: models.PlusTotal, A: op.A, B: m.totals.Of(m.V, after)}, true, nil
 }
 
 // answer returns the new value that a completion may tell, and whether it stands beside the
 // amount, as [n new].
 func (m *counter) answer(given, value edn.ID) (after edn.ID, told, both bool) {
 	after = value
-	if k := m.v.Kind(value); k == edn.KindVector || k == edn.KindList {
-		items := m.v.Items(value)
-		if both = len(items) == 2 && m.v.Same(items[0]) == m.v.Same(given); both {
-			after = items[1]
-		}
+	if n, other, ok := m.Pair(value); ok && m.V.Same(n) == m.V.Same(given) {
+		after, both = other, true
 	}
-	_, told = m.v.Int(after)
+	_, told = m.V.Int(after)
 	return after, told, both && told
 }
-
-// Traits implements Model.
-func (m *counter) Traits() *models.Traits { return &m.traits }
 
 func (m *counter) survey(s *models.Spec, h *jepsen.History) error {
 	return s.SurveyAnswers(h, "a new value", func(f, given, value edn.ID) models.Answer {
@@ -144,20 +137,18 @@ func (m *counter) survey(s *models.Spec, h *jepsen.History) error {
 			return models.Silent
 		}
 		_, told, _ := m.answer(given, value)
-		return models.AnswerOf(m.v.Same(value) == m.v.Same(given), told)
+		return models.AnswerOf(m.V.Same(value) == m.V.Same(given), told)
 	})
 }
 
 // amount reads an integer that is added.
 func (m *counter) amount(id edn.ID) (int32, error) {
-	n, ok := m.v.Int(id)
+	n, ok := m.V.Int(id)
 	if !ok || n < -MaxAdded || n > MaxAdded {
-		return 0, fmt.Errorf("expected an integer from %d to %d, found %s", -MaxAdded, MaxAdded, m.v.Text(id))
+		return 0, fmt.Errorf("expected an integer from %d to %d, found %s", -MaxAdded, MaxAdded, m.V.Text(id))
 	}
 	return int32(n), nil
 }
-
-func (m *counter) Init() models.State { return home.StateOf(m.init) }
 
 func (m *counter) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	next := home.Number(s) + int64(op.A)
@@ -205,7 +196,7 @@ func (m *counter) Why(s models.State, op models.Op) string {
 }
 
 func (m *counter) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "value", Value: m.v.InternInt(home.Number(s))})
+	return m.Print("value", m.V.InternInt(home.Number(s)))
 }
 
 // counterOpening is the Opening of counter. A number that is a sum of amounts called so far
@@ -266,7 +257,7 @@ func (o *counterOpening) Later() bool { return false }
 func (o *counterOpening) Starts() []edn.ID {
 	var starts []edn.ID
 	for _, n := range append(o.starts, o.less...) {
-		if id := o.m.v.InternInt(n); n != 0 && !slices.Contains(starts, id) {
+		if id := o.m.V.InternInt(n); n != 0 && !slices.Contains(starts, id) {
 			starts = append(starts, id)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"clew/edn"
-	"clew/internal/home"
 	"clew/internal/types/queue"
 	"clew/jepsen"
 	"clew/models"
@@ -35,7 +34,7 @@ func (m *countingSemaphore) Read(o models.Operation) (models.Op, bool, error) {
 	switch {
 	case o.FID != m.fIncr && o.FID != m.fDecr:
 		return models.Op{}, false, models.ErrUnknownF
-	case o.GivenID != edn.Nil && o.GivenID != edn.True && int32(m.V.Same(o.GivenID)) != m.permit:
+	case o.GivenID != edn.Nil && o.GivenID != edn.True && m.Class(o.GivenID) != m.permit:
 		return models.Op{}, false, fmt.Errorf("expected nil or 1, since each counts one, found %s", m.V.Text(o.GivenID))
 	case o.FID == m.fIncr && completed && o.ValueID != edn.True && o.ValueID != edn.Nil:
 		return models.Op{}, false, fmt.Errorf("expected true or nil, found %s", m.V.Text(o.ValueID))
@@ -57,5 +56,5 @@ func (m *countingSemaphore) Why(s models.State, op models.Op) string {
 }
 
 func (m *countingSemaphore) Record(s models.State) edn.Value {
-	return home.Record(m.V, m.RecordName, home.Field{Name: "count", Value: m.V.InternInt(int64(len(s)))})
+	return m.Print("count", m.V.InternInt(int64(len(s))))
 }

@@ -13,12 +13,10 @@ import (
 // idGenerator gives out ids. A state holds the sorted classes of the ids given out. If ids
 // grow, it holds the last one, as a counter does, and nothing initially.
 type idGenerator struct {
-	v       *edn.Values
-	record  string
+	home.Base
 	f       [2]edn.ID
 	growing bool
 	numbers home.Integers
-	traits  models.Traits
 }
 
 var idGeneratorDefinition = models.Definition{
@@ -28,8 +26,8 @@ var idGeneratorDefinition = models.Definition{
 	Record: "clew.model.IDGenerator",
 	New: func(b *models.Binding) (models.Reader, error) {
 		f := b.Values.InternKeyword
-		m := &idGenerator{v: b.Values, record: b.Record, f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}
-		m.traits = models.Traits{
+		m := &idGenerator{Base: home.NewBase(b), f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}
+		m.Offered = models.Traits{
 			Run:       m.run,
 			Shape:     func() models.Shape { return models.IDsShape{Growing: m.growing, Numbers: m.numbers.List} },
 			Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},
@@ -45,21 +43,19 @@ func (m *idGenerator) Read(o models.Operation) (op models.Op, keep bool, err err
 	if o.Status == jepsen.Crashed {
 		return op, false, nil // it may have given out any id
 	}
-	if _, ok := m.v.Int(o.ValueID); o.ValueID == edn.Nil || m.growing && !ok {
+	if _, ok := m.V.Int(o.ValueID); o.ValueID == edn.Nil || m.growing && !ok {
 		what := "an id"
 		if m.growing {
 			what = "an integer, as ids grow"
 		}
-		return op, false, fmt.Errorf("expected %s, found %s", what, m.v.Text(o.ValueID))
+		return op, false, fmt.Errorf("expected %s, found %s", what, m.V.Text(o.ValueID))
 	}
-	op.A = int32(m.v.Same(o.ValueID))
+	op.A = m.Class(o.ValueID)
 	if m.growing {
-		op.B = m.numbers.Of(m.v, o.ValueID)
+		op.B = m.numbers.Of(m.V, o.ValueID)
 	}
 	return op, true, nil
 }
-
-func (m *idGenerator) Init() models.State { return nil }
 
 func (m *idGenerator) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	if m.growing {
@@ -109,15 +105,10 @@ func (r *lastID) Apply(op models.Op) models.Outcome {
 
 func (r *lastID) State() models.State { return r.s }
 
-func (r *lastID) States(func()) []models.State { return []models.State{r.s} }
-
 func (m *idGenerator) Mutates(models.Op) bool { return true }
 
-// Traits implements Model.
-func (m *idGenerator) Traits() *models.Traits { return &m.traits }
-
 func (m *idGenerator) Why(s models.State, op models.Op) string {
-	if id := m.v.Text(edn.ID(op.A)); !m.growing {
+	if id := m.Text(op.A); !m.growing {
 		return id + " was given out before"
 	} else {
 		return fmt.Sprintf("%s is not greater than %d", id, home.Number(s))
@@ -126,11 +117,11 @@ func (m *idGenerator) Why(s models.State, op models.Op) string {
 
 func (m *idGenerator) Record(s models.State) edn.Value {
 	if !m.growing {
-		return home.Record(m.v, m.record, home.Field{Name: "given", Value: m.v.InternSet(home.IDs(s))})
+		return m.Print("given", m.V.InternSet(home.IDs(s)))
 	}
 	last := edn.Nil
 	if len(s) > 0 {
-		last = m.v.InternInt(home.Number(s))
+		last = m.V.InternInt(home.Number(s))
 	}
-	return home.Record(m.v, m.record, home.Field{Name: "last", Value: last})
+	return m.Print("last", last)
 }

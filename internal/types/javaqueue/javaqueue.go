@@ -69,16 +69,13 @@ var Fs = map[models.Kind]string{
 // queue changed. An operation that crashed may take effect, with any answer. The queue does
 // not hold nil. A state holds the elements, the oldest first.
 type javaQueue struct {
-	v      *edn.Values
-	record string
+	home.Base
 	kinds  map[edn.ID]models.Kind
-	init   models.State
 	lists  [][]int32
 	texts  []string // what toString returned
 	beyond bool     // some operation is not one of a queue with offer, poll and peek
 
-	odd    edn.ID // an element that Java prints in an unknown way, or Nil
-	traits models.Traits
+	odd edn.ID // an element that Java prints in an unknown way, or Nil
 }
 
 var javaQueueDefinition = models.Definition{
@@ -93,27 +90,26 @@ var javaQueueDefinition = models.Definition{
 }
 
 func newJavaQueue(b *models.Binding) (models.Reader, error) {
-	v, init := b.Values, b.InitID
-	m := &javaQueue{v: v, record: b.Record, kinds: map[edn.ID]models.Kind{}, odd: edn.Nil}
-	m.traits = models.Traits{
+	m := &javaQueue{Base: home.NewBase(b), kinds: map[edn.ID]models.Kind{}, odd: edn.Nil}
+	m.Offered = models.Traits{
 		Shape:     m.shape,
 		Finish:    m.finish,
 		Opening:   m.opening,
 		Run:       m.run,
-		Droppable: &models.Droppable{Lasting: func() []int32 { return m.init }, Touches: m.touches},
+		Droppable: &models.Droppable{Lasting: func() []int32 { return m.Initial }, Touches: m.touches},
 	}
 	for kind, f := range Fs {
-		m.kinds[v.InternKeyword(f)] = kind
+		m.kinds[m.V.InternKeyword(f)] = kind
 	}
-	if init != nil {
-		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
-			return nil, models.ParamErrorf("java-queue's %s must be a vector of its elements such as [1 2], not %s", models.ParamInit, v.Text(*init))
-		}
-		list, err := m.list(*init, true)
-		if err != nil {
-			return nil, models.ParamErrorf("java-queue's %s: %v", models.ParamInit, err)
-		}
-		m.init = list
+	if b.InitID == nil {
+		return m, nil
+	}
+	if _, ok := m.Sequence(*b.InitID); !ok {
+		return nil, home.BadInit(b, "a vector of its elements such as [1 2]")
+	}
+	var err error
+	if m.Initial, err = m.list(*b.InitID, true); err != nil {
+		return nil, models.ParamErrorf("java-queue's %s: %v", models.ParamInit, err)
 	}
 	return m, nil
 }
@@ -139,15 +135,12 @@ func (m *javaQueue) Read(o models.Operation) (models.Op, bool, error) {
 	return op, kept, nil
 }
 
-// Traits implements Model.
-func (m *javaQueue) Traits() *models.Traits { return &m.traits }
-
 // shape returns a queue's shape while the operations are only those of a queue.
 func (m *javaQueue) shape() models.Shape {
 	if m.beyond {
 		return nil
 	}
-	return models.FIFOShape{Init: m.init}
+	return models.FIFOShape{Init: m.Initial}
 }
 
 // argument reads the method's argument.
@@ -156,8 +149,8 @@ func (m *javaQueue) argument(op *models.Op, given edn.ID) (err error) {
 	case javaOffer, javaContains, javaRemove:
 		op.A, err = m.element(given, op.Kind == javaOffer)
 	case javaAddAll, javaContainsAll, javaRemoveAll, javaRetainAll:
-		if k := m.v.Kind(given); !set.IsCollection(k) {
-			return fmt.Errorf("expected [v ..], a collection of elements, in the invocation, found %s", m.v.Text(given))
+		if k := m.V.Kind(given); !set.IsCollection(k) {
+			return fmt.Errorf("expected [v ..], a collection of elements, in the invocation, found %s", m.V.Text(given))
 		}
 		var list []int32
 		list, err = m.list(given, op.Kind == javaAddAll)
@@ -169,11 +162,11 @@ func (m *javaQueue) argument(op *models.Op, given edn.ID) (err error) {
 // element returns the class of an element. Only a value that is added has to be an element.
 func (m *javaQueue) element(id edn.ID, added bool) (int32, error) {
 	if added {
-		switch m.v.Kind(id) {
+		switch m.V.Kind(id) {
 		case edn.KindNil:
 			return 0, errors.New("expected an element, found nil, which a java.util.Queue does not hold")
 		case edn.KindInt:
-			if _, fits := m.v.Int(id); !fits {
+			if _, fits := m.V.Int(id); !fits {
 				m.odd = id
 			}
 		case edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
@@ -181,11 +174,11 @@ func (m *javaQueue) element(id edn.ID, added bool) (int32, error) {
 			m.odd = id
 		}
 	}
-	return int32(m.v.Same(id)), nil
+	return m.Class(id), nil
 }
 
 func (m *javaQueue) list(id edn.ID, added bool) (list []int32, err error) {
-	for _, item := range m.v.Items(id) {
+	for _, item := range m.V.Items(id) {
 		x, err := m.element(item, added)
 		if err != nil {
 			return nil, err
@@ -204,31 +197,31 @@ func (m *javaQueue) newList(list []int32) int32 {
 func (m *javaQueue) answer(op *models.Op, value edn.ID) error {
 	switch op.Kind {
 	case javaPoll, javaPeek:
-		if op.A = int32(m.v.Same(value)); value == edn.Nil {
+		if op.A = m.Class(value); value == edn.Nil {
 			op.Kind, op.B = javaNothing, int32(op.Kind)
 		}
 		return nil
 	case javaClear:
 		return nil
 	case javaSize:
-		n, ok := m.v.Int(value)
+		n, ok := m.V.Int(value)
 		if !ok || n != int64(int32(n)) {
-			return fmt.Errorf("expected a number of elements, found %s", m.v.Text(value))
+			return fmt.Errorf("expected a number of elements, found %s", m.V.Text(value))
 		}
 		op.A = int32(n)
 		return nil
 	case javaToArray:
-		if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
-			return fmt.Errorf("expected [v ..], the elements in order, found %s", m.v.Text(value))
+		if _, ok := m.Sequence(value); !ok {
+			return fmt.Errorf("expected [v ..], the elements in order, found %s", m.V.Text(value))
 		}
 		list, err := m.list(value, false)
 		op.A = m.newList(list)
 		return err
 	case javaToString:
-		if m.v.Kind(value) != edn.KindString {
-			return fmt.Errorf(`expected a string such as "[1, 2]", found %s`, m.v.Text(value))
+		if m.V.Kind(value) != edn.KindString {
+			return fmt.Errorf(`expected a string such as "[1, 2]", found %s`, m.V.Text(value))
 		}
-		m.texts = append(m.texts, m.v.Str(value))
+		m.texts = append(m.texts, m.V.Str(value))
 		op.A = int32(len(m.texts) - 1)
 		return nil
 	}
@@ -238,7 +231,7 @@ func (m *javaQueue) answer(op *models.Op, value edn.ID) error {
 	case edn.False:
 		op.B = answersFalse
 	default:
-		return fmt.Errorf("expected true or false, found %s", m.v.Text(value))
+		return fmt.Errorf("expected true or false, found %s", m.V.Text(value))
 	}
 	switch {
 	case op.Kind == javaIsEmpty && value == edn.True:
@@ -253,12 +246,10 @@ func (m *javaQueue) answer(op *models.Op, value edn.ID) error {
 // [1] and (1) print differently.
 func (m *javaQueue) finish(c *models.Columns) (int32, error) {
 	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
-		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
+		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.V.Text(m.odd))
 	}
 	return 0, nil
 }
-
-func (m *javaQueue) Init() models.State { return m.init }
 
 func (m *javaQueue) Mutates(op models.Op) bool {
 	switch op.Kind {
@@ -340,10 +331,10 @@ func (m *javaQueue) prints(s models.State, text string) bool {
 
 // text returns an element as its own toString prints it.
 func (m *javaQueue) text(x edn.ID) string {
-	if n, fits := m.v.Int(x); fits {
+	if n, fits := m.V.Int(x); fits {
 		return strconv.FormatInt(n, 10) // however it is spelled
 	}
-	return home.Text(m.v, x)
+	return home.Text(m.V, x)
 }
 
 func (m *javaQueue) touches(op models.Op) (values []int32, all bool) {
@@ -362,11 +353,11 @@ func (m *javaQueue) Why(s models.State, op models.Op) string {
 	answer, kind := "nil", op.Kind
 	switch op.Kind {
 	case javaPoll, javaPeek:
-		answer = m.v.Text(edn.ID(op.A))
+		answer = m.Text(op.A)
 	case javaSize:
 		answer = strconv.Itoa(int(op.A))
 	case javaToArray:
-		answer = m.v.Text(m.v.InternVector(home.IDs(m.lists[op.A])))
+		answer = m.V.Text(m.Vector(m.lists[op.A]))
 	case javaToString:
 		answer = strconv.Quote(m.texts[op.A])
 	case javaNothing:
@@ -378,11 +369,11 @@ func (m *javaQueue) Why(s models.State, op models.Op) string {
 	default:
 		answer = strconv.FormatBool(op.B == answersTrue)
 	}
-	return fmt.Sprintf("%s can't return %s from %s", Fs[kind], answer, m.v.Text(m.v.InternVector(home.IDs(s))))
+	return fmt.Sprintf("%s can't return %s from %s", Fs[kind], answer, m.V.Text(m.Vector(s)))
 }
 
 func (m *javaQueue) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "items", Value: m.v.InternVector(home.IDs(s))})
+	return m.Print("items", m.Vector(s))
 }
 
 func (m *javaQueue) opening() models.Opening {
@@ -394,6 +385,6 @@ func (m *javaQueue) opening() models.Opening {
 			}
 			return nil
 		},
-		Start: func(elements []int32) edn.ID { return m.v.InternVector(home.IDs(elements)) },
+		Start: m.Vector,
 	}
 }

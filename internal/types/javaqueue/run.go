@@ -171,5 +171,3 @@ func (r *javaRun) State() models.State {
 	}
 	return s
 }
-
-func (r *javaRun) States(func()) []models.State { return []models.State{r.State()} }

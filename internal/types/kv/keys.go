@@ -77,7 +77,7 @@ func (m *kv) keying(o models.Operation) keying {
 		}
 		return keyless
 	}
-	second := m.v.Items(o.GivenID)[1]
+	second := m.V.Items(o.GivenID)[1]
 	switch o.FID {
 	case m.fCAS:
 		if !m.isPair(second) {

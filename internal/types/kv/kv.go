@@ -34,7 +34,7 @@ type kv struct {
 	appends                                          bool
 	keys                                             string // where they are, as Spec.KVKeys says
 	sawNil, sawEmpty                                 bool   // by completed gets
-	traits                                           models.Traits
+	reading                                          models.Traits
 }
 
 // Places in fields.
@@ -67,7 +67,7 @@ var kvDefinition = models.Definition{
 func newKV(b *models.Binding) (models.Reader, error) {
 	v, init := b.Values, b.InitID
 	m := &kv{
-		kvText:       newKVText(v, b.Record),
+		kvText:       newKVText(b),
 		fGet:         v.InternKeyword("get"),
 		fPut:         v.InternKeyword("put"),
 		fAppend:      v.InternKeyword("append"),
@@ -79,22 +79,22 @@ func newKV(b *models.Binding) (models.Reader, error) {
 	for i, name := range [...]string{"key", "value", "expected", "new", "succeeded", "found", "old"} {
 		m.fields[i] = v.InternKeyword(name)
 	}
-	m.traits = models.Traits{Survey: m.survey, Finish: m.finish, Settle: m.settle, Opening: m.opening, Refused: m.refused}
+	m.reading = models.Traits{Survey: m.survey, Finish: m.finish, Settle: m.settle, Opening: m.opening, Refused: m.refused}
 	if init == nil {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, models.ParamErrorf("kv's %s must be a map such as {\"k\" \"v\"}, not %s", models.ParamInit, v.Text(*init))
+		return nil, home.BadInit(b, `a map such as {"k" "v"}`)
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
 		m.note(kvs[1])
-		m.kvText.init = home.Set1(m.kvText.init, int32(v.Same(kvs[0])), int32(v.Same(kvs[1])))
+		m.Initial = home.Set1(m.Initial, m.Class(kvs[0]), m.Class(kvs[1]))
 	}
 	return m, nil
 }
 
 // Traits implements Model. Once it is settled, its model has others.
-func (m *kv) Traits() *models.Traits { return &m.traits }
+func (m *kv) Traits() *models.Traits { return &m.reading }
 
 func (m *kv) knows(f edn.ID) bool {
 	return f == m.fGet || f == m.fPut || f == m.fAppend || f == m.fDelete || f == m.fCAS || f == m.fPutIfAbsent
@@ -120,7 +120,7 @@ func (m *kv) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	if err != nil {
 		return op, false, err
 	}
-	op.A = int32(m.v.Same(x.key))
+	op.A = m.Class(x.key)
 	switch o.FID {
 	case m.fGet:
 		op.Kind = models.Read
@@ -139,17 +139,17 @@ func (m *kv) Read(o models.Operation) (op models.Op, keep bool, err error) {
 			x.old, x.new, x.pair = edn.Nil, x.value, true
 		}
 		if !x.pair {
-			return op, false, fmt.Errorf("expected [old new], found %s", m.v.Text(x.value))
+			return op, false, fmt.Errorf("expected [old new], found %s", m.V.Text(x.value))
 		}
 		return m.readCAS(op, x, failed || x.refused || x.answer == edn.False)
 	case m.fAppend:
 		op.Kind = Append
-		if m.v.Kind(x.value) != edn.KindString {
-			return op, false, fmt.Errorf("expected a string, found %s", m.v.Text(x.value))
+		if m.V.Kind(x.value) != edn.KindString {
+			return op, false, fmt.Errorf("expected a string, found %s", m.V.Text(x.value))
 		}
 		m.appends = true
 		if m.odd != edn.Nil {
-			return op, false, fmt.Errorf("only strings can be appended to, and the value is %s", m.v.Text(m.odd))
+			return op, false, fmt.Errorf("only strings can be appended to, and the value is %s", m.V.Text(m.odd))
 		}
 	default:
 		op.Kind = models.Write
@@ -171,10 +171,10 @@ func (m *kv) readGet(op models.Op, x kvFields, crashed bool) (models.Op, bool, e
 	class, err := m.class(x.value)
 	op.B = class
 	if m.answer != edn.Nil && m.likeAnswer != edn.Nil && err == nil {
-		err = fmt.Errorf("expected values that do not read as answers such as %s, found the value %s", m.v.Text(m.answer), m.v.Text(m.likeAnswer))
+		err = fmt.Errorf("expected values that do not read as answers such as %s, found the value %s", m.V.Text(m.answer), m.V.Text(m.likeAnswer))
 	}
 	m.sawNil = m.sawNil || x.answer != edn.Nil || x.value == edn.Nil
-	m.sawEmpty = m.sawEmpty || m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""
+	m.sawEmpty = m.sawEmpty || m.V.Kind(x.value) == edn.KindString && m.V.Str(x.value) == ""
 	return op, true, err
 }
 
@@ -198,7 +198,7 @@ func (m *kv) readCAS(op models.Op, x kvFields, refused bool) (models.Op, bool, e
 
 // note remembers a value that is not a string, and one that may be an answer.
 func (m *kv) note(value edn.ID) {
-	k := m.v.Kind(value)
+	k := m.V.Kind(value)
 	if k != edn.KindString && k != edn.KindNil && m.odd == edn.Nil {
 		m.odd = value
 	}
@@ -210,9 +210,9 @@ func (m *kv) note(value edn.ID) {
 // class returns the class of a value. If strings are appended, all values must be strings.
 func (m *kv) class(value edn.ID) (int32, error) {
 	if m.note(value); m.appends && m.odd != edn.Nil {
-		return 0, fmt.Errorf("expected a string, found %s", m.v.Text(value))
+		return 0, fmt.Errorf("expected a string, found %s", m.V.Text(value))
 	}
-	return int32(m.v.Same(value)), nil
+	return m.Class(value), nil
 }
 
 // parts splits an operation: the key is its :key, the first of [key value], or the :key of
@@ -221,29 +221,29 @@ func (m *kv) class(value edn.ID) (int32, error) {
 // key.
 func (m *kv) parts(o models.Operation) (kvFields, error) {
 	given, value, key := o.GivenID, o.ValueID, o.KeyID
-	switch items := m.v.Items(given); {
+	switch items := m.V.Items(given); {
 	case m.keys != "" && m.isNamed(o):
-		return kvFields{}, fmt.Errorf("expected no :key, found %s", m.v.Text(cmp.Or(key, given)))
+		return kvFields{}, fmt.Errorf("expected no :key, found %s", m.V.Text(cmp.Or(key, given)))
 	case key != edn.Nil:
 	case m.isNamed(o):
-		key, _ = m.v.Get(given, m.fields[kvKeyField])
-	case m.several(o.FID, given) && !(m.keys == models.KVKeysNone && m.v.Same(given) == m.v.Same(value)):
-		return kvFields{}, fmt.Errorf("expected one key, found %s; for several keys at once use multi-register", m.v.Text(given))
+		key, _ = m.V.Get(given, m.fields[kvKeyField])
+	case m.several(o.FID, given) && !(m.keys == models.KVKeysNone && m.V.Same(given) == m.V.Same(value)):
+		return kvFields{}, fmt.Errorf("expected one key, found %s; for several keys at once use multi-register", m.V.Text(given))
 	case m.isPair(given) && m.keys != models.KVKeysNone:
 		key = items[0]
-		if m.isPair(value) && m.v.Same(m.v.Items(value)[0]) == m.v.Same(key) {
-			value = m.v.Items(value)[1]
+		if m.isPair(value) && m.V.Same(m.V.Items(value)[0]) == m.V.Same(key) {
+			value = m.V.Items(value)[1]
 		} else if value != edn.True && value != edn.False {
-			return kvFields{}, fmt.Errorf("expected [%s value], found %s", m.v.Text(key), m.v.Text(value))
+			return kvFields{}, fmt.Errorf("expected [%s value], found %s", m.V.Text(key), m.V.Text(value))
 		}
 		given = items[1]
 	case m.mayBeKey(o):
-		return kvFields{}, fmt.Errorf("expected a :key or [key value], found %s", m.v.Text(given))
+		return kvFields{}, fmt.Errorf("expected a :key or [key value], found %s", m.V.Text(given))
 	case m.keys == models.KVKeysPairs:
-		return kvFields{}, fmt.Errorf("expected [key value], found %s", m.v.Text(given))
+		return kvFields{}, fmt.Errorf("expected [key value], found %s", m.V.Text(given))
 	}
-	if completed := o.CompletedKey(); completed != edn.Nil && m.v.Same(completed) != m.v.Same(key) {
-		return kvFields{}, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(completed))
+	if completed := o.CompletedKey(); completed != edn.Nil && m.V.Same(completed) != m.V.Same(key) {
+		return kvFields{}, fmt.Errorf("expected the key of its invocation, %s, found %s", m.V.Text(key), m.V.Text(completed))
 	}
 	x := kvFields{key: key}
 	inMap := o.KeyID == edn.Nil && m.isMap(o.GivenID) && m.has(o.GivenID, m.fields[kvKeyField])
@@ -264,13 +264,13 @@ func (m *kv) parts(o models.Operation) (kvFields, error) {
 	if o.FID == m.fGet {
 		x.value = edn.Nil // its argument is not what it found
 	}
-	if o.FID == m.fGet || m.v.Same(value) != m.v.Same(given) {
+	if o.FID == m.fGet || m.V.Same(value) != m.V.Same(given) {
 		if err := m.take(&x, o.FID, value, inMap, true); err != nil {
 			return x, err
 		}
 	}
-	if other, told := m.v.Get(value, m.fields[kvKeyField]); inMap && m.isMap(value) && told && m.v.Same(other) != m.v.Same(key) {
-		return x, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(other))
+	if other, told := m.V.Get(value, m.fields[kvKeyField]); inMap && m.isMap(value) && told && m.V.Same(other) != m.V.Same(key) {
+		return x, fmt.Errorf("expected the key of its invocation, %s, found %s", m.V.Text(key), m.V.Text(other))
 	}
 	if inMap && o.FID == m.fGet && m.isMap(value) && x.answer == edn.Nil && !m.has(value, m.fields[kvValueField]) {
 		return x, m.needsValue(value)
@@ -279,7 +279,7 @@ func (m *kv) parts(o models.Operation) (kvFields, error) {
 }
 
 func (m *kv) needsValue(id edn.ID) error {
-	return fmt.Errorf("expected {:key k :value v}, found no :value in %s", m.v.Text(id))
+	return fmt.Errorf("expected {:key k :value v}, found no :value in %s", m.V.Text(id))
 }
 
 // contradiction returns an error if a completion contradicts its own operation. Then an
@@ -287,22 +287,22 @@ func (m *kv) needsValue(id edn.ID) error {
 // and a value. It is also an error if the completion of a delete or a cas cannot be read.
 func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
 	puts := f == m.fPut || f == m.fPutIfAbsent
-	other := x.value != edn.Nil && m.v.Same(x.value) != m.v.Same(asked)
+	other := x.value != edn.Nil && m.V.Same(x.value) != m.V.Same(asked)
 	switch {
 	case x.answer != edn.Nil && x.answer != edn.True && x.answer != edn.False:
-		return fmt.Errorf("expected true or false for :succeeded and :found, found %s", m.v.Text(value))
+		return fmt.Errorf("expected true or false for :succeeded and :found, found %s", m.V.Text(value))
 	case x.refused && (f == m.fPut || f == m.fAppend || f == m.fDelete):
-		return fmt.Errorf("expected an update that succeeded, found %s; a failed one must end in :fail", m.v.Text(value))
+		return fmt.Errorf("expected an update that succeeded, found %s; a failed one must end in :fail", m.V.Text(value))
 	case puts && asked != edn.Nil && x.value == edn.Nil:
-		return fmt.Errorf("expected %s, as its invocation says, found %s", m.v.Text(asked), m.v.Text(value))
-	case f == m.fGet && x.answer == edn.False && x.value != edn.Nil && !(m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""):
-		return fmt.Errorf("expected no value with :found false, found %s", m.v.Text(value))
+		return fmt.Errorf("expected %s, as its invocation says, found %s", m.V.Text(asked), m.V.Text(value))
+	case f == m.fGet && x.answer == edn.False && x.value != edn.Nil && !(m.V.Kind(x.value) == edn.KindString && m.V.Str(x.value) == ""):
+		return fmt.Errorf("expected no value with :found false, found %s", m.V.Text(value))
 	case other && f == m.fDelete:
-		return fmt.Errorf("expected true or false, whether something was there, or nil, found %s", m.v.Text(value))
+		return fmt.Errorf("expected true or false, whether something was there, or nil, found %s", m.V.Text(value))
 	case other && f == m.fCAS && !m.isPair(x.value):
-		return fmt.Errorf("expected true, false or [old new], found %s", m.v.Text(value))
+		return fmt.Errorf("expected true, false or [old new], found %s", m.V.Text(value))
 	case other && f != m.fGet && x.value == value && m.isMap(value) && (m.has(value, m.fields[kvSucceededField]) || m.has(value, m.fields[kvFoundField])):
-		return fmt.Errorf("expected :found, :succeeded and :value alone, true or false, found %s", m.v.Text(value))
+		return fmt.Errorf("expected :found, :succeeded and :value alone, true or false, found %s", m.V.Text(value))
 	}
 	return nil
 }
@@ -324,15 +324,15 @@ func (m *kv) take(x *kvFields, f, id edn.ID, inMap, answers bool) error {
 		m.answer = id
 	}
 	for i, to := range []*edn.ID{nil, &x.value, &x.old, &x.new, &x.answer, &x.answer, &x.old} {
-		if value, ok := m.v.Get(id, m.fields[i]); ok && to != nil {
+		if value, ok := m.V.Get(id, m.fields[i]); ok && to != nil {
 			*to = value
 			x.pair = x.pair || to == &x.old
 		}
 	}
 	if x.pair && m.has(id, m.fields[kvNewField]) != (m.has(id, m.fields[kvExpectedField]) || m.has(id, m.fields[kvOldField])) {
-		return fmt.Errorf("expected :expected and :new, found %s", m.v.Text(id))
+		return fmt.Errorf("expected :expected and :new, found %s", m.V.Text(id))
 	}
-	if succeeded, told := m.v.Get(id, m.fields[kvSucceededField]); told {
+	if succeeded, told := m.V.Get(id, m.fields[kvSucceededField]); told {
 		x.refused = succeeded == edn.False
 		if succeeded != edn.True && !x.refused {
 			x.answer = succeeded // contradiction refuses it
@@ -346,13 +346,13 @@ func (m *kv) take(x *kvFields, f, id edn.ID, inMap, answers bool) error {
 
 func (m *kv) takePair(x *kvFields, id edn.ID) {
 	if m.isPair(id) {
-		items := m.v.Items(id)
+		items := m.V.Items(id)
 		x.old, x.new, x.pair = items[0], items[1], true
 	}
 }
 
 // field returns the place of a map's key in m.fields, or -1.
-func (m *kv) field(key edn.ID) int { return slices.Index(m.fields[:], m.v.Same(key)) }
+func (m *kv) field(key edn.ID) int { return slices.Index(m.fields[:], m.V.Same(key)) }
 
 // ofCAS says whether only a cas has a field.
 func ofCAS(field int) bool {
@@ -361,9 +361,9 @@ func ofCAS(field int) bool {
 
 // misnamed returns an error if a map has a key that its operation does not know.
 func (m *kv) misnamed(f, id edn.ID) error {
-	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+	for kvs := m.V.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		if i := m.field(kvs[0]); i < 0 || ofCAS(i) && f != m.fCAS {
-			return fmt.Errorf("expected {:key k :value v}, perhaps with :found or :succeeded, found %s in %s", m.v.Text(kvs[0]), m.v.Text(id))
+			return fmt.Errorf("expected {:key k :value v}, perhaps with :found or :succeeded, found %s in %s", m.V.Text(kvs[0]), m.V.Text(id))
 		}
 	}
 	return nil
@@ -373,7 +373,7 @@ func (m *kv) misnamed(f, id edn.ID) error {
 // :succeeded, true or false, and the value. A cas may have its two values in a map.
 func (m *kv) isAnswer(f, id edn.ID) bool {
 	told := false
-	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+	for kvs := m.V.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		switch i := m.field(kvs[0]); {
 		case (i == kvSucceededField || i == kvFoundField) && (kvs[1] == edn.True || kvs[1] == edn.False), ofCAS(i) && f == m.fCAS:
 			told = true
@@ -384,17 +384,17 @@ func (m *kv) isAnswer(f, id edn.ID) bool {
 	return told
 }
 
-func (m *kv) isMap(id edn.ID) bool { return m.v.Kind(id) == edn.KindMap }
+func (m *kv) isMap(id edn.ID) bool { return m.V.Kind(id) == edn.KindMap }
 
 func (m *kv) has(id, key edn.ID) bool {
-	_, ok := m.v.Get(id, key)
+	_, ok := m.V.Get(id, key)
 	return ok
 }
 
 // isPair says whether a value is a sequence of two.
 func (m *kv) isPair(id edn.ID) bool {
-	k := m.v.Kind(id)
-	return (k == edn.KindVector || k == edn.KindList) && len(m.v.Items(id)) == 2
+	_, _, ok := m.Pair(id)
+	return ok
 }
 
 // isNamed says whether an operation has a :key.
@@ -412,17 +412,17 @@ func (m *kv) mayBeKey(o models.Operation) bool {
 	if o.FID == m.fDelete {
 		return o.GivenID != edn.True && o.GivenID != edn.False
 	}
-	return o.FID == m.fGet && o.Status == jepsen.Succeeded && m.v.Same(o.GivenID) != m.v.Same(o.ValueID)
+	return o.FID == m.fGet && o.Status == jepsen.Succeeded && m.V.Same(o.GivenID) != m.V.Same(o.ValueID)
 }
 
 // several says whether the invocation of a get holds several keys: a set, a sequence that
 // is not a pair, or pairs.
 func (m *kv) several(f, given edn.ID) bool {
-	switch m.v.Kind(given) {
+	switch m.V.Kind(given) {
 	case edn.KindSet, edn.KindMap:
 		return f == m.fGet
 	case edn.KindVector, edn.KindList:
-		items := m.v.Items(given)
+		items := m.V.Items(given)
 		return f == m.fGet && (len(items) != 2 || items[1] != edn.Nil)
 	}
 	return false
@@ -434,11 +434,11 @@ func (m *kv) finish(c *models.Columns) (models.Row, error) {
 	m.appends = m.appends || slices.Contains(c.Kind, Append)
 	absent := edn.Nil
 	if m.sawEmpty && !m.sawNil {
-		absent = m.v.InternString("")
+		absent = m.V.InternString("")
 	}
 	number := m.numberIn
 	if !m.appends {
-		m.values = newKVMap(m.v, m.kvText.record, m.kvText.init, absent)
+		m.values = newKVMap(m.Base, absent)
 		m.values.deletes = slices.Contains(c.Kind, deleteFound)
 	}
 	for i := range c.Kind {
@@ -457,8 +457,8 @@ func (m *kv) finish(c *models.Columns) (models.Row, error) {
 		}
 	}
 	if m.appends {
-		for i := 1; i < len(m.kvText.init); i += 2 {
-			m.kvText.init[i] = number(m.kvText.init[i])
+		for i := 1; i < len(m.Initial); i += 2 {
+			m.Initial[i] = number(m.Initial[i])
 		}
 		m.show(c)
 	}
@@ -535,14 +535,14 @@ func (o *kvOpening) leaves(dst []models.Cell, op models.Op) []models.Cell {
 func (o *kvOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
 	o.Places.Call(i, op, status)
 	for _, cell := range o.Scratch {
-		if v := o.m.v; v.Kind(edn.ID(cell.Value)) != edn.KindString || v.Str(edn.ID(cell.Value)) == "" {
+		if v := o.m.V; v.Kind(edn.ID(cell.Value)) != edn.KindString || v.Str(edn.ID(cell.Value)) == "" {
 			continue
 		}
 		to := o.puts
 		if op.Kind == Append {
 			to = o.pieces
 		}
-		to[cell.Place] = append(to[cell.Place], o.m.v.Str(edn.ID(cell.Value)))
+		to[cell.Place] = append(to[cell.Place], o.m.V.Str(edn.ID(cell.Value)))
 	}
 }
 
@@ -550,10 +550,10 @@ func (o *kvOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status)
 // were appended. It says true if finding out takes too much work.
 func (o *kvOpening) joined(cell models.Cell) bool {
 	pieces := o.pieces[cell.Place]
-	if len(pieces) == 0 || o.m.v.Kind(edn.ID(cell.Value)) != edn.KindString {
+	if len(pieces) == 0 || o.m.V.Kind(edn.ID(cell.Value)) != edn.KindString {
 		return false
 	}
-	whole := o.m.v.Str(edn.ID(cell.Value))
+	whole := o.m.V.Str(edn.ID(cell.Value))
 	if o.work += (len(whole)+1)*len(pieces) + len(o.puts[cell.Place]); o.work > maxJoined {
 		return true
 	}
@@ -575,7 +575,7 @@ func (o *kvOpening) joined(cell models.Cell) bool {
 }
 
 func (o *kvOpening) start(cells []models.Cell) []edn.ID {
-	v := o.m.v
+	v := o.m.V
 	if o.m.appends || o.m.sawEmpty && !o.m.sawNil { // then "" says that nothing is there
 		cells = slices.DeleteFunc(slices.Clone(cells), func(cell models.Cell) bool {
 			return v.Kind(edn.ID(cell.Value)) == edn.KindString && v.Str(edn.ID(cell.Value)) == ""

@@ -15,22 +15,21 @@ import (
 // nil, or the empty string if gets report it so. A state holds the keys that are present
 // and their pairs, sorted by key.
 type kvMap struct {
-	v       *edn.Values
-	record  string
+	home.Base
 	absent  edn.ID
-	init    models.State
 	none    map[int32]int32 // by key: the pair of the key and absent
 	deletes bool            // some delete says that it found something, which no register does
-	traits  models.Traits
 }
 
-// newKVMap returns a kvMap whose initial state is a map of keys and values.
-func newKVMap(v *edn.Values, record string, init models.State, absent edn.ID) *kvMap {
-	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
-	m.traits = models.Traits{Run: m.run, Partition: &models.Partition{Of: m.key, Join: m.join, Project: m.project}}
+// newKVMap returns a kvMap whose initial state is that of base, a map of keys and values.
+func newKVMap(base home.Base, absent edn.ID) *kvMap {
+	init := base.Initial
+	m := &kvMap{Base: base, absent: absent, none: map[int32]int32{}}
+	m.Offered = models.Traits{Run: m.run, Partition: &models.Partition{Of: m.key, Project: m.project}}
+	m.Initial = nil
 	for i := 0; i < len(init); i += 2 {
 		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
-			m.init = append(m.init, init[i], pair)
+			m.Initial = append(m.Initial, init[i], pair)
 		}
 	}
 	return m
@@ -41,14 +40,14 @@ func (m *kvMap) pair(key, value int32) int32 {
 	if nothing := m.nothing(key); edn.ID(value) == edn.Nil {
 		return nothing
 	}
-	return int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), edn.ID(value)})))
+	return int32(m.V.Same(m.V.InternVector([]edn.ID{edn.ID(key), edn.ID(value)})))
 }
 
 // nothing returns the pair of a key that is absent.
 func (m *kvMap) nothing(key int32) int32 {
 	pair, ok := m.none[key]
 	if !ok {
-		pair = int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), m.absent})))
+		pair = int32(m.V.Same(m.V.InternVector([]edn.ID{edn.ID(key), m.absent})))
 		m.none[key] = pair
 	}
 	return pair
@@ -79,8 +78,6 @@ func (m *kvMap) after(key, now int32, op models.Op) (next int32, ok bool) {
 	}
 	return now, now == op.A
 }
-
-func (m *kvMap) Init() models.State { return m.init }
 
 func (m *kvMap) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	key := m.key(op)
@@ -132,8 +129,6 @@ func (r *kvMapRun) State() models.State {
 	return s
 }
 
-func (r *kvMapRun) States(func()) []models.State { return []models.State{r.State()} }
-
 func (m *kvMap) Mutates(op models.Op) bool {
 	return op.Kind != models.Read && op.Kind != models.FailedCAS
 }
@@ -146,54 +141,32 @@ func (m *kvMap) why(now int32, op models.Op) string {
 		if op.Kind != models.CAS && pair == 0 {
 			return ""
 		}
-		return m.v.Text(m.value(pair))
+		return m.V.Text(m.value(pair))
 	}
 	return whyNot(op.Kind, value(now), value(op.A), value(op.B))
 }
 
 // value returns the second item of a pair.
-func (m *kvMap) value(pair int32) edn.ID { return m.v.Items(edn.ID(pair))[1] }
+func (m *kvMap) value(pair int32) edn.ID { return m.V.Items(edn.ID(pair))[1] }
 
 func (m *kvMap) Record(s models.State) edn.Value {
 	var kvs []edn.ID
 	for i := 0; i < len(s); i += 2 {
 		kvs = append(kvs, edn.ID(s[i]), m.value(s[i+1]))
 	}
-	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+	return m.PrintMap(kvs)
 }
-
-// Traits implements Model.
-func (m *kvMap) Traits() *models.Traits { return &m.traits }
 
 // key returns the operation's key.
-func (m *kvMap) key(op models.Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
-
-// join puts the keys of all parts together. In each part, only its own key can differ from
-// the initial map.
-func (m *kvMap) join(parts []models.State) models.State {
-	now := m.run(m.init).(*kvMapRun)
-	for _, s := range parts {
-		for i := 0; i < len(s); i += 2 {
-			if s[i+1] != m.at(m.init, s[i]) {
-				now.now[s[i]] = s[i+1]
-			}
-		}
-		for i := 0; i < len(m.init); i += 2 {
-			if _, found := home.Find1(s, m.init[i]); !found {
-				delete(now.now, m.init[i])
-			}
-		}
-	}
-	return now.State()
-}
+func (m *kvMap) key(op models.Op) int32 { return int32(m.V.Same(m.V.Items(edn.ID(op.A))[0])) }
 
 // project is Partition.Project: a key is a register.
 func (m *kvMap) project(part int32, _ *models.Columns) models.Model {
 	if m.deletes {
 		return m
 	}
-	k := &kvKey{register.Register{V: m.v, Initial: m.at(m.init, part), Offered: register.RegisterTraits}, m, part}
-	k.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: k.Initial, CAS: true} }
+	k := &kvKey{register.OfKey(m.V, m.at(m.Initial, part)), m, part}
+	k.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: k.Initial[0], CAS: true} }
 	return k
 }
 
@@ -207,5 +180,5 @@ type kvKey struct {
 func (k *kvKey) Why(s models.State, op models.Op) string { return k.whole.why(s[0], op) }
 
 func (k *kvKey) Record(s models.State) edn.Value {
-	return k.whole.Record(k.whole.with(k.whole.init, k.key, s[0]))
+	return k.whole.Record(k.whole.with(k.whole.Initial, k.key, s[0]))
 }

@@ -16,12 +16,9 @@ import (
 // are numbered by content, so that states compare as numbers. The A of an operation is its
 // key; its B is the number of its string, or a place in args.
 type kvText struct {
-	v      *edn.Values
-	record string
-	init   models.State
-	args   [][2]int32 // of cas: the strings that it expects and leaves
-	shown  []int32    // the strings that operations depend on, in order
-	traits models.Traits
+	home.Base
+	args  [][2]int32 // of cas: the strings that it expects and leaves
+	shown []int32    // the strings that operations depend on, in order
 
 	mu     sync.Mutex // parts are searched concurrently
 	strs   []string
@@ -29,13 +26,13 @@ type kvText struct {
 	joined map[[2]int32]int32
 }
 
-func newKVText(v *edn.Values, record string) *kvText {
-	m := &kvText{v: v, record: record, number: map[string]int32{}, joined: map[[2]int32]int32{}}
+func newKVText(b *models.Binding) *kvText {
+	m := &kvText{Base: home.NewBase(b), number: map[string]int32{}, joined: map[[2]int32]int32{}}
 	m.numberOf("") // the empty string is number 0
-	m.traits = models.Traits{
+	m.Offered = models.Traits{
 		Run:       m.run,
 		Weight:    m.weight,
-		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }, Join: m.join},
+		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
 		Liveness:  &models.Liveness{At: get1, Shows: m.shows, Leaves: m.leaves, Becomes: m.becomes, Forget: home.Forget1},
 	}
 	return m
@@ -47,7 +44,7 @@ func (m *kvText) numberIn(class int32) int32 {
 	if edn.ID(class) == edn.Nil {
 		return 0
 	}
-	return m.numberOf(m.v.Str(edn.ID(class)))
+	return m.numberOf(m.V.Str(edn.ID(class)))
 }
 
 func (m *kvText) numberOf(s string) int32 {
@@ -59,9 +56,6 @@ func (m *kvText) numberOf(s string) int32 {
 	}
 	return n
 }
-
-// Traits implements Model.
-func (m *kvText) Traits() *models.Traits { return &m.traits }
 
 // followed returns the number of the string a followed by b.
 func (m *kvText) followed(a, b int32) int32 {
@@ -90,8 +84,6 @@ func (m *kvText) str(n int32) string {
 	defer m.mu.Unlock()
 	return m.strs[n]
 }
-
-func (m *kvText) Init() models.State { return m.init }
 
 // after returns the string of the key after an operation, and whether the operation can
 // happen.
@@ -179,8 +171,6 @@ func (r *kvRun) State() models.State {
 	return s
 }
 
-func (r *kvRun) States(func()) []models.State { return []models.State{r.State()} }
-
 // get1 returns the string at a key, the empty one if the key is absent.
 func get1(s models.State, key int32) int32 {
 	return home.At1(s, key, 0)
@@ -198,14 +188,14 @@ func (m *kvText) Why(s models.State, op models.Op) string {
 	return whyNot(op.Kind, now, m.quoted(op.B), "")
 }
 
-func (m *kvText) quoted(n int32) string { return m.v.Text(m.v.InternString(m.str(n))) }
+func (m *kvText) quoted(n int32) string { return m.V.Text(m.V.InternString(m.str(n))) }
 
 func (m *kvText) Record(s models.State) edn.Value {
 	var kvs []edn.ID
 	for i := 0; i < len(s); i += 2 {
-		kvs = append(kvs, edn.ID(s[i]), m.v.InternString(m.str(s[i+1])))
+		kvs = append(kvs, edn.ID(s[i]), m.V.InternString(m.str(s[i+1])))
 	}
-	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+	return m.PrintMap(kvs)
 }
 
 func (m *kvText) shows(dst []models.Cell, op models.Op) (cells []models.Cell, needs bool) {
@@ -262,27 +252,4 @@ func (m *kvText) becomes(dst []models.Cell, cell models.Cell) []models.Cell {
 		dst = append(dst, models.Cell{Place: cell.Place, Value: m.shown[i]})
 	}
 	return dst
-}
-
-// join puts the keys of all parts together. Every part has all keys of the initial map, and
-// only the part's own key can differ from that map.
-func (m *kvText) join(parts []models.State) models.State {
-	whole := m.init
-	for _, s := range parts {
-		for i := 0; i < len(s); i += 2 {
-			if !slices.Contains(pairs(m.init), [2]int32(s[i:i+2])) {
-				whole = home.Set1(whole, s[i], s[i+1])
-			}
-		}
-	}
-	return whole
-}
-
-// pairs returns the keys of a state with their strings.
-func pairs(s models.State) [][2]int32 {
-	var list [][2]int32
-	for i := 0; i < len(s); i += 2 {
-		list = append(list, [2]int32(s[i:i+2]))
-	}
-	return list
 }

@@ -25,12 +25,9 @@ const (
 // last claim plus 1, 0 before any; and whether that epoch was told. If it was not, it is
 // the least that the epoch can be.
 type lease struct {
-	v                                *edn.Values
-	record                           string
+	home.Base
 	fClaim, fRenew, fRelease, fCheck edn.ID
 	kOwner, kEpoch                   edn.ID
-	init                             models.State
-	traits                           models.Traits
 }
 
 var leaseDefinition = models.Definition{
@@ -42,49 +39,46 @@ var leaseDefinition = models.Definition{
 
 func newLease(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &lease{v: b.Values, record: b.Record, fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
-		kOwner: f("owner"), kEpoch: f("epoch"), init: models.State{int32(edn.Nil), 0, 1}}
-	m.traits = models.Traits{Opening: func() models.Opening { return &leaseOpening{v: m.v, Callers: home.Callers{}} }}
+	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
+		kOwner: f("owner"), kEpoch: f("epoch")}
+	m.Initial = models.State{int32(edn.Nil), 0, 1}
+	m.Offered = models.Traits{Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
 	}
 	owner, epoch, err := m.term(*b.InitID)
 	if err != nil || epoch == 0 && (owner != int32(edn.Nil) || b.Values.Kind(*b.InitID) != edn.KindVector) {
-		return nil, models.ParamErrorf("lease's %s must be [owner epoch] such as [nil 0], not %s", models.ParamInit, b.Values.Text(*b.InitID))
+		return nil, home.BadInit(b, "[owner epoch] such as [nil 0]")
 	}
-	m.init = models.State{owner, epoch, 1}
+	m.Initial = models.State{owner, epoch, 1}
 	return m, nil
 }
-
-// Traits implements Model.
-func (m *lease) Traits() *models.Traits { return &m.traits }
 
 // term reads [owner epoch], {:owner .. :epoch ..} or an owner alone.
 func (m *lease) term(id edn.ID) (owner, epoch int32, err error) {
 	who, when := id, edn.Nil
-	switch m.v.Kind(id) {
+	switch m.V.Kind(id) {
 	case edn.KindVector, edn.KindList:
-		items := m.v.Items(id)
-		if len(items) != 2 {
-			return 0, 0, fmt.Errorf("expected [owner epoch], found %s", m.v.Text(id))
+		var ok bool
+		if who, when, ok = m.Pair(id); !ok {
+			return 0, 0, fmt.Errorf("expected [owner epoch], found %s", m.V.Text(id))
 		}
-		who, when = items[0], items[1]
 	case edn.KindMap:
 		var owned, timed bool
-		who, owned = m.v.Get(id, m.kOwner)
-		when, timed = m.v.Get(id, m.kEpoch)
-		if read := len(m.v.Items(id)) / 2; !owned && !timed || !(owned && timed) && read > 1 {
-			return 0, 0, fmt.Errorf("expected {:owner o :epoch n}, found %s", m.v.Text(id))
+		who, owned = m.V.Get(id, m.kOwner)
+		when, timed = m.V.Get(id, m.kEpoch)
+		if read := len(m.V.Items(id)) / 2; !owned && !timed || !(owned && timed) && read > 1 {
+			return 0, 0, fmt.Errorf("expected {:owner o :epoch n}, found %s", m.V.Text(id))
 		}
 	}
 	if when == edn.Nil {
-		return int32(m.v.Same(who)), 0, nil
+		return m.Class(who), 0, nil
 	}
-	n, ok := m.v.Int(when)
+	n, ok := m.V.Int(when)
 	if !ok || n < 0 || n >= models.MaxCount {
-		return 0, 0, fmt.Errorf("expected an epoch from 0 on, less than %d, found %s", models.MaxCount, m.v.Text(when))
+		return 0, 0, fmt.Errorf("expected an epoch from 0 on, less than %d, found %s", models.MaxCount, m.V.Text(when))
 	}
-	return int32(m.v.Same(who)), int32(n) + 1, nil
+	return m.Class(who), int32(n) + 1, nil
 }
 
 func (m *lease) Read(o models.Operation) (op models.Op, keep bool, err error) {
@@ -120,20 +114,18 @@ func (m *lease) update(o models.Operation) (owner, epoch int32, err error) {
 		var who, when int32
 		who, when, err = m.term(o.ValueID)
 		if no := int32(edn.Nil); owner != no && who != no && who != owner || epoch != 0 && when != 0 && when != epoch {
-			return 0, 0, fmt.Errorf("expected %s or true, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+			return 0, 0, fmt.Errorf("expected %s or true, found %s", m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 		}
 		if edn.ID(owner) == edn.Nil {
 			owner = who
 		}
 		epoch = max(epoch, when)
 	}
-	if k := m.v.Kind(edn.ID(owner)); err == nil && (k == edn.KindNil || k == edn.KindBool) {
-		err = fmt.Errorf("expected [owner epoch], found %s", m.v.Text(o.ValueID))
+	if k := m.V.Kind(edn.ID(owner)); err == nil && (k == edn.KindNil || k == edn.KindBool) {
+		err = fmt.Errorf("expected [owner epoch], found %s", m.V.Text(o.ValueID))
 	}
 	return owner, epoch, err
 }
-
-func (m *lease) Init() models.State { return m.init }
 
 func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	owner, epoch, told := s[0], s[1], s[2]
@@ -164,7 +156,7 @@ func (m *lease) Mutates(op models.Op) bool {
 }
 
 func (m *lease) Why(s models.State, op models.Op) string {
-	what := m.v.Text(edn.ID(op.A))
+	what := m.Text(op.A)
 	if op.B > 0 {
 		what = fmt.Sprintf("%s in epoch %d", what, op.B-1)
 	}
@@ -182,7 +174,7 @@ func (m *lease) Why(s models.State, op models.Op) string {
 
 // holder returns a state in words.
 func (m *lease) holder(s models.State) string {
-	who := m.v.Text(edn.ID(s[0]))
+	who := m.Text(s[0])
 	if edn.ID(s[0]) == edn.Nil {
 		who = "nobody"
 	}
@@ -198,13 +190,12 @@ func (m *lease) holder(s models.State) string {
 func (m *lease) Record(s models.State) edn.Value {
 	epoch := edn.Nil
 	if s[1] > 0 {
-		epoch = m.v.InternInt(int64(s[1]) - 1)
+		epoch = m.V.InternInt(int64(s[1]) - 1)
 	}
-	fields := []home.Field{{Name: "owner", Value: edn.ID(s[0])}, {Name: "epoch", Value: epoch}}
 	if s[2] == 0 {
-		fields = append(fields, home.Field{Name: "or-later", Value: edn.True})
+		return m.Print("owner epoch or-later", edn.ID(s[0]), epoch, edn.True)
 	}
-	return home.Record(m.v, m.record, fields...)
+	return m.Print("owner epoch", edn.ID(s[0]), epoch)
 }
 
 // leaseOpening is the Opening of lease. It looks for an owner that no claim named, and for the epochs that operations

@@ -1,18 +1,41 @@
 package lock
 
 import (
+	"strconv"
+
 	"clew/edn"
 	"clew/internal/home"
 	"clew/models"
 )
 
-// mutex is a lock that any process may release. Values mean nothing.
-type mutex struct {
-	v                  *edn.Values
-	record             string
+// lock is what all locks have.
+type lock struct {
+	home.Base
 	fAcquire, fRelease edn.ID
-	traits             models.Traits
+	values             lockValues
 }
+
+func newLock(b *models.Binding, traits models.Traits) lock {
+	m := lock{home.NewBase(b), b.Values.InternKeyword("acquire"), b.Values.InternKeyword("release"), newLockValues(b.Values)}
+	m.Initial, m.Offered = models.State{0}, traits
+	return m
+}
+
+func (m *lock) Mutates(models.Op) bool { return true }
+
+// kind returns the kind of an operation.
+func (m *lock) kind(o models.Operation) (models.Kind, error) {
+	switch o.FID {
+	case m.fAcquire:
+		return models.Acquire, nil
+	case m.fRelease:
+		return models.Release, nil
+	}
+	return 0, models.ErrUnknownF
+}
+
+// mutex is a lock that any process may release. Values mean nothing.
+type mutex struct{ lock }
 
 var mutexDefinition = models.Definition{
 	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
@@ -22,35 +45,15 @@ var mutexDefinition = models.Definition{
 	Record: "knossos.model.Mutex",
 	Infer:  func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *models.Binding) (models.Reader, error) {
-		m := newMutex(b, models.SemaphoreShape{Permits: 1})
-		return &m, nil
+		shape := models.SemaphoreShape{Permits: 1}
+		return &mutex{newLock(b, models.Traits{Shape: func() models.Shape { return shape }})}, nil
 	},
 }
 
-func newMutex(b *models.Binding, shape models.SemaphoreShape) mutex {
-	return mutex{b.Values, b.Record, b.Values.InternKeyword("acquire"), b.Values.InternKeyword("release"), models.Traits{Shape: func() models.Shape { return shape }}}
-}
-
-// Traits implements Model.
-func (m *mutex) Traits() *models.Traits { return &m.traits }
-
 func (m *mutex) Read(o models.Operation) (models.Op, bool, error) {
-	kind, err := lockKind(o.FID, m.fAcquire, m.fRelease)
+	kind, err := m.kind(o)
 	return models.Op{Kind: kind}, err == nil, err
 }
-
-// lockKind returns the kind of a lock's operation.
-func lockKind(f, acquire, release edn.ID) (models.Kind, error) {
-	switch f {
-	case acquire:
-		return models.Acquire, nil
-	case release:
-		return models.Release, nil
-	}
-	return 0, models.ErrUnknownF
-}
-
-func (m *mutex) Init() models.State { return models.State{0} }
 
 func (m *mutex) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	switch {
@@ -61,8 +64,6 @@ func (m *mutex) Step(dst []models.State, s models.State, op models.Op) []models.
 	}
 	return dst
 }
-
-func (m *mutex) Mutates(models.Op) bool { return true }
 
 func (m *mutex) Why(_ models.State, op models.Op) string {
 	if op.Kind == models.Acquire {
@@ -76,5 +77,54 @@ func (m *mutex) Record(s models.State) edn.Value {
 	if s[0] == 1 {
 		locked = edn.True
 	}
-	return home.Record(m.v, m.record, home.Field{Name: "locked?", Value: locked})
+	return m.Print("locked?", locked)
+}
+
+// semaphore hands out permits without owners. A state is how many permits are held. The
+// kinds are Acquire and Release; B is the number of permits.
+type semaphore struct {
+	lock
+	permits int32
+}
+
+var semaphoreDefinition = models.Definition{
+	Name: "semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that any process may return",
+	Params: []models.Param{models.ParamPermits},
+	NoInit: "all its permits start free",
+	Warn:   warnOfRefused,
+	Record: "clew.model.Semaphore",
+	New: func(b *models.Binding) (models.Reader, error) {
+		shape := models.SemaphoreShape{Permits: int32(b.Spec.Permits), Counted: true}
+		return &semaphore{newLock(b, models.Traits{Shape: func() models.Shape { return shape }}), shape.Permits}, nil
+	},
+}
+
+func (m *semaphore) Read(o models.Operation) (op models.Op, keep bool, err error) {
+	if op.Kind, err = m.kind(o); err != nil {
+		return op, false, err
+	}
+	op.B, err = m.values.permits(o)
+	return op, true, err
+}
+
+func (m *semaphore) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	held := s[0] + op.B
+	if op.Kind == models.Release {
+		held = s[0] - op.B
+	}
+	if held < 0 || held > m.permits {
+		return dst
+	}
+	return models.Only(dst, held)
+}
+
+func (m *semaphore) Why(s models.State, op models.Op) string {
+	if op.Kind == models.Acquire {
+		return "only " + strconv.Itoa(int(m.permits-s[0])) + " of " + strconv.Itoa(int(m.permits)) + " permits are free"
+	}
+	return "only " + strconv.Itoa(int(s[0])) + " permits are held"
+}
+
+func (m *semaphore) Record(s models.State) edn.Value {
+	return m.Print("permits held", m.V.InternInt(int64(m.permits)), m.V.InternInt(int64(s[0])))
 }

@@ -18,17 +18,14 @@ import (
 // and the list before it. So lists share their beginnings, and a step takes constant time
 // however long they are.
 type log struct {
-	v                                *edn.Values
-	record                           string
+	home.Base
 	fAppend, fReadAt, fTail, fRead   edn.ID
 	kOffset, kMsg, kValue, kExpected edn.ID
-	init                             []int32
-	first                            int32 // the node of init
-	told                             bool  // appends tell their offsets
+	first                            []int32 // the initial list
+	told                             bool    // appends tell their offsets
 	lists                            [][]int32
 	ends                             []int32 // by list: its node
 	numbers                          models.Numbering
-	traits                           models.Traits
 
 	mu       sync.Mutex // parts are searched concurrently
 	nodes    []logNode
@@ -51,15 +48,16 @@ var logDefinition = models.Definition{
 
 func newLog(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &log{v: b.Values, record: b.Record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
+	m := &log{Base: home.NewBase(b), fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
 		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
 		told: b.Spec.Answers == models.AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
-	m.traits = models.Traits{
+	m.Initial = models.State{0}
+	m.Offered = models.Traits{
 		Survey:  m.survey,
 		Opening: m.opening,
 		Run:     m.run,
 		Weight:  func(models.State) int64 { return 64 }, // a node is held as long as its number is
-		Shape:   func() models.Shape { return models.LogShape{Init: m.init, Lists: m.lists} },
+		Shape:   func() models.Shape { return models.LogShape{Init: m.first, Lists: m.lists} },
 		Lookahead: &models.Lookahead{
 			MayFollow: m.mayFollow,
 			MayLead:   func(models.State, models.Op, []models.Op) bool { return false },
@@ -70,21 +68,16 @@ func newLog(b *models.Binding) (models.Reader, error) {
 	}
 	list, ok := m.list(*b.InitID)
 	if !ok {
-		return nil, models.ParamErrorf("log's %s must be a vector such as [1 2], not %s", models.ParamInit, b.Values.Text(*b.InitID))
+		return nil, home.BadInit(b, "a vector such as [1 2]")
 	}
-	m.init, m.first = list, m.follow(0, list)
+	m.first, m.Initial = list, models.State{m.follow(0, list)}
 	return m, nil
 }
 
 // list returns the classes of a sequence.
 func (m *log) list(id edn.ID) (classes []int32, ok bool) {
-	if k := m.v.Kind(id); k != edn.KindVector && k != edn.KindList {
-		return nil, false
-	}
-	for _, item := range m.v.Items(id) {
-		classes = append(classes, int32(m.v.Same(item)))
-	}
-	return classes, true
+	items, ok := m.Sequence(id)
+	return m.Classes(items), ok
 }
 
 func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
@@ -104,16 +97,16 @@ func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	case m.fReadAt:
 		var value edn.ID
 		value, op.B, err = m.found(o)
-		op.Kind, op.A = models.ReadAt, int32(m.v.Same(value))
+		op.Kind, op.A = models.ReadAt, m.Class(value)
 		if value == edn.Nil {
 			op.Kind = models.ReadNothing
 		}
 	default:
-		op.Kind, op.A = models.ReadLog, m.numbers.Of(int32(m.v.Same(o.ValueID)))
+		op.Kind, op.A = models.ReadLog, m.numbers.Of(m.Class(o.ValueID))
 		if int(op.A) == len(m.lists) {
 			list, ok := m.list(o.ValueID)
 			if !ok {
-				err = fmt.Errorf("expected [v ..], the whole list, found %s", m.v.Text(o.ValueID))
+				err = fmt.Errorf("expected [v ..], the whole list, found %s", m.V.Text(o.ValueID))
 			}
 			m.lists, m.ends = append(m.lists, list), append(m.ends, m.follow(0, list))
 		}
@@ -126,12 +119,12 @@ func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
 // of the map counts.
 func (m *log) found(o models.Operation) (value edn.ID, at int32, err error) {
 	asked, value := o.GivenID, o.ValueID
-	if offset, ok := m.v.Get(asked, m.kOffset); ok {
+	if offset, ok := m.V.Get(asked, m.kOffset); ok {
 		asked = offset
 	}
-	if offset, told := m.v.Get(value, m.kOffset); told {
-		if asked != edn.Nil && m.v.Same(asked) != m.v.Same(offset) {
-			return value, 0, fmt.Errorf("expected what is at offset %s, found %s", m.v.Text(asked), m.v.Text(value))
+	if offset, told := m.V.Get(value, m.kOffset); told {
+		if asked != edn.Nil && m.V.Same(asked) != m.V.Same(offset) {
+			return value, 0, fmt.Errorf("expected what is at offset %s, found %s", m.V.Text(asked), m.V.Text(value))
 		}
 		asked = offset
 		if err = m.misnamed(value); err != nil {
@@ -147,15 +140,15 @@ func (m *log) found(o models.Operation) (value edn.ID, at int32, err error) {
 // under another name. That is an unknown key in a map without an offset, or a key that is
 // spelled almost like a known one.
 func (m *log) misnamed(answer edn.ID) error {
-	if m.v.Kind(answer) != edn.KindMap {
+	if m.V.Kind(answer) != edn.KindMap {
 		return nil
 	}
-	_, told := m.v.Get(answer, m.kOffset)
-	for kvs := m.v.Items(answer); len(kvs) > 0; kvs = kvs[2:] {
-		switch key := m.v.Same(kvs[0]); {
+	_, told := m.V.Get(answer, m.kOffset)
+	for kvs := m.V.Items(answer); len(kvs) > 0; kvs = kvs[2:] {
+		switch key := m.V.Same(kvs[0]); {
 		case slices.Contains([]edn.ID{m.kOffset, m.kMsg, m.kValue, m.kExpected}, key):
 		case !told || m.isLike(key, "offset", "msg", "message", "value"):
-			return fmt.Errorf("expected {:offset n :msg v}, found %s in %s", m.v.Text(key), m.v.Text(answer))
+			return fmt.Errorf("expected {:offset n :msg v}, found %s in %s", m.V.Text(key), m.V.Text(answer))
 		}
 	}
 	return nil
@@ -163,9 +156,9 @@ func (m *log) misnamed(answer edn.ID) error {
 
 // isLike says whether a key of a map is spelled almost like one of the names.
 func (m *log) isLike(key edn.ID, names ...string) bool {
-	k := m.v.Kind(key)
+	k := m.V.Kind(key)
 	return (k == edn.KindKeyword || k == edn.KindString) && slices.ContainsFunc(names, func(name string) bool {
-		return text.IsLike(strings.ToLower(m.v.Str(key)), name)
+		return text.IsLike(strings.ToLower(m.V.Str(key)), name)
 	})
 }
 
@@ -173,19 +166,19 @@ func (m *log) isLike(key edn.ID, names ...string) bool {
 func (m *log) readAppend(o models.Operation) (op models.Op, keep bool, err error) {
 	value, expected := m.appended(o.GivenID)
 	if value == edn.Nil {
-		return op, false, fmt.Errorf("expected a value, found %s", m.v.Text(o.GivenID))
+		return op, false, fmt.Errorf("expected a value, found %s", m.V.Text(o.GivenID))
 	}
 	offset := edn.Nil
 	if o.Status == jepsen.Succeeded {
 		answer, ok := m.answer(o.GivenID, o.ValueID)
 		switch {
-		case !ok && m.v.Same(o.ValueID) != m.v.Same(o.GivenID):
+		case !ok && m.V.Same(o.ValueID) != m.V.Same(o.GivenID):
 			return op, false, m.noAnswer(o.GivenID, o.ValueID)
 		case ok && m.told:
 			offset = answer
 		}
 	}
-	op.A = int32(m.v.Same(value))
+	op.A = m.Class(value)
 	for _, told := range []edn.ID{expected, offset} {
 		if told == edn.Nil {
 			continue
@@ -205,8 +198,8 @@ func (m *log) readAppend(o models.Operation) (op models.Op, keep bool, err error
 // appended returns the value that an append was called with, and the offset that it
 // expects, or Nil.
 func (m *log) appended(given edn.ID) (value, expected edn.ID) {
-	if m.v.Kind(given) == edn.KindMap {
-		if n, told := m.v.Get(given, m.kExpected); told {
+	if m.V.Kind(given) == edn.KindMap {
+		if n, told := m.V.Get(given, m.kExpected); told {
 			return m.within(given), n
 		}
 	}
@@ -217,21 +210,21 @@ func (m *log) appended(given edn.ID) (value, expected edn.ID) {
 // that tells none. ok is false if the completion cannot be an answer.
 func (m *log) answer(given, value edn.ID) (offset edn.ID, ok bool) {
 	offset = value
-	if m.v.Kind(value) == edn.KindMap {
-		offset, ok = m.v.Get(value, m.kOffset)
+	if m.V.Kind(value) == edn.KindMap {
+		offset, ok = m.V.Get(value, m.kOffset)
 		back := m.within(value)
 		if back == edn.Nil && !ok || back != edn.Nil && !m.isAppended(given, back) || m.misnamed(value) != nil {
 			return edn.Nil, false
 		}
 	}
-	n, isInt := m.v.Int(offset)
+	n, isInt := m.V.Int(offset)
 	return offset, offset == edn.Nil || isInt && n >= 0 && n < models.MaxCount
 }
 
 // isAppended says whether an append was called to append a value.
 func (m *log) isAppended(given, value edn.ID) bool {
 	appended, _ := m.appended(given)
-	return m.v.Same(value) == m.v.Same(appended)
+	return m.V.Same(value) == m.V.Same(appended)
 }
 
 // noAnswer returns the error of a completion that is neither an answer of an append nor its
@@ -239,12 +232,12 @@ func (m *log) isAppended(given, value edn.ID) bool {
 func (m *log) noAnswer(given, value edn.ID) error {
 	if back := m.within(value); back != edn.Nil && !m.isAppended(given, back) {
 		appended, _ := m.appended(given)
-		return fmt.Errorf("expected the value %s, found %s", m.v.Text(appended), m.v.Text(value))
+		return fmt.Errorf("expected the value %s, found %s", m.V.Text(appended), m.V.Text(value))
 	}
 	if err := m.misnamed(value); err != nil {
 		return err
 	}
-	offset, told := m.v.Get(value, m.kOffset)
+	offset, told := m.V.Get(value, m.kOffset)
 	if !told {
 		offset = value
 	}
@@ -261,23 +254,23 @@ func (m *log) survey(s *models.Spec, h *jepsen.History) error {
 		if ok && offset == edn.Nil {
 			return models.Silent
 		}
-		return models.AnswerOf(m.v.Same(value) == m.v.Same(given), ok)
+		return models.AnswerOf(m.V.Same(value) == m.V.Same(given), ok)
 	})
 }
 
 // within returns the value in a map.
 func (m *log) within(id edn.ID) edn.ID {
-	value, ok := m.v.Get(id, m.kMsg)
+	value, ok := m.V.Get(id, m.kMsg)
 	if !ok {
-		value, _ = m.v.Get(id, m.kValue)
+		value, _ = m.V.Get(id, m.kValue)
 	}
 	return value
 }
 
 func (m *log) offset(id edn.ID) (int32, error) {
-	n, ok := m.v.Int(id)
+	n, ok := m.V.Int(id)
 	if !ok || n < 0 || n >= models.MaxCount {
-		return 0, fmt.Errorf("expected an offset from 0 on, less than %d, found %s", models.MaxCount, m.v.Text(id))
+		return 0, fmt.Errorf("expected an offset from 0 on, less than %d, found %s", models.MaxCount, m.V.Text(id))
 	}
 	return int32(n), nil
 }
@@ -337,8 +330,6 @@ func (m *log) beginning(node, length int32) int32 {
 	return node
 }
 
-func (m *log) Init() models.State { return models.State{m.first} }
-
 func (m *log) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -364,9 +355,6 @@ func (m *log) Step(dst []models.State, s models.State, op models.Op) []models.St
 }
 
 func (m *log) Mutates(op models.Op) bool { return op.Kind == models.AppendTo }
-
-// Traits implements Model.
-func (m *log) Traits() *models.Traits { return &m.traits }
 
 // mayFollow rests on that a list only grows, and by at most the number of values that the
 // others append.
@@ -404,7 +392,7 @@ func (m *log) Why(s models.State, op models.Op) string {
 	m.mu.Lock()
 	length := m.nodes[s[0]].length
 	m.mu.Unlock()
-	value := m.v.Text(edn.ID(op.A))
+	value := m.Text(op.A)
 	switch op.Kind {
 	case models.AppendTo:
 		return fmt.Sprintf("can't append %s at offset %d: the next one is %d", value, op.B-1, length)
@@ -417,8 +405,7 @@ func (m *log) Why(s models.State, op models.Op) string {
 	case models.Tail:
 		return fmt.Sprintf("the tail can't be %d: it is %d", op.B, length)
 	}
-	all := slices.Clone(m.lists[op.A])
-	return "can't read " + m.v.Text(m.v.InternVector(home.IDs(all))) + " from " + m.v.Text(m.vector(s))
+	return "can't read " + m.V.Text(m.Vector(m.lists[op.A])) + " from " + m.V.Text(m.vector(s))
 }
 
 // run begins a run. A step takes constant time, except a read of the whole list. That takes
@@ -463,8 +450,6 @@ func (r *logRun) State() models.State {
 	return models.State{r.node}
 }
 
-func (r *logRun) States(func()) []models.State { return []models.State{r.State()} }
-
 // values returns the list of a state.
 func (m *log) values(s models.State) []int32 {
 	m.mu.Lock()
@@ -477,10 +462,10 @@ func (m *log) values(s models.State) []int32 {
 }
 
 // vector returns the list of a state as a vector.
-func (m *log) vector(s models.State) edn.ID { return m.v.InternVector(home.IDs(m.values(s))) }
+func (m *log) vector(s models.State) edn.ID { return m.V.InternVector(home.IDs(m.values(s))) }
 
 func (m *log) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "items", Value: m.vector(s)})
+	return m.Print("items", m.vector(s))
 }
 
 // opening looks for the values before the first one that an append was called with.
@@ -522,7 +507,7 @@ func (m *log) opening() models.Opening {
 			if list == nil {
 				return nil
 			}
-			return []edn.ID{m.v.InternVector(list)}
+			return []edn.ID{m.V.InternVector(list)}
 		},
 	})
 	return o

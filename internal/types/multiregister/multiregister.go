@@ -18,18 +18,16 @@ const Txn models.Kind = 0
 // initial one, sorted by slot. Keys that no transaction ties together, directly or through
 // others, are independent of each other.
 type multiRegister struct {
-	v             *edn.Values
-	record        string
+	home.Base
 	fTxn          edn.ID
 	fRead, fWrite [2]edn.ID // :read and :r, :write and :w
 	nilReadsExact bool
 	keys          []edn.ID
 	slot          map[edn.ID]int32 // key -> its place in a state
-	init          []int32          // by slot
+	first         []int32          // by slot: the initial value
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
 	wrote         []int32 // by slot: the latest transaction that wrote it, as numbered by mark
-	traits        models.Traits
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
@@ -57,19 +55,18 @@ var multiRegisterDefinition = models.Definition{
 func newMultiRegister(b *models.Binding) (models.Reader, error) {
 	v, init := b.Values, b.InitID
 	m := &multiRegister{
-		v:             v,
-		record:        b.Record,
+		Base:          home.NewBase(b),
 		fTxn:          v.InternKeyword("txn"),
 		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
 		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
 		nilReadsExact: b.Spec.NilReadsExact,
 		slot:          map[edn.ID]int32{},
 	}
-	m.traits = models.Traits{
+	m.Offered = models.Traits{
 		Finish:     m.finish,
 		Opening:    m.opening,
 		Run:        m.run,
-		Partition:  &models.Partition{Of: m.part, Join: m.join, Project: m.project},
+		Partition:  &models.Partition{Of: m.part, Project: m.project},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Liveness: &models.Liveness{
 			At:      func(s models.State, place int32) int32 { return orNil(m.value(s, place)) },
@@ -83,22 +80,22 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, models.ParamErrorf("multi-register's %s must be a map such as {:x 0 :y 0}, not %s", models.ParamInit, v.Text(*init))
+		return nil, home.BadInit(b, "a map such as {:x 0 :y 0}")
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
-		m.init[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
+		m.first[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
 	}
 	return m, nil
 }
 
 func (m *multiRegister) slotOf(key edn.ID) int32 {
-	key = m.v.Same(key)
+	key = m.V.Same(key)
 	slot, ok := m.slot[key]
 	if !ok {
 		slot = int32(len(m.keys))
 		m.slot[key] = slot
 		m.keys = append(m.keys, key)
-		m.init = append(m.init, absent)
+		m.first = append(m.first, absent)
 		m.tied = append(m.tied, slot)
 		m.wrote = append(m.wrote, 0)
 	}
@@ -141,9 +138,6 @@ func (m *multiRegister) lowest(slot int32) int32 {
 	return slot
 }
 
-// Traits implements Model.
-func (m *multiRegister) Traits() *models.Traits { return &m.traits }
-
 // finish ties every slot to the lowest of its part.
 func (m *multiRegister) finish(*models.Columns) (row int32, err error) {
 	for slot := range m.tied {
@@ -157,10 +151,10 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 		return models.Op{}, false, models.ErrUnknownF
 	}
 	var txn []microOp
-	switch m.v.Kind(o.ValueID) {
+	switch m.V.Kind(o.ValueID) {
 	case edn.KindNil:
 	case edn.KindVector, edn.KindList:
-		for _, item := range m.v.Items(o.ValueID) {
+		for _, item := range m.V.Items(o.ValueID) {
 			mop, err := m.microOp(item)
 			if err != nil {
 				return models.Op{}, false, err
@@ -173,7 +167,7 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 			}
 		}
 	default:
-		return models.Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.v.Text(o.ValueID))
+		return models.Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.V.Text(o.ValueID))
 	}
 	if o.GivenID != o.ValueID && o.GivenID != edn.Nil && o.Status == jepsen.Succeeded {
 		if err := m.repeats(o); err != nil {
@@ -194,13 +188,13 @@ func (m *multiRegister) repeats(o models.Operation) error {
 		inv := o.History.Invocation[o.Of]
 		called = fmt.Sprintf(" (index %d, line %d)", o.History.Index(inv), o.History.Line(inv))
 	}
-	given, found := m.v.Items(o.GivenID), m.v.Items(o.ValueID)
-	if kind := m.v.Kind(o.GivenID); kind != edn.KindVector && kind != edn.KindList || len(given) != len(found) {
-		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+	given, found := m.V.Items(o.GivenID), m.V.Items(o.ValueID)
+	if kind := m.V.Kind(o.GivenID); kind != edn.KindVector && kind != edn.KindList || len(given) != len(found) {
+		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 	}
 	for i := range given {
 		if given[i] != found[i] && !m.sameStep(given[i], found[i]) {
-			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called, m.v.Text(given[i]), m.v.Text(found[i]))
+			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called, m.V.Text(given[i]), m.V.Text(found[i]))
 		}
 	}
 	return nil
@@ -209,40 +203,38 @@ func (m *multiRegister) repeats(o models.Operation) error {
 // sameStep says whether a micro-operation of a completion is the given one of the
 // invocation. microOp has read it before. The value of a read may differ.
 func (m *multiRegister) sameStep(given, found edn.ID) bool {
-	call, step := m.v.Items(given), m.v.Items(found)
-	if kind := m.v.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.v.Same(call[1]) != m.v.Same(step[1]) {
+	call, step := m.V.Items(given), m.V.Items(found)
+	if kind := m.V.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.V.Same(call[1]) != m.V.Same(step[1]) {
 		return false
 	}
 	writes, reads := m.names(call[0])
 	if wrote, _ := m.names(step[0]); wrote {
-		return writes && len(call) == 3 && m.v.Same(call[2]) == m.v.Same(step[2])
+		return writes && len(call) == 3 && m.V.Same(call[2]) == m.V.Same(step[2])
 	}
 	return reads
 }
 
 // names says whether the name of a micro-operation means a write or a read.
 func (m *multiRegister) names(f edn.ID) (write, read bool) {
-	f = m.v.Same(f)
+	f = m.V.Same(f)
 	return slices.Contains(m.fWrite[:], f), slices.Contains(m.fRead[:], f)
 }
 
 func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
-	kind := m.v.Kind(item)
-	if parts := m.v.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
-		mop := microOp{slot: m.slotOf(parts[1]), value: int32(m.v.Same(parts[2]))}
+	kind := m.V.Kind(item)
+	if parts := m.V.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
+		mop := microOp{slot: m.slotOf(parts[1]), value: m.Class(parts[2])}
 		write, read := m.names(parts[0])
 		if mop.write = write; write || read {
 			return mop, nil
 		}
 	}
 	why := ""
-	if models.IsAppend(m.v, item) {
+	if models.IsAppend(m.V, item) {
 		why = " (" + models.AppendsToLists + ")"
 	}
-	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s%s", m.v.Text(item), why)
+	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s%s", m.V.Text(item), why)
 }
-
-func (m *multiRegister) Init() models.State { return nil }
 
 func (m *multiRegister) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	for _, mop := range m.txns[op.A] {
@@ -258,7 +250,7 @@ func (m *multiRegister) Step(dst []models.State, s models.State, op models.Op) [
 
 // run begins a run. A step takes time linear in its transaction.
 func (m *multiRegister) run(s models.State) models.Run {
-	r := &multiRegisterRun{m: m, now: slices.Clone(m.init)}
+	r := &multiRegisterRun{m: m, now: slices.Clone(m.first)}
 	for i := 0; i < len(s); i += 2 {
 		r.now[s[i]] = s[i+1]
 	}
@@ -291,22 +283,20 @@ func (r *multiRegisterRun) Apply(op models.Op) models.Outcome {
 func (r *multiRegisterRun) State() models.State {
 	var s models.State
 	for slot, value := range r.now {
-		if value != r.m.init[slot] {
+		if value != r.m.first[slot] {
 			s = append(s, int32(slot), value)
 		}
 	}
 	return s
 }
 
-func (r *multiRegisterRun) States(func()) []models.State { return []models.State{r.State()} }
-
 func (m *multiRegister) value(s models.State, slot int32) int32 {
-	return home.At1(s, slot, m.init[slot])
+	return home.At1(s, slot, m.first[slot])
 }
 
 // with returns s with another value at a slot.
 func (m *multiRegister) with(s models.State, slot, value int32) models.State {
-	return home.Put1(s, slot, value, m.init[slot])
+	return home.Put1(s, slot, value, m.first[slot])
 }
 
 func orNil(value int32) int32 {
@@ -369,7 +359,7 @@ func (m *multiRegister) Why(s models.State, op models.Op) string {
 		if mop.write {
 			s = m.with(s, mop.slot, mop.value)
 		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
-			return m.v.Text(edn.ID(saw)) + "≠" + m.v.Text(edn.ID(mop.value))
+			return m.Text(saw) + "≠" + m.Text(mop.value)
 		}
 	}
 	return ""
@@ -378,7 +368,7 @@ func (m *multiRegister) Why(s models.State, op models.Op) string {
 func (m *multiRegister) Record(s models.State) edn.Value {
 	var kvs []edn.ID
 	for slot, key := range m.keys { // in the order of slots, as in the state
-		value := m.init[slot]
+		value := m.first[slot]
 		if len(s) > 0 && s[0] == int32(slot) {
 			value, s = s[1], s[2:]
 		}
@@ -386,22 +376,11 @@ func (m *multiRegister) Record(s models.State) edn.Value {
 			kvs = append(kvs, key, edn.ID(value))
 		}
 	}
-	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+	return m.PrintMap(kvs)
 }
 
 // part returns the part that the keys are in: all keys of a transaction are in the same one.
 func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txns[op.A][0].slot] }
-
-// join puts the keys of all parts together. No key is in two parts.
-func (m *multiRegister) join(parts []models.State) models.State {
-	var whole models.State
-	for _, s := range parts {
-		for i := 0; i < len(s); i += 2 {
-			whole = home.Set1(whole, s[i], s[i+1])
-		}
-	}
-	return whole
-}
 
 func (m *multiRegister) opening() models.Opening {
 	return home.NewPlaces(home.Places{
@@ -418,7 +397,7 @@ func (m *multiRegister) opening() models.Opening {
 			return dst
 		},
 		Start: func(cells []models.Cell) []edn.ID {
-			return home.MapOf(m.v, cells, func(slot int32) edn.ID { return m.keys[slot] })
+			return home.MapOf(m.V, cells, func(slot int32) edn.ID { return m.keys[slot] })
 		},
 	})
 }

@@ -28,8 +28,8 @@ func (m *multiRegister) project(part int32, c *models.Columns) models.Model {
 		op, _ := m.onRegister(part, m.txns[txn])
 		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
 	}
-	k := &multiRegisterKey{Register: register.Register{V: m.v, Initial: orNil(m.init[part]), Offered: register.RegisterTraits}, whole: m, slot: part}
-	shape := models.RegisterShape{Init: k.Initial, CAS: slices.Contains(c.Kind, models.CAS)}
+	k := &multiRegisterKey{Register: register.OfKey(m.V, orNil(m.first[part])), whole: m, slot: part}
+	shape := models.RegisterShape{Init: k.Initial[0], CAS: slices.Contains(c.Kind, models.CAS)}
 	k.Offered.Shape = func() models.Shape { return shape }
 	k.Offered.Text = k.text
 	return k
@@ -56,7 +56,7 @@ func (m *multiRegister) onRegister(slot int32, txn []microOp) (op models.Op, ok 
 		}
 	}
 	switch {
-	case left == int32(edn.Nil) && m.init[slot] == absent:
+	case left == int32(edn.Nil) && m.first[slot] == absent:
 		return op, false
 	case left == none:
 		return models.Op{Kind: models.Read, A: saw, B: 0}, true
@@ -70,11 +70,11 @@ func (k *multiRegisterKey) Why(s models.State, op models.Op) string {
 	if op.Kind == models.Write {
 		return ""
 	}
-	return k.V.Text(edn.ID(s[0])) + "≠" + k.V.Text(edn.ID(op.A))
+	return k.Text(s[0]) + "≠" + k.Text(op.A)
 }
 
 func (k *multiRegisterKey) Record(s models.State) edn.Value {
-	if s[0] == k.Initial {
+	if s[0] == k.Initial[0] {
 		return k.whole.Record(nil) // the key may be absent or hold nil
 	}
 	return k.whole.Record(models.State{k.slot, s[0]})
@@ -82,5 +82,5 @@ func (k *multiRegisterKey) Record(s models.State) edn.Value {
 
 // text returns a value with its key.
 func (k *multiRegisterKey) text(class int32) string {
-	return "[" + k.V.Text(k.whole.keys[k.slot]) + " " + k.V.Text(edn.ID(class)) + "]"
+	return "[" + k.V.Text(k.whole.keys[k.slot]) + " " + k.Text(class) + "]"
 }

@@ -91,11 +91,11 @@ func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
 	values, x, y, ok := o.sorted(values)
 	if !ok && c.Len() > 0 {
 		if x == y {
-			err = fmt.Errorf("expected a value that can be ordered, found %s", q.V.Text(edn.ID(x)))
+			err = fmt.Errorf("expected a value that can be ordered, found %s", q.Text(x))
 		} else if _, ok := o.compare(edn.ID(x), edn.ID(y)); ok {
-			err = fmt.Errorf("expected numbers that Clojure compares exactly, found %s and %s", q.V.Text(edn.ID(x)), q.V.Text(edn.ID(y)))
+			err = fmt.Errorf("expected numbers that Clojure compares exactly, found %s and %s", q.Text(x), q.Text(y))
 		} else {
-			err = fmt.Errorf("expected values that can be ordered, found %s and %s", q.V.Text(edn.ID(x)), q.V.Text(edn.ID(y)))
+			err = fmt.Errorf("expected values that can be ordered, found %s and %s", q.Text(x), q.Text(y))
 		}
 		return max(firstOf(c, x), firstOf(c, y)), err
 	}
@@ -258,8 +258,6 @@ func (r *priorityRun) State() models.State {
 	return s
 }
 
-func (r *priorityRun) States(func()) []models.State { return []models.State{r.State()} }
-
 func (q *priorityQueue) Why(s models.State, op models.Op) string {
 	if op.Kind == models.Dequeue && len(s) == 0 {
 		return "can't dequeue " + home.Text(q.V, edn.ID(op.A)) + " from empty priority queue"
@@ -268,5 +266,5 @@ func (q *priorityQueue) Why(s models.State, op models.Op) string {
 }
 
 func (q *priorityQueue) Record(s models.State) edn.Value {
-	return home.Record(q.V, q.RecordName, home.Field{Name: "items", Value: q.V.InternVector(home.IDs(s))})
+	return q.Print("items", q.Vector(s))
 }

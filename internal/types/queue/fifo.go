@@ -104,8 +104,6 @@ func (r *fifoRun) Apply(op models.Op) models.Outcome {
 
 func (r *fifoRun) State() models.State { return slices.Clone(r.items) }
 
-func (r *fifoRun) States(func()) []models.State { return []models.State{r.State()} }
-
 func (q *fifoQueue) Why(s models.State, op models.Op) string {
 	if op.Kind == models.Dequeue && len(s) == 0 {
 		return "can't dequeue " + home.Text(q.V, edn.ID(op.A)) + " from empty queue"
@@ -114,5 +112,5 @@ func (q *fifoQueue) Why(s models.State, op models.Op) string {
 }
 
 func (q *fifoQueue) Record(s models.State) edn.Value {
-	return home.Record(q.V, q.RecordName, home.Field{Name: "pending", Value: q.V.InternVector(home.IDs(s))})
+	return q.Print("pending", q.Vector(s))
 }

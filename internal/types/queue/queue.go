@@ -25,33 +25,30 @@ func MayBeAQueue(s *models.Seen) models.Fit {
 
 // Reader reads the operations that queues have in common.
 type Reader struct {
-	V                                 *edn.Values
-	RecordName                        string
+	home.Base
 	FEnqueue, FDequeue, fPeek, FDrain edn.ID
 	empty                             edn.ID // :empty
 	knossos                           bool
-	Initial                           models.State
 	drains                            [][]int32
-	Offered                           models.Traits
 }
 
 func NewReader(b *models.Binding) (Reader, error) {
 	v := b.Values
 	q := Reader{
-		V:          v,
-		RecordName: b.Record,
-		FEnqueue:   v.InternKeyword("enqueue"),
-		FDequeue:   v.InternKeyword("dequeue"),
-		fPeek:      v.InternKeyword("peek"),
-		FDrain:     v.InternKeyword("drain"),
-		empty:      v.InternKeyword("empty"),
-		knossos:    b.Spec.Knossos,
+		Base:     home.NewBase(b),
+		FEnqueue: v.InternKeyword("enqueue"),
+		FDequeue: v.InternKeyword("dequeue"),
+		fPeek:    v.InternKeyword("peek"),
+		FDrain:   v.InternKeyword("drain"),
+		empty:    v.InternKeyword("empty"),
+		knossos:  b.Spec.Knossos,
 	}
 	if b.InitID != nil {
-		if k := v.Kind(*b.InitID); k != edn.KindVector && k != edn.KindList {
-			return q, models.ParamErrorf("%s's %s must be a vector of its elements such as [1 2], not %s", b.Spec.Name, models.ParamInit, v.Text(*b.InitID))
+		items, ok := q.Sequence(*b.InitID)
+		if !ok {
+			return q, home.BadInit(b, "a vector of its elements such as [1 2]")
 		}
-		q.Initial = q.classes(*b.InitID)
+		q.Initial = q.Classes(items)
 	}
 	return q, nil
 }
@@ -66,24 +63,13 @@ func (q *Reader) Offers(own models.Traits) models.Traits {
 	return own
 }
 
-// Traits implements Model.
-func (q *Reader) Traits() *models.Traits { return &q.Offered }
-
-func (q *Reader) classes(list edn.ID) []int32 {
-	var cs []int32
-	for _, item := range q.V.Items(list) {
-		cs = append(cs, int32(q.V.Same(item)))
-	}
-	return cs
-}
-
 // saysEmpty says whether a value means that the queue was empty.
 func (q *Reader) saysEmpty(value edn.ID) bool {
 	return !q.knossos && (value == edn.Nil || value == q.empty)
 }
 
 func (q *Reader) Read(o models.Operation) (models.Op, bool, error) {
-	a, crashed := int32(q.V.Same(o.ValueID)), o.Status == jepsen.Crashed
+	a, crashed := q.Class(o.ValueID), o.Status == jepsen.Crashed
 	switch o.FID {
 	case q.FEnqueue:
 		if q.saysEmpty(o.ValueID) {
@@ -110,17 +96,16 @@ func (q *Reader) Read(o models.Operation) (models.Op, bool, error) {
 }
 
 func (q *Reader) drain(o models.Operation, crashed bool) (models.Op, bool, error) {
-	switch kind := q.V.Kind(o.ValueID); {
-	case crashed && kind == edn.KindNil:
+	items, ok := q.Sequence(o.ValueID)
+	switch {
+	case crashed && o.ValueID == edn.Nil:
 		return models.Op{Kind: models.DrainAny}, true, nil
-	case kind == edn.KindVector, kind == edn.KindList:
-		q.drains = append(q.drains, q.classes(o.ValueID))
+	case ok:
+		q.drains = append(q.drains, q.Classes(items))
 		return models.Op{Kind: models.Drain, A: int32(len(q.drains) - 1), B: 0}, true, nil
 	}
 	return models.Op{}, false, fmt.Errorf("expected [v ..], the elements drained, found %s", q.V.Text(o.ValueID))
 }
-
-func (q *Reader) Init() models.State { return q.Initial }
 
 func (q *Reader) Mutates(op models.Op) bool {
 	return op.Kind != models.Peek && op.Kind != models.DequeueEmpty
@@ -143,11 +128,9 @@ func (q *Reader) Reason(s models.State, op models.Op) string {
 	case models.Peek:
 		return "can't peek " + home.Text(q.V, edn.ID(op.A))
 	case models.DequeueEmpty:
-		return "not empty: " + q.V.Text(q.V.InternVector(home.IDs(s)))
+		return "not empty: " + q.V.Text(q.Vector(s))
 	case models.Drain:
-		var all models.State
-		all = append(all, q.drains[op.A]...)
-		return "can't drain " + q.V.Text(q.V.InternVector(home.IDs(all)))
+		return "can't drain " + q.V.Text(q.Vector(q.drains[op.A]))
 	case models.DequeueAny:
 		return "can't dequeue from empty queue"
 	}
@@ -162,7 +145,7 @@ func (q *Reader) OpeningFrom(arrange func(elements []int32)) models.Opening {
 		Drains:  func(op models.Op) []int32 { return q.drains[op.A] },
 		Start: func(elements []int32) edn.ID {
 			arrange(elements)
-			return q.V.InternVector(home.IDs(elements))
+			return q.Vector(elements)
 		},
 	}
 }

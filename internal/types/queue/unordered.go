@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"clew/edn"
-	"clew/internal/home"
 	"clew/models"
 )
 
@@ -119,5 +118,5 @@ func subsets(kept, rest models.State, yield func(models.State) bool) bool {
 func (q *Unordered) Why(s models.State, op models.Op) string { return q.Reason(s, op) }
 
 func (q *Unordered) Record(s models.State) edn.Value {
-	return home.Record(q.V, q.RecordName, home.Field{Name: "pending", Value: q.V.InternVector(home.IDs(s))})
+	return q.Print("pending", q.Vector(s))
 }

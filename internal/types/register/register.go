@@ -11,14 +11,11 @@ import (
 
 // Register is one value. A cas-register also has compare-and-set.
 type Register struct {
-	V                *edn.Values
-	RecordName       string
-	Initial          int32
+	home.Base
 	fRead, fWrite    edn.ID
 	fCAS             edn.ID // Nil if the model has no cas
 	nilReadsExact    bool
 	observeFailedCAS bool
-	Offered          models.Traits
 }
 
 var registerDefinition = models.Definition{
@@ -49,34 +46,36 @@ var casRegisterDefinition = models.Definition{
 
 func newRegister(b *models.Binding) *Register {
 	r := &Register{
-		V:             b.Values,
-		RecordName:    b.Record,
+		Base:          home.NewBase(b),
 		fRead:         b.Values.InternKeyword("read"),
 		fWrite:        b.Values.InternKeyword("write"),
 		nilReadsExact: b.Spec.NilReadsExact,
 	}
+	r.Initial = models.State{int32(edn.Nil)}
 	if b.InitID != nil {
-		r.Initial = int32(*b.InitID)
+		r.Initial = models.State{int32(*b.InitID)}
 	}
-	r.Offered = RegisterTraits
-	r.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: r.Initial, CAS: r.fCAS != edn.Nil} }
+	r.Offered = registerTraits
+	r.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: r.Initial[0], CAS: r.fCAS != edn.Nil} }
 	r.Offered.AnyOrder = func(*jepsen.History) bool { return true }
 	r.Offered.Opening = r.opening
 	return r
 }
 
-// RegisterTraits are those of every model that is one value. They depend on operations alone, so that the registers
+// OfKey returns the register of one key of a map whose states print by themselves.
+func OfKey(v *edn.Values, initial int32) Register {
+	return Register{Base: home.Base{V: v, Initial: models.State{initial}, Offered: registerTraits}}
+}
+
+// registerTraits are those of every model that is one value. They depend on operations alone, so that the registers
 // of many keys share them.
-var RegisterTraits = models.Traits{
+var registerTraits = models.Traits{
 	Run:        func(s models.State) models.Run { return &registerRun{s[0]} },
 	IsRegister: true,
 	Overwrites: func(op models.Op) bool { return op.Kind == models.Write },
 	Droppable:  &models.Droppable{Touches: registerTouches},
 	Visibility: &models.Visibility{Makes: registerMakes, Sees: registerSees},
 }
-
-// Traits implements Model.
-func (r *Register) Traits() *models.Traits { return &r.Offered }
 
 func newCASRegister(b *models.Binding) (models.Reader, error) {
 	r := newRegister(b)
@@ -90,9 +89,9 @@ func (r *Register) Read(o models.Operation) (models.Op, bool, error) {
 	switch {
 	case o.FID == r.fRead:
 		wild := o.ValueID == edn.Nil && !r.nilReadsExact
-		return models.Op{Kind: models.Read, A: int32(r.V.Same(o.ValueID)), B: 0}, !failed && !wild, nil
+		return models.Op{Kind: models.Read, A: r.Class(o.ValueID), B: 0}, !failed && !wild, nil
 	case o.FID == r.fWrite:
-		return models.Op{Kind: models.Write, A: int32(r.V.Same(o.ValueID)), B: 0}, !failed, nil
+		return models.Op{Kind: models.Write, A: r.Class(o.ValueID), B: 0}, !failed, nil
 	case o.FID == r.fCAS && r.fCAS != edn.Nil:
 		from, to, err := r.pair(o.ValueID)
 		if failed {
@@ -108,18 +107,14 @@ func (r *Register) Read(o models.Operation) (models.Op, bool, error) {
 // pair reads [old new]. As Knossos does, it ignores further elements and takes nil for a
 // pair of nils.
 func (r *Register) pair(value edn.ID) (from, to int32, err error) {
-	switch r.V.Kind(value) {
-	case edn.KindNil:
+	if value == edn.Nil {
 		return int32(edn.Nil), int32(edn.Nil), nil
-	case edn.KindVector, edn.KindList:
-		if items := r.V.Items(value); len(items) >= 2 {
-			return int32(r.V.Same(items[0])), int32(r.V.Same(items[1])), nil
-		}
+	}
+	if items, _ := r.Sequence(value); len(items) >= 2 {
+		return r.Class(items[0]), r.Class(items[1]), nil
 	}
 	return 0, 0, fmt.Errorf("expected [old new], found %s", r.V.Text(value))
 }
-
-func (r *Register) Init() models.State { return models.State{r.Initial} }
 
 func (r *Register) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	switch op.Kind {
@@ -163,8 +158,6 @@ func (r *registerRun) Apply(op models.Op) models.Outcome {
 }
 
 func (r *registerRun) State() models.State { return models.State{r.now} }
-
-func (r *registerRun) States(func()) []models.State { return []models.State{r.State()} }
 
 func (r *Register) Mutates(op models.Op) bool {
 	return op.Kind == models.Write || op.Kind == models.CAS
@@ -218,7 +211,7 @@ func (r *Register) Why(s models.State, op models.Op) string {
 }
 
 func (r *Register) Record(s models.State) edn.Value {
-	return home.Record(r.V, r.RecordName, home.Field{Name: "value", Value: edn.ID(s[0])})
+	return r.Print("value", edn.ID(s[0]))
 }
 
 func (r *Register) opening() models.Opening {

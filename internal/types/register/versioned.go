@@ -17,12 +17,9 @@ import (
 // A state is the version and the value. Kinds are those of registers; A is the version plus
 // 1, or 0 if it is not known, and B is an index into args.
 type versioned struct {
-	v                   *edn.Values
-	record              string
+	home.Base
 	fRead, fWrite, fCAS edn.ID
-	init                models.State
 	args                [][2]int32 // what a write leaves or a read saw, or what a cas expects and leaves
-	traits              models.Traits
 }
 
 var versionedDefinition = models.Definition{
@@ -34,36 +31,24 @@ var versionedDefinition = models.Definition{
 
 func newVersioned(b *models.Binding) (models.Reader, error) {
 	v, init := b.Values, b.InitID
-	m := &versioned{v: v, record: b.Record, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
-		init: models.State{0, int32(edn.Nil)}}
-	m.traits = models.Traits{
+	m := &versioned{Base: home.NewBase(b), fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas")}
+	m.Initial = models.State{0, int32(edn.Nil)}
+	m.Offered = models.Traits{
 		Shape: func() models.Shape {
-			return models.VersionsShape{First: m.init[0], Value: m.init[1], Nil: int32(edn.Nil), Args: m.args}
+			return models.VersionsShape{First: m.Initial[0], Value: m.Initial[1], Nil: int32(edn.Nil), Args: m.args}
 		},
 		Opening: func() models.Opening { return &versionedOpening{m: m, Callers: home.Callers{}} },
 	}
 	if init == nil {
 		return m, nil
 	}
-	version, value, ok := m.pair(*init)
+	version, value, ok := m.Pair(*init)
 	n, err := m.version(version)
 	if !ok || n == 0 || err != nil {
-		return nil, models.ParamErrorf("%s's %s must be [version value] such as [0 nil], not %s", b.Spec.Name, models.ParamInit, v.Text(*init))
+		return nil, home.BadInit(b, "[version value] such as [0 nil]")
 	}
-	m.init = models.State{n - 1, int32(v.Same(value))}
+	m.Initial = models.State{n - 1, int32(v.Same(value))}
 	return m, nil
-}
-
-// pair returns the two elements of a vector.
-func (m *versioned) pair(value edn.ID) (a, b edn.ID, ok bool) {
-	if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
-		return 0, 0, false
-	}
-	items := m.v.Items(value)
-	if len(items) != 2 {
-		return 0, 0, false
-	}
-	return items[0], items[1], true
 }
 
 // version returns a version plus 1, or 0 for nil.
@@ -71,10 +56,10 @@ func (m *versioned) version(id edn.ID) (int32, error) {
 	if id == edn.Nil {
 		return 0, nil
 	}
-	n, ok := m.v.Int(id)
+	n, ok := m.V.Int(id)
 	switch {
 	case !ok || n < 0:
-		return 0, fmt.Errorf("expected a version from 0 on, found %s", m.v.Text(id))
+		return 0, fmt.Errorf("expected a version from 0 on, found %s", m.V.Text(id))
 	case n > models.MaxCount:
 		return 0, fmt.Errorf("expected a version of at most %d, found %d", models.MaxCount, n)
 	}
@@ -85,17 +70,17 @@ func (m *versioned) Read(o models.Operation) (op models.Op, keep bool, err error
 	if o.FID != m.fRead && o.FID != m.fWrite && o.FID != m.fCAS {
 		return op, false, models.ErrUnknownF
 	}
-	version, value, ok := m.pair(o.ValueID)
+	version, value, ok := m.Pair(o.ValueID)
 	if !ok && o.FID == m.fRead && o.ValueID == edn.Nil {
 		return op, false, nil
 	}
 	if !ok {
-		return op, false, fmt.Errorf("expected [version value], found %s", m.v.Text(o.ValueID))
+		return op, false, fmt.Errorf("expected [version value], found %s", m.V.Text(o.ValueID))
 	}
 	if op.A, err = m.version(version); err != nil {
 		return op, false, err
 	}
-	args := [2]int32{int32(m.v.Same(value)), 0}
+	args := [2]int32{m.Class(value), 0}
 	switch o.FID {
 	case m.fRead:
 		op.Kind = models.Read
@@ -104,21 +89,16 @@ func (m *versioned) Read(o models.Operation) (op models.Op, keep bool, err error
 		op.Kind, keep = models.Write, true
 	default:
 		op.Kind, keep = models.CAS, true
-		from, to, ok := m.pair(value)
+		from, to, ok := m.Pair(value)
 		if !ok {
-			return op, false, fmt.Errorf("expected [version [old new]], found %s", m.v.Text(o.ValueID))
+			return op, false, fmt.Errorf("expected [version [old new]], found %s", m.V.Text(o.ValueID))
 		}
-		args = [2]int32{int32(m.v.Same(from)), int32(m.v.Same(to))}
+		args = [2]int32{m.Class(from), m.Class(to)}
 	}
 	op.B = int32(len(m.args))
 	m.args = append(m.args, args)
 	return op, keep, nil
 }
-
-func (m *versioned) Init() models.State { return m.init }
-
-// Traits implements Model.
-func (m *versioned) Traits() *models.Traits { return &m.traits }
 
 func (m *versioned) Mutates(op models.Op) bool { return op.Kind != models.Read }
 
@@ -140,21 +120,19 @@ func (m *versioned) Step(dst []models.State, s models.State, op models.Op) []mod
 
 func (m *versioned) Why(s models.State, op models.Op) string {
 	args := m.args[op.B]
-	value := func(id int32) string { return m.v.Text(edn.ID(id)) }
 	switch {
 	case op.Kind == models.Read && op.A > 0 && op.A-1 != s[0]:
 		return "can't read version " + strconv.Itoa(int(op.A-1)) + " from version " + strconv.Itoa(int(s[0]))
 	case op.Kind == models.Read:
-		return "can't read " + value(args[0]) + " from register " + value(s[1])
+		return "can't read " + m.Text(args[0]) + " from register " + m.Text(s[1])
 	case op.A > 0 && op.A-2 != s[0]:
 		return "can't go from version " + strconv.Itoa(int(s[0])) + " to " + strconv.Itoa(int(op.A-1))
 	}
-	return "can't CAS " + value(s[1]) + " from " + value(args[0]) + " to " + value(args[1])
+	return "can't CAS " + m.Text(s[1]) + " from " + m.Text(args[0]) + " to " + m.Text(args[1])
 }
 
 func (m *versioned) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record,
-		home.Field{Name: "version", Value: m.v.InternInt(int64(s[0]))}, home.Field{Name: "value", Value: edn.ID(s[1])})
+	return m.Print("version value", m.V.InternInt(int64(s[0])), edn.ID(s[1]))
 }
 
 // versionedOpening looks for the least version that a read or a cas shows, with its value.
@@ -213,5 +191,5 @@ func (o *versionedOpening) Starts() []edn.ID {
 	if first = max(first, 0); first == 0 && edn.ID(value) == edn.Nil {
 		return nil
 	}
-	return []edn.ID{o.m.v.InternVector([]edn.ID{o.m.v.InternInt(int64(first)), edn.ID(value)})}
+	return []edn.ID{o.m.V.InternVector([]edn.ID{o.m.V.InternInt(int64(first)), edn.ID(value)})}
 }

@@ -13,11 +13,8 @@ import (
 // lookupSet is a set whose elements are asked for one by one, each independent of the
 // others. A state holds the sorted value classes of its elements.
 type lookupSet struct {
-	v                         *edn.Values
-	record                    string
+	home.Base
 	fInsert, fRemove, fLookup [2]edn.ID
-	init                      models.State
-	traits                    models.Traits
 }
 
 var lookupSetDefinition = models.Definition{
@@ -32,25 +29,18 @@ var lookupSetDefinition = models.Definition{
 }
 
 func newLookupSet(b *models.Binding) (models.Reader, error) {
-	v, init := b.Values, b.InitID
-	names := func(a, b string) [2]edn.ID { return [2]edn.ID{v.InternKeyword(a), v.InternKeyword(b)} }
-	m := &lookupSet{v: v, record: b.Record, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
-	m.traits = models.Traits{
+	names := func(x, y string) [2]edn.ID { return [2]edn.ID{b.Values.InternKeyword(x), b.Values.InternKeyword(y)} }
+	m := &lookupSet{Base: home.NewBase(b), fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
+	m.Offered = models.Traits{
 		AnyOrder:  func(*jepsen.History) bool { return true },
 		Opening:   m.opening,
 		Run:       func(s models.State) models.Run { return lookupSetRun{home.NewMembers(s)} }, // every step takes constant time
-		Shape:     func() models.Shape { return models.LookupSetShape{Init: m.init} },
-		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }, Join: m.join},
+		Shape:     func() models.Shape { return models.LookupSetShape{Init: m.Initial} },
+		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
 		// An element is never in the way of others.
 		Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},
 	}
-	if init != nil {
-		if !IsCollection(v.Kind(*init)) {
-			return nil, models.ParamErrorf("lookup-set's %s must be a set such as #{1 2}, not %s", models.ParamInit, v.Text(*init))
-		}
-		m.init = elements(v, *init)
-	}
-	return m, nil
+	return m, begin(&m.Base, b)
 }
 
 func (m *lookupSet) Read(o models.Operation) (models.Op, bool, error) {
@@ -66,13 +56,11 @@ func (m *lookupSet) Read(o models.Operation) (models.Op, bool, error) {
 		return models.Op{}, false, models.ErrUnknownF
 	}
 	if o.Status == jepsen.Crashed {
-		return models.Op{Kind: unknown, A: int32(m.v.Same(o.GivenID)), B: 0}, yes != models.Has, nil
+		return models.Op{Kind: unknown, A: m.Class(o.GivenID), B: 0}, yes != models.Has, nil
 	}
-	element, answer := m.v.Same(o.GivenID), o.ValueID
-	if k := m.v.Kind(o.ValueID); k == edn.KindVector || k == edn.KindList {
-		if items := m.v.Items(o.ValueID); len(items) == 2 && m.v.Same(items[0]) == element {
-			answer = items[1]
-		}
+	element, answer := m.V.Same(o.GivenID), o.ValueID
+	if told, yes, ok := m.Pair(o.ValueID); ok && m.V.Same(told) == element {
+		answer = yes
 	}
 	switch answer {
 	case edn.True:
@@ -80,13 +68,8 @@ func (m *lookupSet) Read(o models.Operation) (models.Op, bool, error) {
 	case edn.False:
 		return models.Op{Kind: no, A: int32(element), B: 0}, true, nil
 	}
-	return models.Op{}, false, fmt.Errorf("expected [%s true], [%[1]s false], true or false, found %s", m.v.Text(o.GivenID), m.v.Text(o.ValueID))
+	return models.Op{}, false, fmt.Errorf("expected [%s true], [%[1]s false], true or false, found %s", m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 }
-
-// Traits implements Model.
-func (m *lookupSet) Traits() *models.Traits { return &m.traits }
-
-func (m *lookupSet) Init() models.State { return m.init }
 
 func (m *lookupSet) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	i, found := slices.BinarySearch(s, op.A)
@@ -138,30 +121,13 @@ func (m *lookupSet) Mutates(op models.Op) bool {
 
 func (m *lookupSet) Why(s models.State, op models.Op) string {
 	if _, found := slices.BinarySearch(s, op.A); found {
-		return m.v.Text(edn.ID(op.A)) + " is in the set"
+		return m.Text(op.A) + " is in the set"
 	}
-	return m.v.Text(edn.ID(op.A)) + " is not in the set"
+	return m.Text(op.A) + " is not in the set"
 }
 
 func (m *lookupSet) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "s", Value: m.v.InternSet(home.IDs(s))})
-}
-
-// join puts the elements of all parts together. Every part starts with all initial
-// elements, and only its own element can change.
-func (m *lookupSet) join(parts []models.State) models.State {
-	whole := slices.Clone(m.init)
-	gone := map[int32]bool{}
-	for _, s := range parts {
-		whole = append(whole, s...)
-		for _, x := range m.init {
-			if _, found := slices.BinarySearch(s, x); !found {
-				gone[x] = true
-			}
-		}
-	}
-	slices.Sort(whole)
-	return slices.DeleteFunc(slices.Compact(whole), func(x int32) bool { return gone[x] })
+	return m.Print("s", m.V.InternSet(home.IDs(s)))
 }
 
 func (m *lookupSet) opening() models.Opening {
@@ -178,6 +144,6 @@ func (m *lookupSet) opening() models.Opening {
 			}
 			return dst
 		},
-		Start: func(cells []models.Cell) []edn.ID { return []edn.ID{m.v.InternSet(home.PlacesOf(cells))} },
+		Start: func(cells []models.Cell) []edn.ID { return []edn.ID{m.V.InternSet(home.PlacesOf(cells))} },
 	})
 }

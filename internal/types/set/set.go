@@ -12,14 +12,11 @@ import (
 
 // set only grows and is read as a whole. A state holds its sorted value classes.
 type set struct {
-	v           *edn.Values
-	record      string
+	home.Base
 	fAdd, fRead edn.ID
 	knossos     bool
-	init        models.State
 	sets        []models.State
 	reads       []edn.ID // by set: the value as it was read
-	traits      models.Traits
 }
 
 var setDefinition = models.Definition{
@@ -36,20 +33,25 @@ var setDefinition = models.Definition{
 }
 
 func newSet(b *models.Binding) (models.Reader, error) {
-	v, init := b.Values, b.InitID
-	m := &set{v: v, record: b.Record, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: b.Spec.Knossos}
-	m.traits = models.Traits{
-		Shape:   func() models.Shape { return models.GrowSetShape{Init: m.init, Sets: m.sets} },
+	m := &set{Base: home.NewBase(b), fAdd: b.Values.InternKeyword("add"), fRead: b.Values.InternKeyword("read"), knossos: b.Spec.Knossos}
+	m.Offered = models.Traits{
+		Shape:   func() models.Shape { return models.GrowSetShape{Init: m.Initial, Sets: m.sets} },
 		Opening: m.opening,
 		Run:     func(s models.State) models.Run { return setRun{home.NewMembers(s), m} }, // a read takes time linear in the set that it read
 	}
-	if init != nil {
-		if !IsCollection(v.Kind(*init)) {
-			return nil, models.ParamErrorf("set's %s must be a set such as #{1 2}, not %s", models.ParamInit, v.Text(*init))
-		}
-		m.init = elements(v, *init)
+	return m, begin(&m.Base, b)
+}
+
+// begin sets the initial elements of a set.
+func begin(m *home.Base, b *models.Binding) error {
+	if b.InitID == nil {
+		return nil
 	}
-	return m, nil
+	if !IsCollection(m.V.Kind(*b.InitID)) {
+		return home.BadInit(b, "a set such as #{1 2}")
+	}
+	m.Initial = elements(m.V, *b.InitID)
+	return nil
 }
 
 func IsCollection(k edn.Kind) bool {
@@ -75,28 +77,23 @@ func elements(v *edn.Values, id edn.ID) models.State {
 }
 
 func (m *set) Read(o models.Operation) (models.Op, bool, error) {
-	kind := m.v.Kind(o.ValueID)
+	kind := m.V.Kind(o.ValueID)
 	switch {
 	case o.FID == m.fAdd:
-		return models.Op{Kind: models.Add, A: int32(m.v.Same(o.ValueID)), B: 0}, true, nil
+		return models.Op{Kind: models.Add, A: m.Class(o.ValueID), B: 0}, true, nil
 	case o.FID != m.fRead:
 		return models.Op{}, false, models.ErrUnknownF
 	case o.Status == jepsen.Crashed:
 		return models.Op{}, false, nil
 	case kind == edn.KindSet, IsCollection(kind) && !m.knossos:
-		m.sets = append(m.sets, elements(m.v, o.ValueID))
+		m.sets = append(m.sets, elements(m.V, o.ValueID))
 		m.reads = append(m.reads, o.ValueID)
 		return models.Op{Kind: models.ReadSet, A: int32(len(m.sets) - 1), B: 0}, true, nil
 	case m.knossos:
-		return models.Op{Kind: models.ReadNoSet, A: int32(m.v.Same(o.ValueID)), B: 0}, true, nil
+		return models.Op{Kind: models.ReadNoSet, A: m.Class(o.ValueID), B: 0}, true, nil
 	}
-	return models.Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.ValueID))
+	return models.Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.V.Text(o.ValueID))
 }
-
-// Traits implements Model.
-func (m *set) Traits() *models.Traits { return &m.traits }
-
-func (m *set) Init() models.State { return m.init }
 
 func (m *set) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	switch op.Kind {
@@ -139,14 +136,14 @@ func (m *set) Why(s models.State, op models.Op) string {
 	if op.Kind == models.ReadSet {
 		read = m.reads[op.A]
 	}
-	return "can't read " + m.v.Text(read) + " from " + m.v.Text(m.value(s))
+	return "can't read " + m.V.Text(read) + " from " + m.V.Text(m.value(s))
 }
 
 func (m *set) Record(s models.State) edn.Value {
-	return home.Record(m.v, m.record, home.Field{Name: "s", Value: m.value(s)})
+	return m.Print("s", m.value(s))
 }
 
-func (m *set) value(s models.State) edn.ID { return m.v.InternSet(home.IDs(s)) }
+func (m *set) value(s models.State) edn.ID { return m.V.InternSet(home.IDs(s)) }
 
 // opening rests on that an element of a set stays there: an early read shows only initial
 // elements and those added.
@@ -167,6 +164,6 @@ func (m *set) opening() models.Opening {
 			return dst
 		},
 		Mutates: m.Mutates,
-		Start:   func(cells []models.Cell) []edn.ID { return []edn.ID{m.v.InternSet(home.PlacesOf(cells))} },
+		Start:   func(cells []models.Cell) []edn.ID { return []edn.ID{m.V.InternSet(home.PlacesOf(cells))} },
 	})
 }

@@ -89,8 +89,6 @@ func (r *stackRun) Apply(op models.Op) models.Outcome {
 
 func (r *stackRun) State() models.State { return slices.Clone(r.items) }
 
-func (r *stackRun) States(func()) []models.State { return []models.State{r.State()} }
-
 func (q *stack) Why(s models.State, op models.Op) string {
 	v := home.Text(q.V, edn.ID(op.A))
 	switch op.Kind {
@@ -106,5 +104,5 @@ func (q *stack) Why(s models.State, op models.Op) string {
 }
 
 func (q *stack) Record(s models.State) edn.Value {
-	return home.Record(q.V, q.RecordName, home.Field{Name: "items", Value: q.V.InternVector(home.IDs(s))})
+	return q.Print("items", q.Vector(s))
 }
