@@ -36,6 +36,7 @@ type transitions struct {
 	live      *liveness         // nil if the model does not say what matters
 	horizon   int32             // see wants
 	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
+	endless   bool              // crashed operations are never used up, see Refute
 }
 
 func newTransitions(l *fallback.Layout, r Rules) *transitions {
@@ -416,7 +417,9 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		m.cover(k, c, class)
 	}
 	if crash >= 0 {
-		m.counts.Of[crash].Use(c)
+		if !m.endless {
+			m.counts.Of[crash].Use(c)
+		}
 		return
 	}
 	fallback.SetBit(c, m.Slot[row])

@@ -56,6 +56,35 @@ func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim fallba
 	return fallback.Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0])), Work: s.Done()}
 }
 
+// maxEndless is how many states a model may have for a refutation. Some models have infinitely many, ever larger states
+// if operations can be repeated without limit. The search goes breadth first, so it reaches the small ones.
+const maxEndless = 500
+
+// Refute sweeps the frontier as if each crashed operation could happen again and again once it is invoked. Operations
+// that are not linearizable even then are not linearizable, and fail at the return that it returns or earlier. It
+// returns false if it finds no refutation within some steps. The rules that count what is left of crashed operations are
+// off.
+//
+// Precondition: none. Complexity: linear in the number of configurations without their used counts, which does not grow
+// with the number of crashed operations.
+func Refute(ctx context.Context, ops *models.Operations, lim fallback.Limits, steps int) (fail int32, work int64, ok bool) {
+	l := fallback.NewLayout(ctx, ops, lim)
+	defer l.Release()
+	m := newTransitions(l, Rules{NoLookahead: true, NoGuide: true, NoNeeds: true})
+	if l.Cause != "" {
+		return 0, l.Done(), false
+	}
+	m.endless = true
+	s := newFrontierSearch(m)
+	s.silent, s.maxSteps, s.maxStates = true, steps, maxEndless
+	s.start(0, s.Space.Number(ops.Model.Init()), make([]uint64, s.width))
+	failed := s.run(0, int32(len(s.Ends)))
+	if failed < 0 {
+		return 0, l.Done(), false
+	}
+	return s.Ends[failed], l.Done(), true
+}
+
 // frontierSearch is one run.
 type frontierSearch struct {
 	*transitions
@@ -71,6 +100,7 @@ type frontierSearch struct {
 	at              int32  // the current return
 	silent          bool   // how it gets there is not needed
 	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
+	maxStates       int    // it gives up if it meets more, unless that is 0
 
 	c    []uint64 // a configuration in the making
 	rows []int32  // rows that it has linearized since the configuration that it was made from
@@ -116,7 +146,7 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 	for ; k < end; k++ {
 		s.at = k
 		s.passAll(k)
-		if s.maxSteps > 0 && s.steps >= s.maxSteps || !s.Tick() {
+		if s.isSpent() || !s.Tick() {
 			return -1
 		}
 		if len(s.next.states) == 0 {
@@ -129,6 +159,11 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 		}
 	}
 	return -1
+}
+
+// isSpent says whether the search gives up.
+func (s *frontierSearch) isSpent() bool {
+	return s.maxSteps > 0 && s.steps >= s.maxSteps || s.maxStates > 0 && s.Space.Met() > s.maxStates
 }
 
 // held returns how many configurations the search holds.
@@ -154,7 +189,7 @@ func (s *frontierSearch) passAll(k int32) {
 	}
 	for uses := 0; uses < len(s.queue); uses++ {
 		for i := 0; i < len(s.queue[uses]); i++ {
-			if s.steps++; s.steps == s.maxSteps || !s.Tick() {
+			if s.steps++; s.isSpent() || !s.Tick() {
 				return
 			}
 			if at := s.queue[uses][i]; !s.seen.isDead(at) {
