@@ -69,14 +69,6 @@ func (b *Budget) Spend(work int64) {
 // Worked sets Work so that the work done is a sum. It is for a search that counts its work otherwise.
 func (b *Budget) Worked(sum int64) { b.Work = int(sum - b.done) }
 
-// Within says whether the search may go on. It gives up if it has done the most steps that it may do, if there is a most.
-func (b *Budget) Within(steps, most int64) bool {
-	if most > 0 && steps >= most && b.Cause == "" {
-		b.Cause = GaveUp
-	}
-	return b.Cause == ""
-}
-
 // Poll says whether the search may go on.
 func (b *Budget) Poll() bool {
 	if b.Cause == "" && b.ctx.Err() != nil {

@@ -91,7 +91,7 @@ func (c *Columns) split(p *Partition, rows []int32) [][]int32 {
 // classes or indices into a table, and hence small enough to index an array.
 type Numbering struct {
 	Number []int32 // by part: 1 + its number, 0 if it has none
-	count  int32
+	Count  int32   // of numbers
 }
 
 func (n *Numbering) Of(part int32) int32 {
@@ -99,8 +99,8 @@ func (n *Numbering) Of(part int32) int32 {
 		n.Number = append(n.Number, make([]int32, int(part)+1-len(n.Number))...)
 	}
 	if n.Number[part] == 0 {
-		n.count++
-		n.Number[part] = n.count
+		n.Count++
+		n.Number[part] = n.Count
 	}
 	return n.Number[part] - 1
 }

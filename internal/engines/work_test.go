@@ -3,12 +3,12 @@ package engines
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"clew/fallback"
 	"clew/internal/effort"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/testops"
 	"clew/jepsen"
@@ -138,15 +138,5 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 
 // within lets an engine do at most some work.
 func within(e fallback.Engine, ops *models.Operations, work int64) fallback.Answer {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	begun := false
-	return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(1 << 30), Turn: func() int64 {
-		if begun {
-			cancel()
-			return math.MaxInt64
-		}
-		begun = true
-		return work
-	}})
+	return enginetest.Bounded{Engine: e, Work: work}.Decide(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(1 << 30)})
 }

@@ -4,6 +4,7 @@ package enginetest
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"testing"
 	"time"
@@ -75,6 +76,28 @@ func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fall
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(256 << 20)})
+}
+
+// Bounded is an engine that stops when it has done some work.
+type Bounded struct {
+	fallback.Engine
+	Work int64
+}
+
+// Decide implements fallback.Engine.
+func (b Bounded) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	begun := false
+	lim.Turn = func() int64 {
+		if begun {
+			cancel()
+			return math.MaxInt64
+		}
+		begun = true
+		return b.Work
+	}
+	return b.Engine.Decide(ctx, ops, lim)
 }
 
 // Settles fails the test if more goroutines run than before. It gives those that have

@@ -33,9 +33,6 @@ type Engine struct {
 // Name implements fallback.Engine.
 func (Engine) Name() string { return "hitting" }
 
-// OnlyWitnesses implements fallback.Witnessing.
-func (Engine) OnlyWitnesses() {}
-
 // Decide implements fallback.Engine.
 func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	r := &replayer{Budget: fallback.NewBudget(ctx, fallback.Limits{Memory: lim.Memory, Passed: lim.Passed}), ops: ops}

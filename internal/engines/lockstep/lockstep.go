@@ -119,11 +119,7 @@ import (
 //     class. Then it could do what this one can (domination): a shortest way from among all
 //     that were visited cannot begin with a step to one that was not. Steps that peek and
 //     empty answers do not count there.
-type Engine struct {
-	Rules
-	// MaxSteps, if not 0, is about the number of steps after which the engine gives up.
-	MaxSteps int64
-}
+type Engine struct{ Rules }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
@@ -145,7 +141,7 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
-	r := &run{Budget: fallback.NewBudget(ctx, lim), maxSteps: e.MaxSteps}
+	r := &run{Budget: fallback.NewBudget(ctx, lim)}
 	defer r.Release()
 	if r.Cause != "" {
 		return fallback.Answer{Cause: r.Cause}
@@ -164,17 +160,16 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 // run is one decision.
 type run struct {
 	*fallback.Budget
-	problem  *problem
-	search   *search
-	maxSteps int64
+	problem *problem
+	search  *search
 }
 
-func (r *run) answer(o outcome) fallback.Answer {
+func (r *run) answer(v jepsen.Verdict) fallback.Answer {
 	p, s := r.problem, r.search
-	switch o {
-	case stopped:
+	switch v {
+	case jepsen.Unknown:
 		return fallback.Answer{Cause: r.Cause, Passed: r.reached(), Held: int64(s.visited.n)}
-	case reached:
+	case jepsen.Valid:
 		return fallback.Answer{Verdict: jepsen.Valid, Order: p.before(s.order[1:], models.Open)}
 	}
 	fail := p.out.res[s.best]
@@ -199,13 +194,13 @@ func (r *run) count() {
 
 // poll says whether the run may go on, and accounts for what it has done and holds.
 func (r *run) poll() bool {
-	held, steps := r.problem.bytes(), int64(0)
+	held := r.problem.bytes()
 	if s := r.search; s != nil {
-		held, steps = held+s.bytes(), s.steps
+		held += s.bytes()
 		r.Passed(r.reached())
 		r.Held(int64(s.visited.n))
 	}
 	r.count()
 	r.Hold(held)
-	return r.Look() && r.Within(steps, r.maxSteps)
+	return r.Look()
 }

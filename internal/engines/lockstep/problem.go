@@ -64,9 +64,9 @@ func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
 	n := int(first) + ops.Len()
 	p := &problem{ops: ops, first: first, inv: make([]int32, n), res: make([]int32, n), kind: make([]models.Kind, n),
 		value: slices.Repeat([]int32{none}, n), class: slices.Repeat([]int32{none}, n), takeAny: none, drainAny: none}
-	var values numbering
+	var values models.Numbering
 	for i, v := range shape.Init {
-		p.inv[i], p.res[i], p.kind[i], p.value[i] = int32(2*i), int32(2*i+1), models.Enqueue, values.of(v)
+		p.inv[i], p.res[i], p.kind[i], p.value[i] = int32(2*i), int32(2*i+1), models.Enqueue, values.Of(v)
 	}
 	for row, kind := range ops.Kind {
 		op := first + int32(row)
@@ -76,19 +76,19 @@ func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
 		}
 		switch kind {
 		case models.Enqueue, models.Dequeue, models.Peek:
-			p.value[op] = values.of(ops.A[row])
+			p.value[op] = values.Of(ops.A[row])
 		case models.Drain:
 			p.value[op] = int32(len(p.flat))
 			drained := shape.Drains[ops.A[row]]
 			for i, v := range drained {
-				p.flat, p.of, p.last = append(p.flat, values.of(v)), append(p.of, op), append(p.last, i == len(drained)-1)
+				p.flat, p.of, p.last = append(p.flat, values.Of(v)), append(p.of, op), append(p.last, i == len(drained)-1)
 			}
 			if len(drained) == 0 {
 				p.value[op] = none
 			}
 		}
 	}
-	p.layOut(int(values.count))
+	p.layOut(int(values.Count))
 	return p
 }
 
@@ -257,22 +257,4 @@ func (p *problem) count() {
 func (p *problem) bytes() int64 {
 	sides := p.in.Sum() + p.out.Sum() + 4*(len(p.in.ops)+len(p.out.ops))
 	return 4*int64(9*len(p.inv)+sides+2*len(p.flat)) + 2*int64(p.ops.Events)
-}
-
-// numbering gives value classes dense numbers, in an array: a map would take a
-// twentieth of the decision's time.
-type numbering struct {
-	number []int32 // by class, plus 1
-	count  int32
-}
-
-func (n *numbering) of(class int32) int32 {
-	if int(class) >= len(n.number) {
-		n.number = append(n.number, make([]int32, int(class)+1-len(n.number))...)
-	}
-	if n.number[class] == 0 {
-		n.count++
-		n.number[class] = n.count
-	}
-	return n.number[class] - 1
 }

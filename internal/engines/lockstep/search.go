@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"clew/fallback"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -92,21 +93,12 @@ func newSearch(p *problem, r Rules) *search {
 	return s
 }
 
-// outcome is how a search ends.
-type outcome int
-
-const (
-	stopped outcome = iota
-	failed
-	reached
-)
-
 // stepsPerPoll bounds the steps between two looks at the limits.
 const stepsPerPoll = 1 << 10
 
 // run looks for a configuration in which all operations that returned are
 // linearized, or for one that gets as far as any can.
-func (s *search) run(poll func() bool) outcome {
+func (s *search) run(poll func() bool) jepsen.Verdict {
 	s.frames = append(s.frames, frame{latest: none})
 	s.bits = append(s.bits, make([]uint64, s.width)...)
 	s.enter(true)
@@ -114,12 +106,12 @@ func (s *search) run(poll func() bool) outcome {
 		if s.best == s.bound {
 			s.note()
 			if int(s.bound) < len(s.out.ops) {
-				return failed
+				return jepsen.Invalid
 			}
-			return reached
+			return jepsen.Valid
 		}
 		if s.steps++; s.steps%stepsPerPoll == 0 && !poll() {
-			return stopped
+			return jepsen.Unknown
 		}
 		top := &s.frames[len(s.frames)-1]
 		if int(top.next) == len(s.choices) {
@@ -130,7 +122,7 @@ func (s *search) run(poll func() bool) outcome {
 		top.next++
 		s.enter(s.apply(c))
 	}
-	return failed
+	return jepsen.Invalid
 }
 
 // leave drops the last frame.

@@ -83,11 +83,7 @@ import (
 // go back at most two chunks unless a conflict lies earlier. If a chunk has no
 // solution, what was learnt from it says nothing about its parts. Then the search
 // starts over, repeats the last solution, and opens one reader at a time.
-type Engine struct {
-	Rules
-	// MaxSteps, if not 0, is about the number of steps after which the engine gives up.
-	MaxSteps int64
-}
+type Engine struct{ Rules }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
@@ -148,9 +144,9 @@ func (r *run) decide() fallback.Answer {
 			return r.invalid()
 		}
 		switch r.solve(n) {
-		case stopped:
+		case jepsen.Unknown:
 			return r.unknown()
-		case failed:
+		case jepsen.Invalid:
 			if n == 1 {
 				return r.invalid()
 			}
@@ -184,22 +180,14 @@ func (r *run) open(n int) int {
 	return len(rows)
 }
 
-type outcome int
-
-const (
-	stopped outcome = iota
-	failed
-	solved
-)
-
 // solve looks for what n more readers can have seen.
-func (r *run) solve(n int) outcome {
+func (r *run) solve(n int) jepsen.Verdict {
 	v := r.t.s.Solve()
 	if !r.poll() || v == cdcl.Stopped {
-		return stopped
+		return jepsen.Unknown
 	}
 	if v == cdcl.Unsatisfiable {
-		return failed
+		return jepsen.Invalid
 	}
 	for _, row := range r.t.changed {
 		r.saw[row] = none
@@ -210,7 +198,7 @@ func (r *run) solve(n int) outcome {
 	r.t.changed = r.t.changed[:0]
 	r.at += n
 	r.Passed(r.covered())
-	return solved
+	return jepsen.Valid
 }
 
 // again starts over and repeats the last solution, since what was learnt from the
@@ -226,9 +214,9 @@ func (r *run) again() bool {
 	}
 	r.open(n)
 	switch r.solve(n) {
-	case stopped:
+	case jepsen.Unknown:
 		return false
-	case failed:
+	case jepsen.Invalid:
 		panic("matching: the last solution is none")
 	}
 	return true
@@ -253,22 +241,14 @@ func (r *run) invalid() fallback.Answer {
 	return fallback.Answer{Verdict: jepsen.Invalid, Order: r.order(r.saw, r.res[row]), FailEvent: r.ops.Res[row]}
 }
 
-// steps returns how many steps the run has done.
-func (r *run) steps() int64 {
-	if r.t == nil {
-		return r.before
-	}
-	return r.before + r.t.s.Steps
-}
-
 // perStep is what a step, a row or a variable costs in units of work.
 const perStep = 8
 
 // count counts the work done so far.
 func (r *run) count() {
-	work := r.steps() + int64(len(r.inv))
+	work := r.before + int64(len(r.inv))
 	if r.t != nil {
-		work += int64(r.t.s.Vars())
+		work += r.t.s.Steps + int64(r.t.s.Vars())
 	}
 	r.Worked(perStep * work)
 }
@@ -281,5 +261,5 @@ func (r *run) poll() bool {
 	}
 	r.count()
 	r.Hold(held)
-	return r.Look() && r.Within(r.steps(), r.MaxSteps)
+	return r.Look()
 }

@@ -29,7 +29,7 @@ func (x *registerSearch) graph(goal int32) bool {
 	}
 	see(nodes[0])
 	for i := 0; i < len(nodes); i++ {
-		if !x.goOn() {
+		if !x.Tick() {
 			return false
 		}
 		n := nodes[i]
@@ -165,7 +165,7 @@ func (p *prices) group(x *registerSearch) {
 	var key []byte
 	var marks []int32
 	for _, n := range x.ranked {
-		if !x.goOn() {
+		if !x.Tick() {
 			return
 		}
 		e, s := x.e[n], x.s[n]
@@ -331,7 +331,7 @@ func (p *prices) run(x *registerSpace, land int32) []int32 {
 func (x *registerSearch) reprice(p *prices) bool {
 	p.sum()
 	for _, g := range p.groups {
-		if !x.goOn() {
+		if !x.Tick() {
 			return false
 		}
 		p.measure(x.registerSpace, g.node)
@@ -341,7 +341,7 @@ func (x *registerSearch) reprice(p *prices) bool {
 	}
 	for _, n := range slices.Backward(x.ranked) {
 		switch {
-		case !x.goOn():
+		case !x.Tick():
 			return false
 		case x.e[n] >= p.goal:
 			p.ahead[n] = fare{}

@@ -55,8 +55,7 @@ type registerSearch struct {
 	nodes   int
 	deepest int
 
-	maxNodes int     // 0: no limit
-	priced   *prices // unless nil, it orders the children
+	priced *prices // unless nil, it orders the children
 }
 
 // move is an edge with the classes of its run.
@@ -84,17 +83,6 @@ func newRegisterSearch(x *registerSpace) *registerSearch {
 	return &registerSearch{registerSpace: x, used: make([]int32, n), nogoods: map[int32][]nogood{}, dense: make([]int32, n)}
 }
 
-// stepsPerNode is how many steps each node of maxNodes allows.
-const stepsPerNode = 1
-
-// goOn says whether the search may go on.
-func (x *registerSearch) goOn() bool {
-	if x.maxNodes > 0 && x.Cause == "" && (len(x.e) > x.maxNodes || x.steps/stepsPerNode > x.maxNodes) {
-		x.Cause = fallback.GaveUp
-	}
-	return x.Tick()
-}
-
 // search looks for a way to return goal. It returns Unknown if budget nodes
 // were not enough, or the limits stopped it.
 func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Verdict {
@@ -111,7 +99,7 @@ func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Ve
 		return jepsen.Invalid
 	}
 	for len(x.stack) > 0 {
-		if x.steps++; !x.goOn() || x.nodes > x.budget {
+		if !x.Tick() || x.nodes > x.budget {
 			return jepsen.Unknown
 		}
 		f := &x.stack[len(x.stack)-1]
@@ -399,7 +387,7 @@ func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bo
 	}
 	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
 	walk = func(v int32) {
-		if x.steps++; !x.goOn() {
+		if !x.Tick() {
 			return
 		}
 		for _, t := range x.from[v] {

@@ -55,7 +55,6 @@ type registerSpace struct {
 	wanted stamps // values that an open read needs
 	hops   []int32
 	queue  []int32
-	steps  int
 }
 
 // runClass holds the crashed writes of a value, or the crashed cas of two values.
@@ -319,7 +318,6 @@ func (x *registerSpace) children(n int32) []edge {
 }
 
 func (x *registerSpace) expand(n int32) {
-	x.steps++
 	x.Work += 20
 	e, s := x.e[n], x.s[n]
 	open, mask := x.OpenRows(e), slices.Clone(x.maskOf(n))

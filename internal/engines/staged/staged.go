@@ -32,12 +32,7 @@ import (
 // space.go says why nothing is lost; all stages walk over the same nodes. The
 // bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the learning
 // is nogood recording (Dechter, 1990).
-type Engine struct {
-	Rules
-	// MaxNodes, if not 0, is how many nodes the engine may hold before it gives
-	// up. It also bounds how long the engine may search.
-	MaxNodes int
-}
+type Engine struct{ Rules }
 
 // Rules switch off, for tests, the rules that shrink the search and lose
 // nothing, and force the later stages.
@@ -62,7 +57,6 @@ func (d Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 		return fallback.Answer{Cause: l.Cause}
 	}
 	x := newRegisterSearch(newRegisterSpace(l, d.Rules))
-	x.maxNodes = d.MaxNodes
 	verdict := x.run()
 	switch {
 	case x.Cause != "":
