@@ -3,7 +3,7 @@ package cdcl
 // resolve learns from a clause that is false.
 func (s *Solver) resolve(c int32) {
 	s.Conflicts++
-	top, only := s.highest(c)
+	top, alone := s.highest(c)
 	if top == 0 {
 		s.unsat = true
 		return
@@ -11,10 +11,11 @@ func (s *Solver) resolve(c int32) {
 	if int(top) <= s.Base {
 		s.lower(int(top))
 	}
-	if only >= 0 {
+	if alone {
 		// All but one of its literals were false before that level was begun.
 		s.backtrack(int(top) - 1)
-		lits := s.watchHighest(c, only)
+		s.rewatch(c)
+		lits := s.literals(c)
 		s.assign(Lit(lits[0]), c, s.level[Lit(lits[1]).Var()])
 		return
 	}
@@ -26,19 +27,15 @@ func (s *Solver) resolve(c int32) {
 // activityDecay is the factor by which activities shrink at every conflict.
 const activityDecay = 0.95
 
-// highest returns the highest level in a false clause, and the place of the
-// literal that has it, or -1 if several do.
-func (s *Solver) highest(c int32) (level int32, only int) {
-	level, only = -1, -1
-	for i, x := range s.literals(c) {
-		switch at := s.level[Lit(x).Var()]; {
-		case at > level:
-			level, only = at, i
-		case at == level:
-			only = -1
-		}
+// highest returns the highest level in a false clause, and says whether a single literal has it.
+func (s *Solver) highest(c int32) (level int32, alone bool) {
+	level = -1
+	for _, x := range s.literals(c) {
+		at := s.level[Lit(x).Var()]
+		alone = at > level || alone && at < level
+		level = max(level, at)
 	}
-	return level, only
+	return level, alone
 }
 
 // lower takes Base below a level at which there is a conflict, twice as far as the
@@ -46,26 +43,6 @@ func (s *Solver) highest(c int32) (level int32, only int) {
 func (s *Solver) lower(level int) {
 	s.lowered = max(1, 2*s.lowered)
 	s.Base = max(0, min(level-1, s.Base-s.lowered))
-}
-
-// watchHighest makes a clause watch the literal at a place and, among the
-// others, the one with the highest level. The first is unassigned, and the
-// others are false. It moves these two to the front.
-func (s *Solver) watchHighest(c int32, at int) []int32 {
-	lits := s.literals(c)
-	s.unwatch(c, 0)
-	s.unwatch(c, 1)
-	lits[0], lits[at] = lits[at], lits[0]
-	high := 1
-	for i := 2; i < len(lits); i++ {
-		if s.level[Lit(lits[i]).Var()] > s.level[Lit(lits[high]).Var()] {
-			high = i
-		}
-	}
-	lits[1], lits[high] = lits[high], lits[1]
-	s.watch(c, 0, 0)
-	s.watch(c, 1, 1)
-	return lits
 }
 
 // unwatch removes watch k of a clause from its list.

@@ -12,8 +12,7 @@
 //   - It learns the first unique implication point, minimized (Sörensson & Biere, 2009).
 //   - Variables that are alternatives of one question form a group. Groups that
 //     took part in recent conflicts are decided first (VSIDS, Chaff). The theory
-//     may say which alternative. Without a theory, a variable gets the value that
-//     it had before.
+//     says which alternative.
 //   - Restarts follow Luby's sequence. Learnt clauses stay if their literals come
 //     from few levels (Audemard & Simon, 2009).
 //   - Backtracking is chronological if need be (Nadel & Ryvchin, 2018; Möhle & Biere,
@@ -26,7 +25,8 @@
 // built, and by the theory while it checks one. A Solver does not guess: unless it
 // was stopped, it is right.
 //
-// It is not a solver for large formulas: there is no preprocessing.
+// It is not a solver for large formulas: there is no preprocessing. gophersat, which others keep, would not do: it takes
+// clauses only between searches, lets no theory speak during one, and does not bound its memory.
 //
 // solver.go has the formula, propagate.go the search, analyze.go what is learned from a conflict, reduce.go what is
 // dropped again, and heap.go the order of decisions.

@@ -88,8 +88,7 @@ func (s *Solver) goesOn() bool {
 // Solve searches for an assignment that makes every clause true, answers the
 // question of every group, and is consistent with the theory. If there is one, it
 // is in Trail when Solve returns. The search goes on from there when more is
-// added. Variables of no group may stay unassigned; they can be false. Without a
-// theory every group is a variable.
+// added. Variables of no group may stay unassigned; they can be false.
 func (s *Solver) Solve() Verdict {
 	for !s.unsat {
 		if !s.goesOn() {
@@ -128,7 +127,7 @@ func (s *Solver) fixpoint() int32 {
 		if c := s.propagate(); c != 0 {
 			return c
 		}
-		if s.theory == nil || !s.theory.Propagate() {
+		if !s.theory.Propagate() {
 			return 0
 		}
 	}
@@ -142,17 +141,7 @@ func (s *Solver) choose() (l Lit, ok bool) {
 		if !any {
 			return 0, false
 		}
-		if s.theory != nil {
-			if l, ok := s.theory.Choose(g); ok {
-				return l, true
-			}
-			continue
-		}
-		// Without a theory, groups are numbered as their variables.
-		if l = Pos(g); s.value[l] == 0 {
-			if s.phase[g] < 0 || s.NoPhases {
-				l = Neg(g)
-			}
+		if l, ok := s.theory.Choose(g); ok {
 			return l, true
 		}
 	}

@@ -38,7 +38,7 @@ const NoGroup int32 = -1
 
 // Options switch techniques off, for tests, and bound the search.
 type Options struct {
-	NoRestarts, NoMinimizing, NoReducing, NoActivity, NoPhases, NoBase bool
+	NoRestarts, NoMinimizing, NoReducing, NoActivity, NoBase bool
 	// Poll, unless nil, is called every few thousand steps and says whether to go on.
 	Poll func() bool
 }
@@ -71,7 +71,6 @@ type Solver struct {
 	reason []int32 // by variable: the clause that implied it, or 0
 	group  []int32 // by variable
 	head   []int32 // by literal: the first clause that watches it, or 0
-	phase  []int8  // by variable: the value that it had last
 	seen   []int8  // by variable: met during analysis
 
 	clauses []int32 // all clauses, one after another; see the constants below
@@ -109,7 +108,7 @@ const (
 	glueOne = 8
 )
 
-// New returns a formula without clauses. The theory may be nil.
+// New returns a formula without clauses.
 func New(theory Theory, o Options) *Solver {
 	return &Solver{Options: o, theory: theory, clauses: make([]int32, 1, 1024), increase: 1, restart: restartUnit, reduce: firstReduce}
 }
@@ -123,7 +122,7 @@ func (s *Solver) NewVar(group int32) int32 {
 	s.value = append(s.value, 0, 0)
 	s.head = append(s.head, 0, 0)
 	s.level, s.reason, s.group = append(s.level, 0), append(s.reason, 0), append(s.group, group)
-	s.phase, s.seen = append(s.phase, -1), append(s.seen, 0)
+	s.seen = append(s.seen, 0)
 	if group != NoGroup {
 		s.heap.insert(group)
 	}
@@ -156,7 +155,7 @@ func (s *Solver) Learnt() int { return len(s.learnt) }
 
 // Bytes returns how much memory the solver holds.
 func (s *Solver) Bytes() int64 {
-	return int64(cap(s.value)+cap(s.phase)+cap(s.seen)) + 4*int64(cap(s.head)+cap(s.level)+cap(s.reason)+cap(s.group)+
+	return int64(cap(s.value)+cap(s.seen)) + 4*int64(cap(s.head)+cap(s.level)+cap(s.reason)+cap(s.group)+
 		cap(s.clauses)+cap(s.learnt)+cap(s.trail)+cap(s.control)) + s.heap.bytes()
 }
 
@@ -222,11 +221,7 @@ func (s *Solver) nextPending() int32 {
 	for len(s.pending) > 0 {
 		c := s.pending[len(s.pending)-1]
 		s.pending = s.pending[:len(s.pending)-1]
-		s.unwatch(c, 0)
-		s.unwatch(c, 1)
-		bestInFront(s, s.literals(c))
-		s.watch(c, 0, 0)
-		s.watch(c, 1, 1)
+		s.rewatch(c)
 		if s.isFalse(c) {
 			return c
 		}
@@ -265,6 +260,15 @@ func bestInFront[L ~int32](s *Solver, lits []L) {
 		}
 		lits[to], lits[best] = lits[best], lits[to]
 	}
+}
+
+// rewatch makes a clause watch its best literals.
+func (s *Solver) rewatch(c int32) {
+	s.unwatch(c, 0)
+	s.unwatch(c, 1)
+	bestInFront(s, s.literals(c))
+	s.watch(c, 0, 0)
+	s.watch(c, 1, 1)
 }
 
 // store writes a clause and watches its first two literals.
@@ -314,7 +318,6 @@ func (s *Solver) backtrack(level int) {
 			kept = append(kept, l)
 			continue
 		}
-		s.phase[v] = 1 - 2*int8(l&1)
 		s.value[l], s.value[l.Not()] = 0, 0
 		s.reason[v] = 0
 		if g := s.group[v]; g != NoGroup {
@@ -324,7 +327,5 @@ func (s *Solver) backtrack(level int) {
 	s.trail, s.control = kept, s.control[:level]
 	s.queue = min(s.queue, start)
 	s.Base = min(s.Base, level)
-	if s.theory != nil {
-		s.theory.Undo(start)
-	}
+	s.theory.Undo(start)
 }

@@ -28,9 +28,8 @@ var switches = map[string]Options{
 	"no minimizing": {NoMinimizing: true},
 	"no reducing":   {NoReducing: true},
 	"no activity":   {NoActivity: true},
-	"no phases":     {NoPhases: true},
 	"no base":       {NoBase: true},
-	"none":          {NoRestarts: true, NoMinimizing: true, NoReducing: true, NoActivity: true, NoPhases: true, NoBase: true},
+	"none":          {NoRestarts: true, NoMinimizing: true, NoReducing: true, NoActivity: true, NoBase: true},
 }
 
 // random returns clauses of one to four literals.
@@ -69,8 +68,37 @@ func satisfiable(clauses [][]Lit, vars int) bool {
 	return false
 }
 
+// free is a theory that allows everything. A variable, which is its own group, gets the value that it had before.
+type free struct {
+	*Solver
+	had map[int32]Lit
+}
+
+func (x *free) Undo(int) {}
+
+func (x *free) Choose(g int32) (Lit, bool) {
+	l, known := x.had[g]
+	if !known {
+		l = Neg(g)
+	}
+	return l, x.Value(l) == 0
+}
+
+func (x *free) Propagate() bool {
+	for _, l := range x.trail {
+		x.had[l.Var()] = l
+	}
+	return false
+}
+
+// newSolver returns a solver of a theory, which is free if it is nil.
 func newSolver(theory Theory, o Options, vars int) *Solver {
+	x := &free{had: map[int32]Lit{}}
+	if theory == nil {
+		theory = x
+	}
 	s := New(theory, o)
+	x.Solver = s
 	for range vars {
 		s.NewVar(s.NewGroup())
 	}
@@ -344,7 +372,7 @@ func TestPigeonsDoNotFit(t *testing.T) {
 	}
 	for name, o := range switches {
 		for n := range most + 1 {
-			s := New(nil, o)
+			s := newSolver(nil, o, 0)
 			holes(s, n)
 			if got := s.Solve(); got != Unsatisfiable {
 				t.Errorf("%s, %d holes: %d", name, n, got)
@@ -354,7 +382,7 @@ func TestPigeonsDoNotFit(t *testing.T) {
 	if effort.Race {
 		return // the search is in one goroutine, and takes a minute
 	}
-	s := New(nil, Options{})
+	s := newSolver(nil, Options{}, 0)
 	holes(s, 8) // long enough for restarts, and for clauses to be dropped
 	if got := s.Solve(); got != Unsatisfiable || s.restarts == 0 || s.Conflicts < firstReduce {
 		t.Errorf("8 holes: %d after %d conflicts and %d restarts", got, s.Conflicts, s.restarts)
@@ -399,7 +427,7 @@ func TestWhatIsLearntIsImplied(t *testing.T) {
 
 func TestSolveStopsWhenItIsTold(t *testing.T) {
 	polls := 0
-	s := New(nil, Options{Poll: func() bool { polls++; return polls < 3 }})
+	s := newSolver(nil, Options{Poll: func() bool { polls++; return polls < 3 }}, 0)
 	holes(s, 12)
 	if got := s.Solve(); got != Stopped || polls != 3 {
 		t.Errorf("%d after %d polls", got, polls)
