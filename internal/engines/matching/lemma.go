@@ -1,15 +1,31 @@
 package matching
 
 import (
+	"math"
 	"slices"
 
 	"clew/internal/engines/cdcl"
-	"clew/models"
 )
 
-// threshold is a variable that holds if some read sees a node and returned by a
-// time, or began at a time or later.
-type threshold struct{ variable, time, next int32 }
+// threshold is a variable that holds if some read that sees a node has at most some key, on one side. A list of them
+// ascends by key, from the strongest on.
+type threshold struct{ variable, key, next int32 }
+
+// A side says what matters about reads: that they returned by a time, or that they began at a time or later.
+type side int
+
+const (
+	early side = iota
+	late
+)
+
+// key returns the less the earlier a read returned, or the later it began.
+func (t *theory) key(s side, row int32) int32 {
+	if s == early {
+		return t.res[row]
+	}
+	return -t.inv[row]
+}
 
 // nodeOfEvent returns the node to which the operation belongs that returned or
 // began at a time.
@@ -150,12 +166,12 @@ func (t *theory) lemma() {
 	}
 	for i := 0; i < len(t.early); i += 2 {
 		if node, time := t.early[i], t.early[i+1]; t.nodeRes[node] > time {
-			say(t.earlyLit(node, time).Not())
+			say(t.someRead(early, node, time).Not())
 		}
 	}
 	for i := 0; i < len(t.late); i += 2 {
 		if node, time := t.late[i], t.late[i+1]; t.nodeInv[node] <= time {
-			say(t.lateLit(node, time+1).Not())
+			say(t.someRead(late, node, -time-1).Not())
 		}
 	}
 	t.add()
@@ -168,90 +184,59 @@ func (t *theory) add() {
 	t.Undo(t.head)
 }
 
-// earlyLit returns a literal that says that some read of a node returned by a
-// time. There is one.
-func (t *theory) earlyLit(node, time int32) cdcl.Lit {
+// someRead returns a literal that says that some read of a node has at most a key. There is one.
+func (t *theory) someRead(s side, node, key int32) cdcl.Lit {
 	if t.NoThresholds {
-		return cdcl.Pos(t.sees[t.at[t.nodeFirst[node]]])
-	}
-	only, latest, count := none, int32(-1), 0
-	for v := t.readBefore(t.firstOfNode[node], time); v != none && count < 2; v = t.readBefore(t.nextOfNode[v], time) {
-		if !t.isOut(v) {
-			only, latest = v, max(latest, t.res[t.reader[v]])
-			count++
+		event := t.nodeFirst[node]
+		if s == late {
+			event = t.nodeLast[node]
 		}
+		return cdcl.Pos(t.sees[t.at[event]])
 	}
+	only, weakest, count := none, int32(math.MinInt32), 0
+	t.eachRead(s, node, math.MinInt32, key, func(v, key int32) bool {
+		only, weakest = v, max(weakest, key)
+		count++
+		return s == late || count < 2
+	})
 	if count == 1 {
 		return cdcl.Pos(only)
 	}
-	// The list ascends.
-	earlier, later := none, t.earlyOf[node]
-	for later != none && t.thresholds[later].time < latest {
-		earlier, later = later, t.thresholds[later].next
+	stronger, weaker := none, t.thresholdsOf[s][node]
+	for weaker != none && t.thresholds[weaker].key < weakest {
+		stronger, weaker = weaker, t.thresholds[weaker].next
 	}
-	if later != none && t.thresholds[later].time == latest {
-		return cdcl.Pos(t.thresholds[later].variable)
-	}
-	implied := t.lits[len(t.lits):]
-	since := int32(-1)
-	if earlier != none {
-		implied = append(implied, cdcl.Pos(t.thresholds[earlier].variable))
-		since = t.thresholds[earlier].time
-	}
-	for v := t.readBefore(t.firstOfNode[node], latest); v != none && t.res[t.reader[v]] > since; v = t.readBefore(t.nextOfNode[v], latest) {
-		if !t.isOut(v) {
-			implied = append(implied, cdcl.Pos(v))
-		}
-	}
-	return t.newThreshold(&t.earlyOf[node], earlier, later, latest, implied)
-}
-
-// lateLit returns a literal that says that some read of a node was invoked at a
-// time or later. There is one.
-func (t *theory) lateLit(node, time int32) cdcl.Lit {
-	if t.NoThresholds {
-		return cdcl.Pos(t.sees[t.at[t.nodeLast[node]]])
-	}
-	only, least, count := none, models.Open, 0
-	for v := t.readBefore(t.firstOfNode[node], models.Open); v != none && t.res[t.reader[v]] >= time; v = t.readBefore(t.nextOfNode[v], models.Open) {
-		if inv := t.inv[t.reader[v]]; inv >= time && !t.isOut(v) {
-			only, least = v, min(least, inv)
-			count++
-		}
-	}
-	if count == 1 {
-		return cdcl.Pos(only)
-	}
-	// The list descends.
-	later, earlier := none, t.lateOf[node]
-	for earlier != none && t.thresholds[earlier].time > least {
-		later, earlier = earlier, t.thresholds[earlier].next
-	}
-	if earlier != none && t.thresholds[earlier].time == least {
-		return cdcl.Pos(t.thresholds[earlier].variable)
+	if weaker != none && t.thresholds[weaker].key == weakest {
+		return cdcl.Pos(t.thresholds[weaker].variable)
 	}
 	implied := t.lits[len(t.lits):]
-	until := models.Open
-	if later != none {
-		implied = append(implied, cdcl.Pos(t.thresholds[later].variable))
-		until = t.thresholds[later].time
+	since := int32(math.MinInt32)
+	if stronger != none {
+		implied = append(implied, cdcl.Pos(t.thresholds[stronger].variable))
+		since = t.thresholds[stronger].key
 	}
-	for v := t.readBefore(t.firstOfNode[node], models.Open); v != none && t.res[t.reader[v]] >= least; v = t.readBefore(t.nextOfNode[v], models.Open) {
-		if inv := t.inv[t.reader[v]]; inv >= least && inv < until && !t.isOut(v) {
-			implied = append(implied, cdcl.Pos(v))
-		}
-	}
-	return t.newThreshold(&t.lateOf[node], later, earlier, least, implied)
+	t.eachRead(s, node, since, weakest, func(v, _ int32) bool {
+		implied = append(implied, cdcl.Pos(v))
+		return true
+	})
+	return t.newThreshold(&t.thresholdsOf[s][node], stronger, weaker, weakest, implied)
 }
 
-// readBefore returns the first variable from v on, in the list of its node, of a read
-// that returned by a time. Readers are opened by return, so reads further on returned
-// earlier.
-func (t *theory) readBefore(v, time int32) int32 {
-	for v != none && (t.res[t.reader[v]] > time || isLink(t.ops.Op(t.reader[v]))) {
-		v = t.nextOfNode[v]
+// eachRead calls f, until it returns false, with the variables of reads that may see a node and have a key greater than
+// one and at most another. Readers are opened by return, so reads further on in the list of a node returned earlier.
+func (t *theory) eachRead(s side, node, after, until int32, f func(v, key int32) bool) {
+	for v := t.firstOfNode[node]; v != none; v = t.nextOfNode[v] {
+		row := t.reader[v]
+		if isLink(t.ops.Op(row)) {
+			continue
+		}
+		if s == early && t.res[row] <= after || s == late && t.res[row] < -until {
+			return
+		}
+		if key := t.key(s, row); key > after && key <= until && !t.isOut(v) && !f(v, key) {
+			return
+		}
 	}
-	return v
 }
 
 // isOut says whether a variable is permanently false.
@@ -261,7 +246,7 @@ func (t *theory) isOut(v int32) bool {
 
 // newThreshold puts a threshold into a list after one and before another. by
 // holds the literals that imply it. At least one of them holds.
-func (t *theory) newThreshold(list *int32, stronger, weaker, time int32, by []cdcl.Lit) cdcl.Lit {
+func (t *theory) newThreshold(list *int32, stronger, weaker, key int32, by []cdcl.Lit) cdcl.Lit {
 	// Its reason is the literal of the lowest level that holds.
 	best := none
 	for i, l := range by {
@@ -281,7 +266,7 @@ func (t *theory) newThreshold(list *int32, stronger, weaker, time int32, by []cd
 		t.s.AddClause(x.Not(), cdcl.Pos(t.thresholds[weaker].variable))
 	}
 	at := int32(len(t.thresholds))
-	t.thresholds = append(t.thresholds, threshold{v, time, weaker})
+	t.thresholds = append(t.thresholds, threshold{v, key, weaker})
 	if stronger == none {
 		*list = at
 	} else {

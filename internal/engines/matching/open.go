@@ -24,16 +24,13 @@ func (t *theory) newSaw(row, node int32) int32 {
 	if isLink(t.ops.Op(row)) {
 		return v
 	}
-	for at := t.earlyOf[node]; at != none; at = t.thresholds[at].next {
-		if t.thresholds[at].time >= t.res[row] {
-			t.s.AddClause(cdcl.Neg(v), cdcl.Pos(t.thresholds[at].variable))
-			break
+	for s, of := range t.thresholdsOf {
+		at := of[node]
+		for at != none && t.thresholds[at].key < t.key(side(s), row) {
+			at = t.thresholds[at].next
 		}
-	}
-	for at := t.lateOf[node]; at != none; at = t.thresholds[at].next {
-		if t.thresholds[at].time <= t.inv[row] {
+		if at != none {
 			t.s.AddClause(cdcl.Neg(v), cdcl.Pos(t.thresholds[at].variable))
-			break
 		}
 	}
 	return v

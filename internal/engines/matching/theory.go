@@ -34,12 +34,12 @@ type theory struct {
 	needOf            []int32 // by node: its latest need, or none
 	needed            []int32 // by node: the need with the earliest time that is assigned, or none
 	thresholds        []threshold
-	earlyOf, lateOf   []int32 // by node: the first of its thresholds, or none
-	nodeFirst         []int32 // by node: the first return among it and the reads of it
-	nodeLast          []int32 // the last invocation
-	next              []int32 // by node: the cas that saw it, or none
-	parent, size      []int32 // by node: chains are trees of nodes
-	first, end        []int32 // by root: as nodeFirst and nodeLast, of the whole chain
+	thresholdsOf      [2][]int32 // by side and node: its strongest threshold, or none
+	nodeFirst         []int32    // by node: the first return among it and the reads of it
+	nodeLast          []int32    // the last invocation
+	next              []int32    // by node: the cas that saw it, or none
+	parent, size      []int32    // by node: chains are trees of nodes
+	first, end        []int32    // by root: as nodeFirst and nodeLast, of the whole chain
 	done              []step
 	head              int          // how much of the trail is done
 	horizon           int32        // the time up to which readers are open for decision
@@ -82,7 +82,8 @@ func newTheory(p *problem, rules Rules, poll func() bool) *theory {
 	t.s = cdcl.New(t, cdcl.Options{Poll: poll, NoRestarts: rules.NoRestarts, NoReducing: rules.NoReducing, NoActivity: rules.NoActivity,
 		NoMinimizing: rules.NoMinimizing, NoBase: rules.NoBase})
 	t.groupOf, t.firstOfReader, t.sees, t.before, t.wish = nones(rows), nones(rows), nones(rows), nones(rows), nones(rows)
-	t.firstOfNode, t.needOf, t.needed, t.earlyOf, t.lateOf, t.next = nones(n), nones(n), nones(n), nones(n), nones(n), nones(n)
+	t.firstOfNode, t.needOf, t.needed, t.next = nones(n), nones(n), nones(n), nones(n)
+	t.thresholdsOf = [2][]int32{nones(n), nones(n)}
 	t.nodeFirst, t.nodeLast = append(t.nodeFirst, p.nodeRes...), append(t.nodeLast, p.nodeInv...)
 	t.first, t.end = append(t.first, p.nodeRes...), append(t.end, p.nodeInv...)
 	t.parent, t.size = make([]int32, n), make([]int32, n)
