@@ -1,13 +1,18 @@
 package clew
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
+	"time"
 
 	"clew/internal/batch"
+	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/internal/watchdog"
 	"clew/jepsen"
@@ -34,9 +39,22 @@ type StoreOptions struct {
 	// Shard, such as "3/16", chooses a part of the histories, by their names: 16 machines that each check one part
 	// check them all. "" is all. "auto" takes the part of a Kubernetes or Slurm task from the environment.
 	Shard string
+	// ShardKeys splits every history of independent keys by its keys.
+	ShardKeys bool
+	// ShardTo, unless nil, gets what MergeShards reads about the Shard.
+	ShardTo io.Writer
+	// Evidence, unless "", is a folder for the core of each history that is not linearizable, below it at the path of
+	// the history. It becomes a store of them.
+	Evidence string
+	// Pages, unless "", is a folder for a page of each history that is not valid, and an index.html of all, which only
+	// a store without shards has.
+	Pages string
+	// PageStyle is "clew", as is "", or "porcupine".
+	PageStyle string
 	// FS, unless nil, has the paths, such as an object store. Otherwise they are those of this machine.
 	FS fs.FS
-	// Warn, unless nil, is called for what is skipped at a path although it has the name of a history.
+	// Warn, unless nil, is called for what is skipped at a path although it has the name of a history, for a file in
+	// Evidence or Pages that an earlier check left, and for what could not be written at the end.
 	Warn func(path, what string)
 }
 
@@ -49,6 +67,12 @@ type Run struct {
 	// Result is always there. Its verdict is unknown if the history cannot be read, or if a limit or the context ends
 	// its check.
 	Result *report.Result
+	// Lost says what could not be written about the run, in Evidence, in Pages or to ShardTo. It is nil if all was.
+	Lost error
+
+	err    error           // why the history could not be read
+	record *outputs.Record // if MergeShards has read the run, else nil
+	page   string          // the same: the link to its page
 }
 
 // CheckStore checks all histories below some paths, several at once, and yields them in order. A path is a history, or
@@ -62,63 +86,111 @@ type Run struct {
 // ends early, CheckStore ends the checks that are under way.
 func CheckStore(ctx context.Context, o StoreOptions, paths ...string) iter.Seq2[Run, error] {
 	return func(yield func(Run, error) bool) {
-		ctx, end := context.WithCancel(ctx)
-		defer end()
-		c, jobs, err := o.checker(ctx, paths)
+		c, err := newStoreCheck(ctx, &o)
+		var jobs []*batch.Job
+		if err == nil {
+			var end context.CancelFunc
+			ctx, end = context.WithCancel(ctx)
+			defer end()
+			c.Watch(ctx)
+			jobs, err = c.find(ctx, paths)
+		}
 		if err != nil {
 			yield(Run{Result: &report.Result{Cause: jepsen.Unreadable, Error: err.Error()}}, err)
 			return
 		}
-		c.Watch(ctx)
-		check := func(i int) batch.Answer {
+		whole := true
+		check := func(i int) stored { return c.check(ctx, jobs[i]) }
+		batch.InOrder(len(jobs), func(i int) { c.ReadAhead(ctx, jobs[i]) }, check, func(i int, x stored) bool {
 			j := jobs[i]
-			defer j.End()
-			late := func(cause jepsen.Cause) batch.Answer { return batch.Answer{Result: j.Late(cause, false)} }
-			return batch.Within(ctx, &c.Bounds, c.TimeLimit-j.Took, func(ctx context.Context) batch.Answer { return o.run(ctx, c, j) }, late)
-		}
-		batch.InOrder(len(jobs), func(i int) { c.ReadAhead(ctx, jobs[i]) }, check, func(i int, x batch.Answer) bool {
-			return yield(Run{jobs[i].Path, jobs[i].Test, jobs[i].Time, x.Result}, x.Err)
+			run := Run{Path: j.Path, Test: j.Test, Time: j.Time, Result: x.Result, Lost: errors.Join(x.lost, c.toShard(j, x.Answer)), err: x.Err}
+			whole = yield(run, x.Err)
+			return whole
 		})
+		if whole && ctx.Err() == nil {
+			c.finish(ctx, jobs)
+		}
 	}
 }
 
-// checker returns what checks the histories below the paths, and these.
-func (o *StoreOptions) checker(ctx context.Context, paths []string) (*batch.Checker, []*batch.Job, error) {
+// storeCheck is a check of a store that is under way.
+type storeCheck struct {
+	batch.Checker
+	o       *StoreOptions
+	shard   *batch.Shard // nil: all histories are checked
+	folders *batch.Folders
+}
+
+// stored is what became of a history, and of what was to be written about it.
+type stored struct {
+	batch.Answer
+	lost error
+}
+
+// newStoreCheck returns a check, or an error if the options make no sense.
+func newStoreCheck(ctx context.Context, o *StoreOptions) (*storeCheck, error) {
 	if ctx == nil {
-		return nil, nil, errNoContext
+		return nil, errNoContext
 	}
 	if err := o.check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var shard *store.Shard
+	style := cmp.Or(o.PageStyle, outputs.Styles[0])
+	if err := batch.CheckStyle(style); err != nil {
+		return nil, err
+	}
+	c := &storeCheck{o: o, folders: batch.NewFolders(o.Evidence, o.Pages, style)}
+	c.Bounds, c.Decide = batch.Bounds{TimeLimit: o.TimeLimit, Memory: o.MemoryLimit}, o.decide()
+	if o.Shard == "" && (o.ShardTo != nil || o.ShardKeys) {
+		return nil, errors.New("StoreOptions.ShardTo and StoreOptions.ShardKeys require StoreOptions.Shard")
+	}
 	if o.Shard != "" {
-		some, err := store.ParseShard(o.Shard, os.Getenv)
+		part, err := store.ParseShard(o.Shard, os.Getenv)
 		if err != nil {
-			return nil, nil, fmt.Errorf("StoreOptions.Shard: %w", err)
+			return nil, fmt.Errorf("StoreOptions.Shard: %w", err)
 		}
-		shard = &some
+		c.shard = &batch.Shard{Shard: part, ByKeys: o.ShardKeys, ListsAll: o.ShardKeys || o.Tests != nil || c.folders.Asked()}
+		c.shard.Trailer.Clew, c.shard.Trailer.Settings = outputs.Build(), o.settings()
 	}
-	c := &batch.Checker{Bounds: batch.Bounds{TimeLimit: o.TimeLimit, Memory: o.MemoryLimit}, Decide: o.decide()}
-	keep := c.Keep()
-	var jobs []*batch.Job
-	for _, path := range paths {
-		var archive *store.Packed
-		if p, packed := store.PackedAt(path); packed && shard != nil && o.FS == nil {
-			if archive = &p; !shard.Opens(p) {
-				continue
-			}
-		}
-		found, err := o.find(ctx, path, &keep)
-		for _, s := range found {
-			if shard.HasSource(s, archive) {
-				jobs = append(jobs, o.job(s, nil))
-			}
-		}
-		if s := (store.Source{Path: path}); err != nil && shard.HasSource(s, archive) {
-			jobs = append(jobs, o.job(s, err))
+	return c, nil
+}
+
+// settings says what is checked and how, as far as text can.
+func (o *StoreOptions) settings() string {
+	return fmt.Sprintf("%+v", struct {
+		Settings               store.Settings
+		ClockError             int64
+		Algorithm              string
+		Depth                  int
+		TimeLimit              time.Duration
+		MemoryLimit            int64
+		Verify                 Verification
+		ShardKeys, OwnForTests bool
+	}{o.reading(o.Spec).Settings, o.ClockError, o.Algorithm, o.Depth, o.TimeLimit, o.MemoryLimit, o.Verify, o.ShardKeys, o.Tests != nil})
+}
+
+// reading returns how to read a history of a model.
+func (o *StoreOptions) reading(spec models.Spec) store.Reading {
+	return store.Given(spec, o.Independent, o.Keyless, o.AllClients, o.ClockError)
+}
+
+// find returns the jobs for the histories below the paths. It fails if what is to be written would destroy one.
+func (c *storeCheck) find(ctx context.Context, paths []string) ([]*batch.Job, error) {
+	jobs := c.Find(ctx, paths, batch.Search{Shard: c.shard, FS: c.o.FS, Job: c.o.job, Warn: c.o.warn})
+	inputs, _ := batch.Inputs(jobs)
+	if err := cmp.Or(c.folders.Outside(paths), c.folders.Check(jobs, inputs, map[string]string{}), c.folders.Probe()); err != nil {
+		return nil, err
+	}
+	return c.shard.Own(ctx, jobs), nil
+}
+
+// warn passes on what the user of the library may want to know.
+func (o *StoreOptions) warn(path string, what ...string) {
+	for _, w := range what {
+		if o.Warn != nil {
+			o.Warn(path, w)
 		}
 	}
-	return c, jobs, nil
 }
 
 // decide returns what decides a history.
@@ -128,28 +200,17 @@ func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.Histor
 		check.Memory = NewMemory(o.MemoryLimit)
 	}
 	check.TimeLimit = 0 // the context has it
-	return func(ctx context.Context, _ *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
+	return func(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 		own := check
-		own.Independent, own.Keyless = how.Independent, how.Keyless
+		if own.Independent, own.Keyless = how.Independent, how.Keyless; j.Keys != nil {
+			own.Keys = j.Keys
+		}
 		r, err := Check(ctx, h, how.Spec, own)
 		if err != nil {
 			return nil, Placed(h, err)
 		}
 		return r, nil
 	}
-}
-
-// find returns the histories at a path. It may keep some bytes of archives.
-func (o *StoreOptions) find(ctx context.Context, path string, keep *int64) ([]store.Source, error) {
-	how := store.Options{Keep: keep, Warn: func(what string) {
-		if o.Warn != nil {
-			o.Warn(path, what)
-		}
-	}}
-	if o.FS != nil {
-		return store.FindFS(ctx, o.FS, path, how)
-	}
-	return store.Find(ctx, path, how)
 }
 
 // job returns the job for a history that was found, or for a path where none can be found.
@@ -160,18 +221,63 @@ func (o *StoreOptions) job(s store.Source, missing error) *batch.Job {
 			spec = own
 		}
 	}
-	return &batch.Job{Source: s, Missing: missing, Reading: store.Given(spec, o.Independent, o.Keyless, o.AllClients, o.ClockError)}
+	return &batch.Job{Source: s, Missing: missing, Reading: o.reading(spec)}
 }
 
-// run checks a history. A panic is a result, too.
-func (o *StoreOptions) run(ctx context.Context, c *batch.Checker, j *batch.Job) (x batch.Answer) {
-	bug := j.Ahead.Bug
-	if bug == "" {
-		bug = watchdog.Guarded(func() { x = c.Check(ctx, j) })
-	}
+// check checks a history within the limits, and writes what is to be written about it. A panic is a result, too.
+func (c *storeCheck) check(ctx context.Context, j *batch.Job) (x stored) {
+	defer j.End()
+	start := time.Now()
+	left := c.TimeLimit - j.Took
+	x.Answer = batch.Within(ctx, &c.Bounds, left, func(ctx context.Context) (a batch.Answer) {
+		bug := cmp.Or(j.Ahead.Bug, watchdog.Guarded(func() { a = c.Check(ctx, j) }))
+		if bug != "" {
+			a = batch.Answer{Result: j.Undecided(jepsen.Panicked)}
+			a.Result.Error = bug
+		}
+		return a
+	}, func(cause jepsen.Cause) batch.Answer { return batch.Answer{Result: j.Late(cause, false)} })
+	ctx, done := c.Lastly(ctx, left-time.Since(start))
+	defer done()
+	bug := watchdog.Guarded(func() {
+		x.lost = c.folders.Page(ctx, j, x.Result)
+		if core := c.folders.Core(j, x.Result); core != nil {
+			x.lost = errors.Join(core(ctx), x.lost)
+		}
+		c.o.warn(j.Path, c.folders.Stale(j, x.Result)...)
+	})
 	if bug != "" {
-		x = batch.Answer{Result: j.Undecided(jepsen.Panicked)}
-		x.Result.Error = bug
+		x.lost = errors.New(bug)
 	}
 	return x
+}
+
+// toShard writes the line of a history in a shard. After an error no further line is written, so the shard is cut
+// short.
+func (c *storeCheck) toShard(j *batch.Job, x batch.Answer) error {
+	if c.o.ShardTo == nil {
+		return nil
+	}
+	line, printed := c.shard.Line(j, x.Result, x.Err)
+	if _, err := io.WriteString(c.o.ShardTo, line); err != nil {
+		c.o.ShardTo = nil
+		return fmt.Errorf("StoreOptions.ShardTo: %w", err)
+	}
+	printed()
+	return nil
+}
+
+// finish writes what comes after the last history.
+func (c *storeCheck) finish(ctx context.Context, jobs []*batch.Job) {
+	ctx, done := c.Lastly(ctx, c.TimeLimit)
+	defer done()
+	var err error
+	if c.shard != nil && c.o.ShardTo != nil {
+		_, err = io.WriteString(c.o.ShardTo, c.shard.End())
+	} else if c.shard == nil {
+		err = c.folders.Index(ctx, jobs)
+	}
+	if err != nil {
+		c.o.warn(cmp.Or(c.o.Pages, c.o.Shard), err.Error())
+	}
 }

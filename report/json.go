@@ -80,8 +80,7 @@ func (r *Result) Line() Line {
 	if r.Missing != "" {
 		l.Warnings = append(l.Warnings, r.Missing)
 	}
-	if r.Verdict == jepsen.Invalid {
-		f := r.FirstFailing()
+	if f := r.FirstFailing(); f.fails() {
 		index, line := f.History.Index(f.FailEvent.OrNone()), f.History.Line(f.FailEvent.OrNone())
 		l.OpIndex = &index
 		if line > 0 {

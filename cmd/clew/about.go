@@ -35,50 +35,11 @@ func printVersion(stdout io.Writer) error {
 	return err
 }
 
-// version returns the version that the Go toolchain recorded when it built the program.
-func version() string {
-	info, _ := debug.ReadBuildInfo()
-	return versionOf(info)
-}
-
-func versionOf(info *debug.BuildInfo) string {
-	if info == nil || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
-}
-
 // versionLine returns the version, the commit if it is known, and what built the program:
 //
 //	v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z, modified), go1.26.0 linux/amd64
 func versionLine(info *debug.BuildInfo) string {
-	return buildOf(info) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
-}
-
-// build returns the version and the commit.
-func build() string {
-	info, _ := debug.ReadBuildInfo()
-	return buildOf(info)
-}
-
-func buildOf(info *debug.BuildInfo) string {
-	line, built := versionOf(info), map[string]string{}
-	if info != nil {
-		for _, s := range info.Settings {
-			built[s.Key] = s.Value
-		}
-	}
-	if commit := built["vcs.revision"]; commit != "" {
-		said := "commit " + commit[:min(len(commit), 12)]
-		if when := built["vcs.time"]; when != "" {
-			said += " of " + when
-		}
-		if built["vcs.modified"] == "true" {
-			said += ", modified"
-		}
-		line += " (" + said + ")"
-	}
-	return line
+	return outputs.BuildOf(info) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
 const completionHelp = `Prints a script with which a shell completes the commands of clew, their flags, and
@@ -134,7 +95,7 @@ func manCommand(stdout io.Writer) *cli.Command {
 
 // about describes the command line, for docs and completion.
 func about(app *cli.App) usage.Program {
-	p := usage.Of(app, "check", version(), valuesOf)
+	p := usage.Of(app, "check", outputs.Version(), valuesOf)
 	for _, c := range p.Commands {
 		for i := range c.Flags {
 			if f := &c.Flags[i]; c.Name == "gen" && f.Name == "--bug" {

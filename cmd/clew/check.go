@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/outputs"
 	"clew/internal/store"
@@ -97,11 +98,11 @@ type checker struct {
 	runner
 	evidence   *evidence
 	lifeline   bool
-	follow     *following  // nil: histories are read once, whole
-	shard      *sharding   // nil: all histories are checked
-	modelsFile string      // "" if there is none
-	alone      bool        // there is one history
-	bundled    atomic.Bool // a failed self-check is in a file
+	follow     *following   // nil: histories are read once, whole
+	shard      *batch.Shard // nil: all histories are checked
+	modelsFile string       // "" if there is none
+	alone      bool         // there is one history
+	bundled    atomic.Bool  // a failed self-check is in a file
 }
 
 // given reads what the flags say.
@@ -174,20 +175,24 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		go k.watchLifeline()
 	}
 	start := time.Now()
-	jobs := k.find(ctx, paths)
-	if len(jobs) == 1 {
-		jobs[0].Took = time.Since(start)
+	found := k.find(ctx, paths)
+	if len(found) == 1 {
+		found[0].Took = time.Since(start)
 	}
-	if len(jobs) != 1 && len(k.evidence.files) > 0 {
-		return 0, fmt.Errorf("%s are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", text.AllOf(evidenceNames()), len(jobs))
+	if len(found) != 1 && len(k.evidence.files) > 0 {
+		return 0, fmt.Errorf("%s are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", text.AllOf(evidenceNames()), len(found))
 	}
-	if err := k.unusedModels(jobs); err != nil {
+	if err := k.unusedModels(found); err != nil {
 		return 0, err
 	}
-	if err := k.ready(paths, jobs); err != nil {
+	if err := k.ready(paths, found); err != nil {
 		return 0, err
 	}
-	jobs = k.shard.own(ctx, jobs)
+	found = k.shard.Own(ctx, found)
+	jobs := make([]*job, len(found))
+	for i, j := range found {
+		jobs[i] = newJob(j)
+	}
 	k.alone = len(jobs) == 1
 	k.newProgress(len(jobs))
 	if len(jobs) == 1 {
@@ -212,7 +217,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.shard != nil {
 		return k.endShard(ctx), nil
 	}
-	k.index(ctx, jobs)
+	k.index(ctx, found)
 	k.showAll(ctx)
 	if n := k.tally.of[notChecked]; n > 0 && k.output.For == outputs.People && len(jobs) > 1 {
 		k.summarize(ctx, fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs)))
@@ -242,17 +247,17 @@ func (k *checker) notBegun(ctx context.Context, histories int) {
 }
 
 // index writes the index of the pages, if there are pages.
-func (k *checker) index(ctx context.Context, jobs []*job) {
+func (k *checker) index(ctx context.Context, jobs []*batch.Job) {
 	ctx, done := k.Lastly(ctx, k.TimeLimit)
 	defer done()
-	if err := k.evidence.index(ctx, jobs); err != nil {
+	if err := k.evidence.Index(ctx, jobs); err != nil {
 		k.lose(err)
 	}
 }
 
 // ready looks at the outputs before a search takes its time for them. It fails if they would destroy something.
-func (k *checker) ready(paths []string, jobs []*job) error {
-	if !k.evidence.asked() {
+func (k *checker) ready(paths []string, jobs []*batch.Job) error {
+	if !k.evidence.anyAsked() {
 		return nil
 	}
 	if err := k.evidence.check(paths, jobs, k.modelsFile, k.stdout); err != nil {
@@ -267,62 +272,16 @@ func (k *checker) ready(paths []string, jobs []*job) error {
 	return nil
 }
 
-// find returns a job for each history that the paths stand for. If something in a directory cannot be read, the rest
-// is checked. What takes too long to look into is unknown.
-func (k *checker) find(ctx context.Context, paths []string) []*job {
+// find returns a job for each history that the paths stand for.
+func (k *checker) find(ctx context.Context, paths []string) []*batch.Job {
 	if k.follow != nil {
-		return []*job{k.job(store.Source{Path: paths[0]}, nil)}
+		return []*batch.Job{k.found(store.Source{Path: paths[0]}, nil)}
 	}
-	var jobs []*job
-	keep := k.Keep()
-	for _, path := range paths {
-		packed := k.shard.packed(path)
-		add := func(s store.Source, err error) *job {
-			j := k.job(s, err)
-			j.packed = packed
-			jobs = append(jobs, j)
-			return j
-		}
-		if !k.shard.opens(packed) {
-			add(store.Source{Path: path}, nil)
-			continue
-		}
-		left := keep
-		found, stopped, err := k.findAt(ctx, path, store.Options{
-			Keep: &left,
-			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
-		})
-		if stopped != "" {
-			add(store.Source{Path: path}, nil).Stopped = stopped
-			continue
-		}
-		keep = left
-		for _, s := range found {
-			add(s, nil)
-		}
-		if err != nil {
-			add(store.Source{Path: path}, err)
-		}
-	}
-	return jobs
-}
-
-// findAt returns the histories that a path stands for. It also returns what stopped it, or "".
-func (r *runner) findAt(ctx context.Context, path string, o store.Options) (found []store.Source, stopped jepsen.Cause, err error) {
-	var warnings []string
-	o.Warn = func(what string) { warnings = append(warnings, what) }
-	var in []store.Source
-	stopped, err = r.First(ctx, func(ctx context.Context) (err error) {
-		in, err = store.Find(ctx, path, o)
-		return err
-	})
-	if stopped != "" {
-		return nil, stopped, nil
-	}
-	_, done := r.Lastly(ctx, r.TimeLimit)
-	defer done()
-	r.warn(path, warnings...)
-	return in, "", err
+	return k.Find(ctx, paths, batch.Search{Shard: k.shard, Job: k.found, Warn: func(path string, what ...string) {
+		_, done := k.Lastly(ctx, k.TimeLimit)
+		defer done()
+		k.warn(path, what...)
+	}})
 }
 
 // header begins the table, if there is to be one, for the histories that were found in directories and archives.
@@ -353,7 +312,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	if j.Ahead.Bug != "" {
 		return answer{bug: j.Ahead.Bug}
 	}
-	x := k.Check(ctx, &j.Job)
+	x := k.Check(ctx, j.Job)
 	switch {
 	case x.Err != nil:
 		return k.unreadable(j, x.Err)
@@ -375,7 +334,7 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 // unreadable returns the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
 	r := j.Unreadable(err)
-	k.evidence.pageOf(context.Background(), j, r) // only a line of the index is to be written
+	k.evidence.Page(context.Background(), j.Job, r) // only a line of the index is to be written
 	a := answer{err: err}
 	j.is(unreadable)
 	k.tell(&a, j, r)
@@ -386,7 +345,7 @@ func (k *checker) unreadable(j *job, err error) answer {
 func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	var a answer
 	shown := k.progress.Writing()
-	unpaged := k.evidence.pageOf(ctx, j, r)
+	unpaged := k.evidence.Page(ctx, j.Job, r)
 	shown()
 	if k.alone && k.output.Stream != nil {
 		a.stream = func(w io.Writer) error { return k.output.Stream(w, r) }
@@ -411,7 +370,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	if k.strict && r.Missing != "" {
 		a.warnings = append(a.warnings, r.Missing)
 	}
-	a.warnings = append(a.warnings, k.evidence.stale(j, r)...)
+	a.warnings = append(a.warnings, k.evidence.Stale(j.Job, r)...)
 	a.evidence = k.evidence.of(j, r, k.stderr)
 	if unpaged != nil {
 		rest := a.evidence
@@ -440,7 +399,7 @@ func (k *checker) wrong(r *report.Result) error {
 		return err
 	}
 	file, lost := newFile("clew-self-check-failed", ".zip", func(w io.Writer) error {
-		return outputs.WriteBundle(w, fmt.Sprintf("clew %s\ncommand: %q\n", version(), os.Args), failed)
+		return outputs.WriteBundle(w, fmt.Sprintf("clew %s\ncommand: %q\n", outputs.Version(), os.Args), failed)
 	})
 	if lost != nil {
 		return fmt.Errorf("%w; the report to be sent could not be written: %w", err, lost)
@@ -451,7 +410,7 @@ func (k *checker) wrong(r *report.Result) error {
 // tell fills in what standard output says about a result.
 func (k *checker) tell(a *answer, j *job, r *report.Result) {
 	if k.shard != nil {
-		a.out, a.sums = k.shard.line(j, r, a.err)
+		a.out, a.printed = k.shard.Line(j.Job, r, a.err)
 		return
 	}
 	k.show(a, k.output.NewRecord(report.NewRun(j.Test, j.Time, r), r, a.err))

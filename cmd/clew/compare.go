@@ -120,7 +120,11 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 			return err
 		}
 	}
-	return k.unusedModels(k.jobs)
+	var all []*batch.Job
+	for _, j := range k.jobs {
+		all = append(all, j.Job)
+	}
+	return k.unusedModels(all)
 }
 
 // find adds the histories below a path.
@@ -136,7 +140,7 @@ func (k *comparer) find(ctx context.Context, path string) error {
 		if s.Member() {
 			return fmt.Errorf("%s: compare reads directories, not archives; unpack it first", path)
 		}
-		k.jobs = append(k.jobs, k.job(s, nil))
+		k.jobs = append(k.jobs, newJob(k.found(s, nil)))
 	}
 	return nil
 }
@@ -162,7 +166,7 @@ func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 	for _, row := range rows {
 		j := of[row.File]
 		if j == nil {
-			j = k.job(store.File(filepath.Join(dir, row.File)), nil)
+			j = newJob(k.found(store.File(filepath.Join(dir, row.File)), nil))
 			of[row.File] = j
 			k.jobs = append(k.jobs, j)
 		}
@@ -202,7 +206,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 
 // claimed reads a history and what is claimed about it. It returns the answer, or how to go on to it.
 func (k *comparer) claimed(ctx context.Context, j *job) answer {
-	if err := k.Read(ctx, &j.Job); err != nil {
+	if err := k.Read(ctx, j.Job); err != nil {
 		return answer{err: err}
 	}
 	h := j.History

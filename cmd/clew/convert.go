@@ -73,7 +73,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			output := files.To(out, stdout, stderr)
 			inputs := files.Set{}
 			inputs.Add(path)
-			if err := cmp.Or(apart(name, output, inputs), alien(name, output, nil)); err != nil {
+			if err := cmp.Or(batch.Apart(name, output, inputs), batch.Alien(name, output, nil)); err != nil {
 				return err
 			}
 			lost, refused := k.convert(ctx, output, path, from, to)

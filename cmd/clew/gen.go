@@ -81,7 +81,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				if promise.Same(history) {
 					return fmt.Errorf("-o and --promise both go to %s; expected a file for each", c.String("promise"))
 				}
-				if err := alien("--promise "+c.String("promise"), promise, nil, history); err != nil {
+				if err := batch.Alien("--promise "+c.String("promise"), promise, nil, history); err != nil {
 					return err
 				}
 				if !isPromise(promise) {
@@ -91,7 +91,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 					return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
 				}
 			}
-			if err := alien("-o "+out, history, nil); err != nil {
+			if err := batch.Alien("-o "+out, history, nil); err != nil {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE)

@@ -13,12 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"clew/edn"
 	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
-	"clew/internal/page"
 	"clew/internal/shards"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -110,7 +108,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		m.heading = m.output.Heading(&m.shown)
 	}
 	for _, l := range lines {
-		if err := m.say(ctx, &job{Job: batch.Job{Source: store.Source{Path: l.File}}}, m.answer(l)); err != nil {
+		if err := m.say(ctx, newJob(&batch.Job{Source: store.Source{Path: l.File}}), m.answer(l)); err != nil {
 			m.loseLast(ctx, err)
 			return m.status(), nil
 		}
@@ -144,7 +142,7 @@ func (m *merger) answer(l shards.Line) answer {
 	default:
 		a.count(l.Valid, cause, string(l.Vacuous))
 	}
-	m.show(&a, &outputs.Record{Line: l.Line, Run: l.Run.Run, Details: l.Run.Details})
+	m.show(&a, l.Record())
 	return a
 }
 
@@ -153,14 +151,9 @@ func (m *merger) index(ctx context.Context, lines []shards.Line) {
 	if m.pages == "" {
 		return
 	}
-	runs := make([]page.Run, len(lines))
-	for i, l := range lines {
-		runs[i] = page.NewRun(l.Run.Run, l.Line, l.Run.Page)
-	}
 	ctx, done := m.Lastly(ctx, 0)
 	defer done()
-	pages := &folder{flag: "--html-dir", dir: m.pages, first: indexPage}
-	if err := pages.index(ctx, runs); err != nil {
+	if err := batch.IndexShards(ctx, m.pages, lines); err != nil {
 		m.lose(err)
 	}
 }
@@ -175,16 +168,8 @@ func readShards(ctx context.Context, to *shards.Merger, path string) error {
 	return to.Read(limits.Reader(ctx, in, 0), name)
 }
 
-// sharding is the part of all histories that this run checks.
-type sharding struct {
-	store.Shard
-	byKeys   bool // some keys of a history of independent keys
-	listsAll bool // it looks into every archive: --shard-keys, models and names of files need all histories
-	trailer  shards.Trailer
-}
-
 // givenSharding returns what the flags say about shards, or nil if all histories are checked.
-func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
+func givenSharding(c *cli.Context, k *checker) (*batch.Shard, error) {
 	switch {
 	case !c.IsSet("shard") && c.Bool("shard-keys"):
 		return nil, errors.New("--shard-keys requires --shard")
@@ -207,10 +192,10 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--shard: %w", err)
 	}
-	s := &sharding{Shard: shard, byKeys: c.Bool("shard-keys")}
-	s.listsAll = s.byKeys || c.IsSet("models") || k.evidence.asked()
-	s.trailer.Shard, s.trailer.Clew = shard.String(), build()
-	s.trailer.Settings, err = settingsText(c)
+	s := &batch.Shard{Shard: shard, ByKeys: c.Bool("shard-keys")}
+	s.ListsAll = s.ByKeys || c.IsSet("models") || k.evidence.anyAsked()
+	s.Trailer.Clew = outputs.Build()
+	s.Trailer.Settings, err = settingsText(c)
 	return s, err
 }
 
@@ -238,97 +223,6 @@ func settingsText(c *cli.Context) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
-// packed returns the archive at a path if shards split it, else nil.
-func (s *sharding) packed(path string) *store.Packed {
-	if s == nil {
-		return nil
-	}
-	if p, ok := store.PackedAt(path); ok {
-		return &p
-	}
-	return nil
-}
-
-// opens reports whether the content of an archive must be known here.
-func (s *sharding) opens(p *store.Packed) bool {
-	return s == nil || p == nil || s.listsAll || s.Opens(*p)
-}
-
-// reads reports whether a history that is found will be read.
-func (s *sharding) reads(source store.Source, p *store.Packed) bool {
-	return s == nil || s.byKeys || s.HasSource(source, p)
-}
-
-// own returns the jobs of the shard among all jobs.
-func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
-	if s == nil {
-		return jobs
-	}
-	var own []*job
-	var names []string
-	s.trailer.Inputs = store.FingerprintOfFiles(ctx, filesOf(jobs))
-	for len(jobs) > 0 {
-		name, n := jobs[0].Name(), 1
-		if p := jobs[0].packed; p != nil {
-			name = fmt.Sprint(p.Name, " of ", p.Size, " bytes")
-			for n < len(jobs) && jobs[n].packed == p {
-				n++
-			}
-		}
-		for member, j := range jobs[:n] {
-			j.place = shards.Place{At: len(names)}
-			if j.packed != nil {
-				j.place.Member, j.place.Members = member, n
-			}
-			if s.byKeys && j.Independent {
-				j.Keys = s.keys(j)
-			}
-			if j.Keys != nil || s.HasSource(j.Source, j.packed) {
-				own = append(own, j)
-			}
-		}
-		names, jobs = append(names, name), jobs[n:]
-	}
-	s.trailer.List, s.trailer.Listed, s.trailer.Lines = store.Fingerprint(names), len(names), len(own)
-	return own
-}
-
-// filesOf returns the files that decide whether and how the histories count, each once: those that hold them, the
-// test.jepsen and the results beside them, and models of one's own.
-func filesOf(jobs []*job) (files []string) {
-	seen := map[string]bool{"": true}
-	add := func(path string) {
-		if !seen[path] {
-			seen[path] = true
-			files = append(files, path)
-		}
-	}
-	for _, j := range jobs {
-		add(j.File())
-		add(j.ModelFile)
-		if j.Member() {
-			continue
-		}
-		if test, ok := j.Beside(); ok {
-			add(test.Path)
-		}
-		if results, ok := j.Results(); ok && j.Incomplete() {
-			add(results.Path)
-		}
-	}
-	return files
-}
-
-// keys chooses the keys of a history.
-func (s *sharding) keys(j *job) func(edn.Value) bool {
-	return func(key edn.Value) bool { return s.Has(j.Name() + " " + key.String()) }
-}
-
-// line returns the line about a history, and its checksum.
-func (s *sharding) line(j *job, r *report.Result, err error) (string, shards.Sum) {
-	return shards.Sealed(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.Keys != nil, err))
-}
-
 // endShard ends the output, so that clew merge knows that nothing is missing, and returns the exit status. After a
 // signal, or if the output cannot be written, this end is missing.
 func (k *checker) endShard(ctx context.Context) int {
@@ -336,11 +230,8 @@ func (k *checker) endShard(ctx context.Context) int {
 		complain(k.stderr, fmt.Errorf("shard %s was interrupted; run it again", k.shard))
 		return k.status()
 	}
-	t, of := k.shard.trailer, k.tally.of
-	t.Valid, t.Invalid, t.Unknown = of[valid], of[invalid], of[unknown]+of[panicked]
-	t.Unreadable, t.Unwritten, t.Sums = of[unreadable], of[unwritten], k.tally.sums
-	text, _ := shards.Sealed(t)
-	if err := k.print(ctx, text); err != nil {
+	k.shard.Trailer.Unwritten = k.tally.of[unwritten]
+	if err := k.print(ctx, k.shard.End()); err != nil {
 		k.lose(err)
 	}
 	if k.tally == (tally{}) {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
@@ -104,7 +105,7 @@ func (k *renderer) given(c *cli.Context) error {
 	inputs.Add(k.history)
 	inputs.Add(k.result)
 	inputs.Add(k.reading.ModelFile)
-	return apart(k.name, k.output, inputs)
+	return batch.Apart(k.name, k.output, inputs)
 }
 
 // render draws the picture, within the limits.
@@ -125,7 +126,7 @@ func (k *renderer) render(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		written = writeWithin(ctx, k.output, write)
+		written = batch.WriteWithin(ctx, k.output, write)
 		return nil
 	})
 	switch {

@@ -19,9 +19,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/outputs"
-	"clew/internal/page"
 	"clew/internal/progress"
-	"clew/internal/shards"
 	"clew/internal/store"
 	"clew/internal/text"
 	"clew/internal/watchdog"
@@ -31,14 +29,9 @@ import (
 
 // job is a history to check or to compare.
 type job struct {
-	batch.Job
+	*batch.Job
 	claims  []jepsen.Claim // the claims of a table about it; nil: those of its results.edn
 	outcome atomic.Int32   // 1 more than the outcome, once it is decided; it stays
-	run     *page.Run      // in an index of pages, if there is to be one
-	link    string         // from there to its page
-	place   shards.Place   // among all histories that were found
-	packed  *store.Packed  // the archive that it is in, or an archive that is not opened here, if shards split it
-	asRun   bool           // its core is named as the history of a run
 }
 
 // streamed writes output that need not be held whole.
@@ -58,6 +51,7 @@ type answer struct {
 	err      error           // why the history is unreadable
 	bug      string          // clew panicked
 	record   *outputs.Record // what is printed once all answers are there, nil if out says it
+	printed  func()          // unless nil, is called once out is printed
 	wrong    error           // the self-check failed
 }
 
@@ -92,7 +86,6 @@ var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", ""
 type tally struct {
 	of                [outcomes]int
 	knossosMs, clewMs float64
-	sums              shards.Sum // of lines that a shard prints
 }
 
 func (t *tally) add(u tally) {
@@ -101,7 +94,6 @@ func (t *tally) add(u tally) {
 	}
 	t.knossosMs += u.knossosMs
 	t.clewMs += u.clewMs
-	t.sums += u.sums
 }
 
 // status returns the exit status: the first one that applies.
@@ -215,18 +207,24 @@ func (r *runner) command(c *cli.Context, status *int, given func(context.Context
 	return err
 }
 
-// job makes a job for a history that was found, or for none if it is missing.
-func (r *runner) job(s store.Source, missing error) *job {
-	j := &job{Job: batch.Job{Source: s, Reading: r.reading, Missing: missing}}
+// found makes a job for a history that was found, or for none if it is missing.
+func (r *runner) found(s store.Source, missing error) *batch.Job {
+	j := &batch.Job{Source: s, Reading: r.reading, Missing: missing}
 	if own, ok := r.models.Of(s); ok {
 		j.Reading = own
 	}
+	return j
+}
+
+// newJob makes a job that notes its outcome.
+func newJob(found *batch.Job) *job {
+	j := &job{Job: found}
 	j.Decided = func(v jepsen.Verdict) { j.is(outcomeOf[v]) }
 	return j
 }
 
 // unusedModels returns an error about tests in --models that no history belongs to.
-func (r *runner) unusedModels(jobs []*job) error {
+func (r *runner) unusedModels(jobs []*batch.Job) error {
 	var names []string
 	for _, j := range jobs {
 		names = append(names, j.TestName())
@@ -272,7 +270,7 @@ func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, fai
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r.jobs.Store(&jobs)
-	batch.InOrder(len(jobs), func(i int) { r.ReadAhead(ctx, &jobs[i].Job) }, func(i int) answer {
+	batch.InOrder(len(jobs), func(i int) { r.ReadAhead(ctx, jobs[i].Job) }, func(i int) answer {
 		start, before := time.Now(), jobs[i].Took
 		a := r.within(ctx, jobs[i], how)
 		a.took = before + time.Since(start)
@@ -342,6 +340,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	said := r.heading + r.added(a)
 	r.heading = ""
 	err := r.printTo(ctx, out, said)
+	if a.printed != nil {
+		a.printed()
+	}
 	if a.stream != nil {
 		err = r.unlessClosed(batch.UnlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))
 	}
@@ -374,7 +375,7 @@ func (r *runner) givenPolicy(c *cli.Context) (err error) {
 	if r.quiet && c.IsSet("output") {
 		return fmt.Errorf("--quiet prints no results and cannot be combined with --output; found --output %s", c.String("output"))
 	}
-	r.shown.PassUnknown, r.shown.Version = r.passUnknown, version()
+	r.shown.PassUnknown, r.shown.Version = r.passUnknown, outputs.Version()
 	return nil
 }
 

@@ -29,7 +29,7 @@ func answersOf(failFast bool, do func(context.Context, *job) answer, paths ...st
 	r = &runner{stdout: &out, stderr: &err, failFast: failFast, progress: progress.New(&err, len(paths))}
 	var jobs []*job
 	for _, path := range paths {
-		jobs = append(jobs, r.job(store.Source{Path: path}, nil))
+		jobs = append(jobs, newJob(r.found(store.Source{Path: path}, nil)))
 	}
 	done, _ = r.all(context.Background(), jobs, doing{do: do})
 	return r, done, out.String(), err.String()
@@ -70,13 +70,13 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 // A history that makes clew panic has a line of JSON like any other.
 func TestAPanicHasALineOfJSON(t *testing.T) {
 	k := &checker{runner: runner{output: outputs.JSON}}
-	a := k.checked(t.Context(), &job{Job: batch.Job{Source: store.Source{Path: "b"}, Ahead: batch.Ahead{Bug: "no such row\ngoroutine 1"}}})
+	a := k.checked(t.Context(), &job{Job: &batch.Job{Source: store.Source{Path: "b"}, Ahead: batch.Ahead{Bug: "no such row\ngoroutine 1"}}})
 	var l report.Line
 	if err := json.Unmarshal([]byte(a.out), &l); err != nil || l.File != "b" || l.Cause != "panic" || l.Error != "no such row" || a.bug == "" {
 		t.Errorf("%s, %v", a.out, err)
 	}
 	k.output, _ = outputs.Find(outputs.Check(), "edn")
-	if a := k.checked(t.Context(), &job{Job: batch.Job{Ahead: batch.Ahead{Bug: "no such row"}}}); a.out != "" {
+	if a := k.checked(t.Context(), &job{Job: &batch.Job{Ahead: batch.Ahead{Bug: "no such row"}}}); a.out != "" {
 		t.Error(a.out)
 	}
 }
@@ -151,7 +151,7 @@ func TestAnUndecidedHistoryMayPassButNotAnInterruptedOne(t *testing.T) {
 func TestWritingEndsWithItsContext(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, end := context.WithCancelCause(t.Context())
-	err := writeWithin(ctx, files.To("x", nil, nil), func(w io.Writer) error {
+	err := batch.WriteWithin(ctx, files.To("x", nil, nil), func(w io.Writer) error {
 		io.WriteString(w, "half of it")
 		end(context.DeadlineExceeded)
 		_, err := io.WriteString(w, "and the rest")
@@ -215,12 +215,12 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 		"edn":  "{:analyzer :clew/fast-register, ",
 	} {
 		var out, errs strings.Builder
-		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{}}
+		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{Folders: batch.NewFolders("", "", "")}}
 		k.output, _ = outputs.Find(outputs.Check(), output)
 		k.TimeLimit = 10 * time.Millisecond
 		never := make(chan struct{})
 		defer close(never)
-		_, err = k.all(t.Context(), []*job{k.job(store.Source{Path: "b"}, nil)}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
+		_, err = k.all(t.Context(), []*job{newJob(k.found(store.Source{Path: "b"}, nil))}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
 			r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
 			if err != nil {
 				t.Error(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"clew/internal/batch"
 	"clew/internal/effort"
 	"clew/internal/gen"
 )
@@ -515,7 +516,7 @@ func TestAClosedOutputTakesNeitherVerdictNorEvidence(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != c.status || strings.Contains(said.String(), "pipe") {
 			t.Errorf("%s: %s, want %d\n%s", c.args, cmd.ProcessState, c.status, said.String())
 		}
-		if c.evidence != "" && !isFile(c.evidence) {
+		if c.evidence != "" && !batch.IsFile(c.evidence) {
 			t.Errorf("%s: there is no %s", c.args, c.evidence)
 		}
 	}

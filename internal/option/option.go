@@ -30,6 +30,13 @@ var (
 	Verify      = Option{"Options.Verify", "--verify"}
 	Follow      = Option{"clew.Follow", "--follow"}
 	Witness     = Option{"Result.Witness", "--witness"}
+	Evidence    = Option{"StoreOptions.Evidence", "--evidence"}
+	Pages       = Option{"StoreOptions.Pages", "--html-dir"}
+	PageStyle   = Option{"StoreOptions.PageStyle", "--html-style"}
+	Output      = Option{"the form of a report", "--output"}
+	Core        = Option{"Result.WriteCore", "--core FILE"}
+	Shard       = Option{"StoreOptions.ShardTo", "clew check --shard"}
+	Given       = Option{"options", "flags"}
 	WitnessFile = Option{"Result.WriteWitness", "clew check --witness FILE"}
 )
 

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"clew/internal/option"
 	"cmp"
 	"encoding/xml"
 	"fmt"
@@ -105,7 +106,7 @@ func (c *testCase) text() string {
 	switch {
 	case c.Failure == nil:
 	case c.Large > 0:
-		fmt.Fprintf(&b, "\n%d operations fail by themselves (--core FILE has them)\n", c.Large)
+		fmt.Fprintf(&b, "\n%d operations fail by themselves (%s has them)\n", c.Large, option.Core)
 	case len(c.Core) > 0:
 		b.WriteString("\nThese operations fail by themselves:\n" + strings.Join(c.Core, "\n") + "\n")
 	}

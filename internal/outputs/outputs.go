@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/report"
 )
@@ -85,6 +87,21 @@ func (o *Output) NewRecord(run report.Run, r *report.Result, err error) *Record 
 	return x
 }
 
+// Text returns what is printed about all records.
+func (o *Output) Text(records []Record, how *Options) string {
+	var b strings.Builder
+	if o.Heading != nil {
+		b.WriteString(o.Heading(how))
+	}
+	if o.All != nil {
+		return b.String() + o.All(records, how)
+	}
+	for i := range records {
+		b.WriteString(o.Each(&records[i], how))
+	}
+	return b.String()
+}
+
 // Check returns the forms that clew check has.
 func Check() []Output { return slices.Clone(all) }
 
@@ -118,7 +135,7 @@ func Names(forms []Output) (names []string) {
 func Find(forms []Output, name string) (Output, error) {
 	i := slices.IndexFunc(forms, func(o Output) bool { return o.Name == name })
 	if i < 0 {
-		return Output{}, fmt.Errorf("--output must be %s, not %q", text.OneOf(Names(forms)), name)
+		return Output{}, fmt.Errorf("%s must be %s, not %q", option.Output, text.OneOf(Names(forms)), name)
 	}
 	return forms[i], nil
 }

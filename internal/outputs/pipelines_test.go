@@ -14,11 +14,14 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/option"
 	"clew/internal/outputs"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
+
+func init() { option.AsFlags() } // as in clew check
 
 // recordOf returns the record of a history in EDN, as clew check makes it.
 func recordOf(t *testing.T, file, history string, independent bool) outputs.Record {

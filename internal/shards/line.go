@@ -89,7 +89,7 @@ type Trailer struct {
 	Unreadable int    `json:"unreadable"` // the same
 }
 
-func (t *Trailer) count(l *Line, sum Sum) {
+func (t *Trailer) Count(l *Line, sum Sum) {
 	t.Lines++
 	t.Sums += sum
 	switch {
@@ -111,4 +111,9 @@ func (t Trailer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Trailer plain `json:"trailer"`
 	}{plain(t)})
+}
+
+// Record returns what outputs print about the history.
+func (l *Line) Record() *outputs.Record {
+	return &outputs.Record{Line: l.Line, Run: l.Run.Run, Details: l.Run.Details}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"clew/internal/files"
+	"clew/internal/option"
 	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/jepsen"
@@ -113,7 +114,7 @@ func (p *piece) take(n int, text []byte) bool {
 	}
 	p.shard = l.Run.Shard
 	p.lines = append(p.lines, l.Line)
-	p.count(&l.Line, p.checked(n, "a line of shard "+l.Run.Shard, text))
+	p.Count(&l.Line, p.checked(n, "a line of shard "+l.Run.Shard, text))
 	return true
 }
 
@@ -139,7 +140,7 @@ func (p *piece) nonsense(n int, why string) bool {
 		at = "shard " + p.shard + ": "
 		p.m.lost(p.shard)
 	}
-	p.wrong("%s:%d: %sthis is not a line of clew check --shard: %s", p.name, n, at, why)
+	p.wrong("%s:%d: %sthis is not a line of %s: %s", p.name, n, at, option.Shard, why)
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
 	p.bad++
 	return p.bad == 1
@@ -316,7 +317,7 @@ func (m *Merger) disagreements() (wrong []error) {
 		case s.Inputs != first.Inputs:
 			other = "it belongs to another store, whose files have the same names but different contents; expected the same paths, with the same histories in them"
 		case s.Settings != first.Settings:
-			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same flags", flags(s.Settings), flags(first.Settings))
+			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same %s", given(s.Settings), given(first.Settings), option.Given)
 		case in[s.shard.I] != "":
 			wrong = append(wrong, fmt.Errorf("shard %s occurs twice: in %s and in %s", s.shard, in[s.shard.I], s.name))
 			continue
@@ -342,7 +343,7 @@ func (m *Merger) disagreements() (wrong []error) {
 	return wrong
 }
 
-func flags(settings string) string { return cmp.Or(settings, "no flags") }
+func given(settings string) string { return cmp.Or(settings, "no "+option.Given.String()) }
 
 // together returns the answer for a history from the answers about some of its
 // keys each. It takes the answer about the key that cannot be read; otherwise

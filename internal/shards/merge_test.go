@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/option"
 	"clew/internal/shards"
 	"clew/internal/store"
 	"clew/jepsen"
 	"clew/report"
 )
+
+func init() { option.AsFlags() } // as in clew merge
 
 // shard returns what a shard of a list of histories without operations prints.
 func shard(i, of, histories int) string {

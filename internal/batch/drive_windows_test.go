@@ -1,9 +1,8 @@
-package main
+package batch
 
 import (
 	"testing"
 
-	"clew/internal/batch"
 	"clew/internal/store"
 )
 
@@ -13,7 +12,7 @@ func TestADriveIsAFolder(t *testing.T) {
 		`C:/h/x.edn`: `ev\C\h\x.edn`, `C:h\x.edn`: `ev\C\h\x.edn`, `h/x.edn`: `ev\h\x.edn`, `\\server\share\x.edn`: `ev\server\share\x.edn`,
 	} {
 		f := folder{dir: "ev", ext: ".edn"}
-		if got := f.fileOf(&job{Job: batch.Job{Source: store.Source{Path: path}}}); got != want {
+		if got := f.fileOf(&Job{Source: store.Source{Path: path}}); got != want {
 			t.Errorf("%s goes to %s, want %s", path, got, want)
 		}
 	}
