@@ -101,11 +101,11 @@ func (d *decider) late(ctx context.Context) decision {
 // to other parts, it gets the operations with their events renumbered.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallback.Limits) decision {
 	if fastpath.Sparse(int64(ops.Events), int64(ops.Len())) {
-		in, dense := fastpath.PlainInput(ctx, &ops.Columns).DenseEvents(), *ops
+		in, dense := fastpath.PlainInput(ctx, &ops.Columns), *ops
 		dense.Columns = *in.Columns
 		x := d.search(ctx, &dense, lim)
 		if x.Verdict == jepsen.Invalid {
-			x.FailEvent = in.Original(x.FailEvent, &ops.Columns)
+			x.FailEvent = in.Original(x.FailEvent)
 		}
 		return x
 	}

@@ -1,8 +1,6 @@
 package fastpath
 
 import (
-	"context"
-
 	"clew/jepsen"
 	"clew/models"
 )
@@ -33,8 +31,9 @@ type Algorithm struct {
 	Explain func(core Input) *Finding
 	// Later adds to a violation what happened after the failure, unless it is nil.
 	Later func(c *models.Columns, why *Finding, failEvent int32)
-	// KeysAreCore says that the keys are a core, and that Decide explains them.
-	KeysAreCore bool
+	// Evidence adds the core and its explanation, given a history that ends where it fails
+	// and its result; nil: the shared machinery makes the keys and what they need smaller.
+	Evidence func(in Input, r Result, d *Decision)
 	// FewerDescents lowers MaxDescents. Both ways to find a failure find the same one.
 	FewerDescents int
 }
@@ -43,16 +42,32 @@ type Algorithm struct {
 type Needs func(o models.Row, out []models.Row) []models.Row
 
 // Run decides a history and collects the evidence that is wanted.
-func (a *Algorithm) Run(ctx context.Context, c *models.Columns, init int32, want Want) Decision {
-	in := NewInput(ctx, c, init)
+func (a *Algorithm) Run(in Input, want Want) Decision {
 	r := a.Decide(in, want&WantWitness != 0)
 	d := Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&WantFailure != 0 {
 		a.Failure(in, r, true, &d)
-		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent), in.Original(d.BoundEvent)
 		if a.Later != nil && d.Why != nil {
-			a.Later(c, d.Why, d.FailEvent)
+			a.Later(in.from, d.Why, d.FailEvent)
 		}
+	}
+	return d
+}
+
+// Swept returns the decision of a sweep that finds the first failing completion itself. fail is
+// the operation whose return fails, or -1, and order is a witness. evidence adds what else is
+// wanted of a failure.
+func (in Input) Swept(fail models.Row, order []models.Row, want Want, evidence func(d *Decision)) Decision {
+	d := Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1}
+	if fail >= 0 {
+		d.Verdict = jepsen.Invalid
+	} else if want&WantWitness != 0 {
+		d.Witness = order
+	}
+	if fail >= 0 && want&WantFailure != 0 {
+		d.FailEvent, d.BoundEvent = in.from.Res[fail], in.from.Res[fail]
+		evidence(&d)
 	}
 	return d
 }

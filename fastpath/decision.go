@@ -73,6 +73,11 @@ func Undecided(reason *Finding) Decision {
 // context stops it, so callers use Decide.
 type Path func(ctx context.Context, c *models.Columns, want Want) Decision
 
+// PathOf returns the Path by which decide decides columns of a shape.
+func PathOf[S models.Shape](shape S, decide func(ctx context.Context, c *models.Columns, shape S, want Want) Decision) Path {
+	return func(ctx context.Context, c *models.Columns, want Want) Decision { return decide(ctx, c, shape, want) }
+}
+
 // Decide decides columns. If the context ends first, the reason is Stopped.
 func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decision) {
 	defer func() {

@@ -37,11 +37,11 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 			low = t
 		case before.Verdict == jepsen.Valid:
 			d.FailEvent, d.Before = d.BoundEvent, before.Witness
-			if a.KeysAreCore {
-				d.Core, d.Why = r.Keys, r.Why
-				return
+			if a.Evidence != nil {
+				a.Evidence(in.Cut(d.FailEvent), r, d)
+			} else {
+				a.coreInTime(in.Cut(d.FailEvent), r.Keys, d)
 			}
-			a.coreInTime(in.Cut(d.FailEvent), r.Keys, d)
 			return
 		default:
 			d.Reason = before.Reason

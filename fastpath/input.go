@@ -25,6 +25,7 @@ type Input struct {
 	Init int32 // the id of the initial value
 	IDs  int32
 	ctx  context.Context // nil: nothing stops the decision
+	from *models.Columns // what NewInput or PlainInput got
 }
 
 // Poll is called before work that may take long. It ends the decision if it is no longer wanted.
@@ -41,18 +42,23 @@ func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	for i := range c.A {
 		top = max(top, c.A[i], c.B[i])
 	}
-	in := Input{c, init, top + 1, ctx}
-	if Sparse(int64(c.Events), int64(c.Len())) {
-		in = in.DenseEvents()
-	}
+	in := PlainInput(ctx, c)
+	in.Init, in.IDs = init, top+1
 	if init < 0 || Sparse(int64(top)+1, int64(c.Len())) {
 		in = in.DenseIDs()
 	}
 	return in
 }
 
-// PlainInput returns the Input for unchanged columns. IDs and Init are 0.
-func PlainInput(ctx context.Context, c *models.Columns) Input { return Input{Columns: c, ctx: ctx} }
+// PlainInput returns the Input for columns whose A and B may be anything. IDs and Init are 0.
+// It renumbers sparse events.
+func PlainInput(ctx context.Context, c *models.Columns) Input {
+	in := Input{Columns: c, ctx: ctx, from: c}
+	if Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
+	}
+	return in
+}
 
 // DenseEvents renumbers the events without gaps.
 func (in Input) DenseEvents() Input {
@@ -100,20 +106,35 @@ func (in Input) DenseIDs() Input {
 	}
 	c := *in.Columns
 	c.A, c.B = dense(c.A), dense(c.B)
-	return Input{&c, dense([]int32{in.Init})[0], int32(len(ids)), in.ctx}
+	in.Columns, in.Init, in.IDs = &c, dense([]int32{in.Init})[0], int32(len(ids))
+	return in
 }
 
-// Original returns the event of c that in calls t. in was made from the
-// columns c, and t is a completion or -1.
-func (in Input) Original(t int32, c *models.Columns) int32 {
-	if t < 0 || in.Columns == c {
+// Original returns which event of the columns that NewInput or PlainInput got
+// is event t, a completion or -1.
+func (in Input) Original(t int32) int32 {
+	if t < 0 || in.Columns == in.from {
 		return t
 	}
-	return c.Res[in.OpReturning(t)]
+	return in.from.Res[in.OpReturning(t)]
+}
+
+// Returns returns by event the operation that returns, plus 1.
+func (in Input) Returns() []int32 {
+	returns := make([]int32, in.Events)
+	for i, res := range in.Res {
+		if res != models.Open {
+			returns[res] = int32(i) + 1
+		}
+	}
+	return returns
 }
 
 // OpReturning returns the operation that returns at event t, or -1 if t is -1.
 func (in Input) OpReturning(t int32) models.Row {
+	if t < 0 {
+		return -1
+	}
 	return int32(slices.Index(in.Res, t))
 }
 

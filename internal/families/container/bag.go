@@ -61,11 +61,11 @@ import (
 // the first failing completion, is not linearizable, while every smaller choice is. It
 // contains the operation that fails: without that operation the rest is linearizable.
 
-// bagWith decides a history of the kinds of containers without Peek. init
-// holds the initial elements of the bag.
-func bagWith(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
-	all := fastpath.WithInitial(c, init, models.Enqueue)
-	return runBag(ctx, all, len(init), want).WithoutInitial(len(init))
+// unordered decides a history of the kinds of containers without Peek.
+func unordered(ctx context.Context, c *models.Columns, shape models.BagShape, want fastpath.Want) fastpath.Decision {
+	return fastpath.WithInitial(c, shape.Init, models.Enqueue, func(all *models.Columns) fastpath.Decision {
+		return runBag(ctx, all, len(shape.Init), want)
+	})
 }
 
 // runBag decides a history whose first operations are initial.
@@ -75,7 +75,7 @@ func runBag(ctx context.Context, c *models.Columns, initial int, want fastpath.W
 	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
 		bagFailure(in, r, initial, &d)
-		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent), in.Original(d.BoundEvent)
 	}
 	return d
 }
@@ -92,12 +92,7 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 			empties = true
 		}
 	}
-	b := bag{in: in, returns: make([]int32, in.Events)}
-	for i, res := range in.Res {
-		if res != models.Open {
-			b.returns[res] = int32(i) + 1
-		}
-	}
+	b := bag{in: in, returns: in.Returns()}
 	var a *fastpath.Finding
 	if empties {
 		a = b.pair()

@@ -69,7 +69,7 @@ func TestMatchingAgreesWithTheSearch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for range 10_000 {
 		c := manyUnknown(queueKind, rng)
-		got, want := queueKind.Decide(c, fastpath.WantFailure), searched.Run(t.Context(), c, 0, fastpath.WantFailure)
+		got, want := queueKind.Decide(c, fastpath.WantFailure), searched.Run(fastpath.NewInput(t.Context(), c, 0), fastpath.WantFailure)
 		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
 			t.Fatalf("%+v\nnot %+v\n%s", got, want, queueKind.Show(c))
 		}

@@ -18,9 +18,7 @@ func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	case models.PriorityShape:
 		return startsEmpty(priorityQueue, s.Init)
 	case models.BagShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return bagWith(ctx, c, s.Init, want)
-		}, ""
+		return fastpath.PathOf(s, unordered), ""
 	}
 	return nil, ""
 }
@@ -30,6 +28,6 @@ func startsEmpty(a *fastpath.Algorithm, init []int32) (path fastpath.Path, refus
 		return nil, "takes no initial contents"
 	}
 	return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-		return a.Run(ctx, c, 0, want)
+		return a.Run(fastpath.NewInput(ctx, c, 0), want)
 	}, ""
 }

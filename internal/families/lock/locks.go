@@ -5,7 +5,6 @@ import (
 
 	"clew/fastpath"
 	"clew/internal/bitset"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -49,20 +48,14 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 	in := fastpath.NewInput(ctx, c, 0)
 	s := lockSweep{in: in, witness: want&(fastpath.WantWitness|fastpath.WantFailure) != 0}
 	t := s.sweep(lock)
-	if t < 0 {
-		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
-	}
-	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantFailure != 0 {
-		o := in.OpReturning(t)
-		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
+	o := in.OpReturning(t)
+	return in.Swept(o, s.order, want, func(d *fastpath.Decision) {
 		before := lockSweep{in: in.Cut(t - 1), witness: true} // operations that return later are needed last there
 		before.sweep(lock)
 		d.Before = before.order
 		d.Core = in.UpTo(t)
 		d.Why = whyLock(in, s.order, o)
-	}
-	return d
+	})
 }
 
 // openFlips holds the flips of one kind that are open and not linearized.

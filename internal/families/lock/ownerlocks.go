@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"clew/fastpath"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -57,24 +56,14 @@ func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want 
 	if o < 0 && a != nil {
 		return fastpath.Undecided(a)
 	}
-	if o < 0 {
-		d := fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1}
-		if want&fastpath.WantWitness != 0 {
-			d.Witness = s.order
-		}
-		return d
-	}
-	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantFailure != 0 {
-		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
+	return in.Swept(o, s.order, want, func(d *fastpath.Decision) {
 		before := fresh // releases that are open there happen only when needed
 		before.prepare(in.Cut(in.Res[o] - 1))
 		before.sweep()
 		d.Before = before.order
 		d.Core = in.UpTo(in.Res[o])
 		d.Why = s.why(o)
-	}
-	return d
+	})
 }
 
 // ownerSweep is a sweep over the events of a history.
@@ -97,7 +86,7 @@ type ownerSweep struct {
 func (s *ownerSweep) prepare(in fastpath.Input) (a *fastpath.Finding) {
 	s.in = in
 	last := make([]int32, in.IDs) // by owner: its last operation, plus 1
-	s.returns = make([]int32, in.Events)
+	s.returns = in.Returns()
 	s.end = in.Events
 	for i, owner := range in.A {
 		if p := last[owner] - 1; p >= 0 && in.Res[p] > in.Inv[i] && a == nil {
@@ -105,9 +94,6 @@ func (s *ownerSweep) prepare(in fastpath.Input) (a *fastpath.Finding) {
 			s.end = in.Inv[i]
 		}
 		last[owner] = int32(i) + 1
-		if in.Res[i] != models.Open {
-			s.returns[in.Res[i]] = int32(i) + 1
-		}
 	}
 	return a
 }

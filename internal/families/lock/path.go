@@ -1,8 +1,6 @@
 package lock
 
 import (
-	"context"
-
 	"clew/fastpath"
 	"clew/models"
 )
@@ -11,17 +9,11 @@ import (
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.SemaphoreShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return semaphore(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, semaphore)
 	case models.OwnerLockShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return ownerLock(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, ownerLock)
 	case models.FencedLockShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return fencedLock(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, fencedLock)
 	}
-	return nil, ""
+	return path, ""
 }

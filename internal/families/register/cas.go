@@ -102,12 +102,7 @@ func newCASPass(in fastpath.Input, witness bool) *casPass {
 }
 
 func (a *casPass) decide() fastpath.Result {
-	ends := make([]int32, a.Events) // the operation that returns, plus 1
-	for i, t := range a.Res {
-		if t != models.Open {
-			ends[t] = int32(i) + 1
-		}
-	}
+	ends := a.Returns()
 	a.Poll()
 	if !a.link(ends) {
 		return a.Result

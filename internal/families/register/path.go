@@ -11,17 +11,18 @@ import (
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.RegisterShape:
-		algorithm := register
-		if s.CAS {
-			algorithm = casRegister
-		}
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return algorithm.Run(ctx, c, s.Init, want)
-		}, ""
+		path = fastpath.PathOf(s, plainRegister)
 	case models.VersionsShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return versionedRegister(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, versionedRegister)
 	}
-	return nil, ""
+	return path, ""
+}
+
+// plainRegister decides a history of Read, Write and perhaps CAS.
+func plainRegister(ctx context.Context, c *models.Columns, shape models.RegisterShape, want fastpath.Want) fastpath.Decision {
+	algorithm := register
+	if shape.CAS {
+		algorithm = casRegister
+	}
+	return algorithm.Run(fastpath.NewInput(ctx, c, shape.Init), want)
 }

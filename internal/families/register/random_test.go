@@ -323,7 +323,7 @@ func TestHalvingTheBoundFindsTheSame(t *testing.T) {
 		want := decideAsCASRegister(c, 0, fastpath.WantFailure)
 		halving := *casRegister
 		halving.FewerDescents = fastpath.MaxDescents - rng.IntN(3)
-		got := halving.Run(t.Context(), c, 0, fastpath.WantFailure)
+		got := halving.Run(fastpath.NewInput(t.Context(), c, 0), fastpath.WantFailure)
 		if got.FailEvent != want.FailEvent {
 			t.Fatalf("%d and %d\n%s", got.FailEvent, want.FailEvent, asCASRegister.Show(c))
 		}

@@ -53,24 +53,25 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
-	a := fastpath.Algorithm{KeysAreCore: true, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
+	a := fastpath.Algorithm{Evidence: versionsCore, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
 		s := versionSweep{in: in, VersionsShape: register}
 		return s.decide(witness)
 	}}
-	in := fastpath.PlainInput(ctx, c)
-	r := a.Decide(in, want&fastpath.WantWitness != 0)
-	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
-	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
-		a.Failure(in, r, true, &d)
-		if d.Core != nil {
-			d.Core = withUpdates(c, d.Before, d.Core)
-		} else if core := unmade(d.Why); len(core) > 0 && d.FailEvent >= 0 && c.Res[core[0]] == d.FailEvent {
-			d.Core = withUpdates(c, d.Before, core)
-		} else if d.FailEvent >= 0 {
-			d.Core = slices.DeleteFunc(in.UpTo(d.FailEvent), func(i int32) bool { return c.Kind[i] == models.Read && c.Res[i] > d.FailEvent })
+	return a.Run(fastpath.PlainInput(ctx, c), want)
+}
+
+// versionsCore finds the core of a history that ends where it fails.
+func versionsCore(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+	d.Core, d.Why = r.Keys, r.Why
+	if d.Core == nil {
+		if core := unmade(d.Why); len(core) > 0 && in.Res[core[0]] == d.FailEvent {
+			d.Core = core
+		} else {
+			d.Core = slices.DeleteFunc(in.UpTo(d.FailEvent), func(i int32) bool { return in.Kind[i] == models.Read && in.Res[i] == models.Open })
+			return
 		}
 	}
-	return d
+	d.Core = withUpdates(in.Columns, d.Before, d.Core)
 }
 
 // unmade returns the operation whose version nothing can have made, if a

@@ -7,7 +7,6 @@ import (
 
 	"clew/fastpath"
 	"clew/internal/bitset"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -201,20 +200,12 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 		return fastpath.Undecided(reason)
 	}
 	in := fastpath.PlainInput(ctx, c)
-	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
-		in = in.DenseEvents()
-	}
 	s := &counting{steps: how, totals: shape.Totals, witness: want&fastpath.WantWitness != 0}
 	fail := s.sweep(in.Columns, shape.Init)
-	switch {
-	case fail < 0:
-		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
-	case how.loose:
+	if fail >= 0 && how.loose {
 		return fastpath.Undecided(CrashedAdds.Of(fail))
 	}
-	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantFailure != 0 {
-		d.FailEvent, d.BoundEvent = c.Res[fail], c.Res[fail]
+	return in.Swept(fail, s.order, want, func(d *fastpath.Decision) {
 		in.Poll()
 		s.witness = true
 		s.sweep(in.Cut(in.Res[fail]-1).Columns, shape.Init)
@@ -222,8 +213,7 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 		d.Before, s.forced, s.witness = s.order, nil, false
 		d.Core = s.core(in.Cut(in.Res[fail]), shape.Init, fail, forced)
 		d.Why = s.why(c, fail, forced, d.Core)
-	}
-	return d
+	})
 }
 
 // beyond reports whether the number is still to come.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"clew/fastpath"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -34,7 +33,7 @@ import (
 // A choice is any operations. A core is the two whose ids contradict each other.
 
 // distinctIDs decides a history of Generate.
-func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+func distinctIDs(ctx context.Context, c *models.Columns, _ models.IDsShape, want fastpath.Want) fastpath.Decision {
 	if bad := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind != models.Generate }); bad >= 0 {
 		return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(bad)))
 	}
@@ -57,14 +56,14 @@ func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fas
 			fail, earlier = row, other
 		}
 	}
-	if fail >= 0 {
-		return contradiction(c, fail, earlier, SameID.Of(fail, earlier), want, returned)
+	var order []models.Row
+	if fail < 0 && want&fastpath.WantWitness != 0 {
+		order = returned(c, models.Open)
 	}
-	d := fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantWitness != 0 {
-		d.Witness = returned(c, models.Open)
-	}
-	return d
+	return in.Swept(fail, order, want, func(d *fastpath.Decision) {
+		d.Before, d.Why = returned(c, c.Res[fail]), SameID.Of(fail, earlier)
+		d.Core = []models.Row{min(fail, earlier), max(fail, earlier)}
+	})
 }
 
 // returned returns the operations that returned before an event, in order of invocation.
@@ -78,52 +77,34 @@ func returned(c *models.Columns, end int32) []models.Row {
 	return order
 }
 
-// contradiction returns the decision for two operations that contradict each other, of which
-// fail returned last. before returns a witness of the operations that returned before an event.
-func contradiction(c *models.Columns, fail, other models.Row, why *fastpath.Finding, want fastpath.Want,
-	before func(c *models.Columns, end int32) []models.Row) fastpath.Decision {
-	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantFailure != 0 {
-		d.FailEvent, d.BoundEvent, d.Why = c.Res[fail], c.Res[fail], why
-		d.Before = before(c, c.Res[fail])
-		d.Core = []models.Row{min(fail, other), max(fail, other)}
-	}
-	return d
-}
-
 // growingIDs decides a history of Generate whose ids grow.
-func growingIDs(ctx context.Context, c *models.Columns, numbers []int64, want fastpath.Want) fastpath.Decision {
+func growingIDs(ctx context.Context, c *models.Columns, shape models.IDsShape, want fastpath.Want) fastpath.Decision {
+	numbers := shape.Numbers
 	for i, kind := range c.Kind {
 		if kind != models.Generate || int(c.B[i]) >= len(numbers) {
 			return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(i)))
 		}
 	}
 	in := fastpath.PlainInput(ctx, c)
-	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
-		in = in.DenseEvents()
-	}
 	s := growing{numbers: numbers, witness: want&fastpath.WantWitness != 0}
 	fail := s.sweep(in.Columns, in.Events)
-	if fail < 0 {
-		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
-	}
-	other, why := against(c, numbers, fail)
-	return contradiction(c, fail, other, why, want, func(*models.Columns, int32) []models.Row {
+	return in.Swept(fail, s.order, want, func(d *fastpath.Decision) {
 		before := growing{numbers: numbers, witness: true}
 		before.sweep(in.Columns, in.Res[fail])
-		return before.order
+		d.Before, d.Why = before.order, against(c, numbers, fail)
+		d.Core = slices.Sorted(slices.Values(d.Why.Rows))
 	})
 }
 
-// against returns an operation that contradicts the one whose return fails.
-func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, *fastpath.Finding) {
+// against says which operation contradicts the one whose return fails.
+func against(c *models.Columns, numbers []int64, fail models.Row) *fastpath.Finding {
 	for i, res := range c.Res {
 		switch other, n := models.Row(i), numbers[c.B[fail]]; {
 		case res >= c.Res[fail] || numbers[c.B[i]] < n:
 		case numbers[c.B[i]] == n:
-			return other, SameID.Of(fail, other)
+			return SameID.Of(fail, other)
 		case res < c.Inv[fail]:
-			return other, NotGreater.Of(fail, other)
+			return NotGreater.Of(fail, other)
 		}
 	}
 	panic("sequence: an id fails for no reason")

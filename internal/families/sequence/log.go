@@ -532,9 +532,6 @@ var Twins = &fastpath.Pattern{Says: "{name 0} and {name 1} append the same value
 
 func decideLogs(ctx context.Context, c *models.Columns, shape models.LogShape, want fastpath.Want) fastpath.Decision {
 	in := fastpath.PlainInput(ctx, c)
-	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
-		in = in.DenseEvents()
-	}
 	l, reason := decideLog(in, shape, want&fastpath.WantWitness != 0)
 	if reason != nil {
 		return fastpath.Undecided(reason)
@@ -546,7 +543,7 @@ func decideLogs(ctx context.Context, c *models.Columns, shape models.LogShape, w
 	if want&fastpath.WantFailure != 0 {
 		f := &logFailure{in: in, shape: shape}
 		f.find(l.bad, &d)
-		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent), in.Original(d.BoundEvent)
 	}
 	return d
 }

@@ -1,8 +1,6 @@
 package sequence
 
 import (
-	"context"
-
 	"clew/fastpath"
 	"clew/models"
 )
@@ -11,20 +9,13 @@ import (
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.CounterShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return counter(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, counter)
 	case models.IDsShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			if s.Growing {
-				return growingIDs(ctx, c, s.Numbers, want)
-			}
-			return distinctIDs(ctx, c, want)
-		}, ""
+		if path = fastpath.PathOf(s, distinctIDs); s.Growing {
+			path = fastpath.PathOf(s, growingIDs)
+		}
 	case models.LogShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return decideLogs(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, decideLogs)
 	}
-	return nil, ""
+	return path, ""
 }

@@ -45,29 +45,21 @@ func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape,
 			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
-	all := fastpath.WithInitial(c, shape.Init, models.Add)
-	return runGrowSet(ctx, all, shape.Sets, want).WithoutInitial(len(shape.Init))
-}
-
-func runGrowSet(ctx context.Context, c *models.Columns, sets [][]int32, want fastpath.Want) fastpath.Decision {
-	in, sets := growSetInput(ctx, c, sets)
-	r := decideGrowSet(in, sets, want&fastpath.WantWitness != 0)
-	d := fastpath.Decision{Verdict: r.Verdict, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
-	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
-		r, d.Before = growSetFailure(in, sets, r)
-		growSetCore(in, sets, r, &d)
-		d.FailEvent = in.Original(r.End, c)
-		d.BoundEvent = d.FailEvent
-	}
-	return d
+	return fastpath.WithInitial(c, shape.Init, models.Add, func(all *models.Columns) fastpath.Decision {
+		in, sets := growSetInput(ctx, all, shape.Sets)
+		a := fastpath.Algorithm{
+			Decide: func(in fastpath.Input, witness bool) fastpath.Result { return decideGrowSet(in, sets, witness) },
+			Evidence: func(cut fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+				growSetCore(in, cut, sets, r, d)
+			},
+		}
+		return a.Run(in, want)
+	})
 }
 
 // growSetInput renumbers events and values if they are sparse.
 func growSetInput(ctx context.Context, c *models.Columns, sets [][]int32) (fastpath.Input, [][]int32) {
 	in := fastpath.PlainInput(ctx, c)
-	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
-		in = in.DenseEvents()
-	}
 	size := int64(c.Len())
 	top := int32(0)
 	for i, kind := range c.Kind {
@@ -402,31 +394,10 @@ func (s *growSet) witness() []int32 {
 	return order
 }
 
-// growSetFailure returns the result for the shortest prefix that fails, and a witness
-// of the history before it. The End of the result is the first failing completion.
-func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastpath.Result, []models.Row) {
-	low := int32(-1) // valid up to here
-	var witness []models.Row
-	for round := 0; low+1 < r.End; round++ {
-		in.Poll()
-		t := r.End - 1
-		if round >= fastpath.MaxDescents {
-			t = low + (r.End-low)/2
-		}
-		if before := decideGrowSet(in.Cut(t), sets, true); before.Verdict == jepsen.Invalid {
-			r = before
-		} else {
-			low, witness = t, before.Witness
-		}
-	}
-	return r, witness
-}
-
 // growSetCore finds the core. Some of the reads and values of the violation
-// are enough, and there are only a few choices of them.
-func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
-	cut := in.Cut(r.End)
-	fail := in.OpReturning(r.End)
+// are enough, and there are only a few choices of them. cut is the history up to the failure.
+func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
+	fail := in.OpReturning(d.FailEvent)
 	if r.Why.Is(NotASet) {
 		d.Core, d.Why = []int32{fail}, r.Why
 		return

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"clew/fastpath"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -48,11 +47,11 @@ import (
 // core can happen as it did in that linearization, until the operation that fails. If the
 // run-up is short, flips are removed from it as long as the core still fails at that operation.
 
-// lookupSet decides a history of the kinds of lookup-set. init holds the
-// initial elements of the set.
-func lookupSet(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
-	all := fastpath.WithInitial(c, init, models.Insert)
-	return decideLookupSet(ctx, all, int32(len(init)), want).WithoutInitial(len(init))
+// lookupSet decides a history of the kinds of lookup-set.
+func lookupSet(ctx context.Context, c *models.Columns, shape models.LookupSetShape, want fastpath.Want) fastpath.Decision {
+	return fastpath.WithInitial(c, shape.Init, models.Insert, func(all *models.Columns) fastpath.Decision {
+		return decideLookupSet(ctx, all, int32(len(shape.Init)), want)
+	})
 }
 
 // flip says what an operation does to its counter.
@@ -239,18 +238,12 @@ func decideLookupSet(ctx context.Context, c *models.Columns, initial int32, want
 	in := fastpath.NewInput(ctx, c, 0)
 	s := flipSweep{in: in, witness: want&fastpath.WantWitness != 0}
 	o := s.sweep(0, 0)
-	if o < 0 {
-		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
-	}
-	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
-	if want&fastpath.WantFailure != 0 {
-		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
+	return in.Swept(o, s.order, want, func(d *fastpath.Decision) {
 		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // in it, operations that return later are needed last
 		before.sweep(0, 0)
 		d.Before = before.order
-		lookupSetCore(in, o, initial, &d)
-	}
-	return d
+		lookupSetCore(in, o, initial, d)
+	})
 }
 
 // lookupSetCore finds the core of a history that fails when o returns.

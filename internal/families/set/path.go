@@ -1,8 +1,6 @@
 package set
 
 import (
-	"context"
-
 	"clew/fastpath"
 	"clew/models"
 )
@@ -11,13 +9,9 @@ import (
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.LookupSetShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return lookupSet(ctx, c, s.Init, want)
-		}, ""
+		path = fastpath.PathOf(s, lookupSet)
 	case models.GrowSetShape:
-		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return growOnly(ctx, c, s, want)
-		}, ""
+		path = fastpath.PathOf(s, growOnly)
 	}
-	return nil, ""
+	return path, ""
 }
