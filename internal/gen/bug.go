@@ -21,9 +21,9 @@ import (
 //   - Sets, logs, counters, epochs and fences only grow.
 //   - What a bug adds comes out of a container once.
 //   - Suppose that a crashed operation that removes or releases something could
-//     explain the answer. Then none crashes before the bug (longQueue), or all that
-//     crash are needed to explain what came before (longLock). If one that adds
-//     could, then none takes effect before (longCounter).
+//     explain the answer. Then none crashes before the bug (queue.Queue), or all that
+//     crash are needed to explain what came before (lock). If one that adds
+//     could, then none takes effect before (counter).
 //
 // Without the answer the history is linearizable, so its completion is the first
 // that fails.
@@ -123,14 +123,13 @@ func ModelsOf(kind LongKind) []string {
 
 // Model says how the histories of a model are made.
 type Model struct {
-	// Small makes the object of small histories, and Values are the values that it may have,
-	// if not all.
-	Small  func(g *SmallHistory) Object
-	Values []Value
+	// New makes the object. Values are the values that small histories may have, if not
+	// all.
+	New    func(m *Maker) Object
+	Values Values
 
-	// Long makes the object of long histories, and Bugs are what may be wrong with them.
-	// Mistaken says that they may have a WrongAnswer.
-	Long     func(l *LongHistory) LongObject
+	// Bugs are what may be wrong with long histories. Mistaken says that they may have a
+	// WrongAnswer.
 	Bugs     Bugs
 	Mistaken bool
 	// Init, unless it is nil, returns the initial value of long histories as EDN. Otherwise
@@ -171,4 +170,25 @@ func (o LongOptions) Init() string {
 		return ""
 	}
 	return spec.FromDefault().Init
+}
+
+// Overwrite returns the next step of a bug of a register, made of a write and a read. Two
+// marked values are written; a read sees the first one, or one that is never written.
+func (m *Maker) Overwrite(write, read Op) Op {
+	switch {
+	case m.Kind == WrongAnswer:
+		read.Last = true
+		return read
+	case m.Kind == ImpossibleRead:
+		read.A = m.Mark + 2
+	case m.Step == 0:
+		write.A = m.Mark
+		return write
+	case m.Step == 1:
+		write.A, write.Forced = m.Mark+1, m.Kind == LostWrite
+		return write
+	default:
+		read.A = m.Mark
+	}
+	return Wrong(read)
 }

@@ -8,9 +8,8 @@ import (
 
 // Home is what clew knows about bank.
 var Home = home.Home{Place: 120, Types: []home.Type{{Definition: &bankDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return &smallBank{g: g} },
-	Long:  newLongBank, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead},
-	Init: longBalancesOf,
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead},
+	Init: initial,
 }}}}
 
 // Second is the second reading of bank, for tests.

@@ -9,12 +9,10 @@ import (
 // Home is what clew knows about counters.
 var Home = home.Home{Place: 100, Types: []home.Type{
 	{Definition: &counterDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return newSmallCounter(g) },
-		Long:  newLongCounter, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
+		New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
 	}},
 	{Definition: &countingSemaphoreDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return &smallSemaphore{g: g} },
-		Long:  newLongCount, Bugs: gen.Bugs{gen.LostWrite},
+		New: newCount, Bugs: gen.Bugs{gen.LostWrite},
 	}},
 }}
 

@@ -8,8 +8,7 @@ import (
 
 // Home is what clew knows about id-generator.
 var Home = home.Home{Place: 110, Types: []home.Type{{Definition: &idGeneratorDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return &smallIDs{g: g} },
-	Long:  newLongIDs, Bugs: gen.Bugs{gen.Duplicate},
+	New: newObject, Bugs: gen.Bugs{gen.Duplicate},
 }}}}
 
 // Second is the second reading of id-generator, for tests.

@@ -4,14 +4,11 @@ import (
 	"clew/internal/gen"
 	"clew/internal/home"
 	"clew/internal/second"
-	"clew/internal/types/queue"
 )
 
 // Home is what clew knows about java-queue.
 var Home = home.Home{Place: 80, Types: []home.Type{{Definition: &javaQueueDefinition, Generated: gen.Model{
-	Small:  func(g *gen.SmallHistory) gen.Object { return &smallQueue{g: g} },
-	Values: printed,
-	Long:   queue.LongQueue(":offer", ":poll", queue.Oldest, true), Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate, gen.Reordered, gen.WrongEmpty},
+	New: newObject, Values: printed, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate, gen.Reordered, gen.WrongEmpty},
 }}}}
 
 // Second is the second reading of java-queue, for tests.

@@ -8,8 +8,7 @@ import (
 
 // Home is what clew knows about kv.
 var Home = home.Home{Place: 90, Types: []home.Type{{Definition: &kvDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return newSmallKV(g) },
-	Long:  newLongKV, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}, Mistaken: true,
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}, Mistaken: true,
 }}}}
 
 // Second is the second reading of kv, for tests.

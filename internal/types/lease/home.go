@@ -10,8 +10,7 @@ import (
 
 // Home is what clew knows about lease.
 var Home = home.Home{Place: 140, Types: []home.Type{{Definition: &leaseDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return &smallLease{g: g, epoch: -1} },
-	Long:  newLongLease, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
+	New: newObject, Values: ownerValues, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
 }}}}
 
 // Second is the second reading of lease, for tests.

@@ -8,10 +8,7 @@ import (
 
 // Home is what clew knows about locks.
 var Home = home.Home{Place: 30, Types: []home.Type{
-	{Definition: &mutexDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return &smallMutex{g: g} },
-		Long:  newLongLock, Bugs: gen.Bugs{gen.TwoHolders},
-	}},
+	{Definition: &mutexDefinition, Generated: generated(gen.TwoHolders)},
 	{Definition: &semaphoreDefinition, Generated: generated(gen.TwoHolders)},
 	{Definition: &ownerMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease)},
 	{Definition: &reentrantMutexDefinition, Generated: generated(gen.TwoHolders, gen.ForeignRelease)},
@@ -21,10 +18,7 @@ var Home = home.Home{Place: 30, Types: []home.Type{
 }}
 
 func generated(bugs ...gen.LongKind) gen.Model {
-	return gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return newSmallLock(g) },
-		Long:  newLongLock, Bugs: bugs,
-	}
+	return gen.Model{New: newObject, Bugs: bugs}
 }
 
 // Second is the second reading of locks, for tests.

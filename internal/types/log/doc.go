@@ -1,6 +1,6 @@
 // Package log is the home of log: a list that grows at its end and is read by offsets.
 //
-// home.go lists the types, log.go says what they mean. small.go and long.go have what the
-// generators of random histories need, and second.go is a second reading of the types for the
+// home.go lists the types, log.go says what they mean. gen.go has the
+// object of generated histories, and second.go is a second reading of the types for the
 // oracle, which shares nothing with the first.
 package log

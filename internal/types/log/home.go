@@ -8,8 +8,7 @@ import (
 
 // Home is what clew knows about log.
 var Home = home.Home{Place: 130, Types: []home.Type{{Definition: &logDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return newSmallLog(g) },
-	Long:  newLongLog, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
 }}}}
 
 // Second is the second reading of log, for tests.

@@ -8,8 +8,7 @@ import (
 
 // Home is what clew knows about multi-register.
 var Home = home.Home{Place: 20, Types: []home.Type{{Definition: &multiRegisterDefinition, Generated: gen.Model{
-	Small: func(g *gen.SmallHistory) gen.Object { return &smallRegisters{g: g, now: map[string]string{}} },
-	Long:  newLongRegisters, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead}, Mistaken: true,
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead}, Mistaken: true,
 }}}}
 
 // Second is the second reading of multi-register, for tests.

@@ -8,24 +8,14 @@ import (
 
 // Home is what clew knows about registers.
 var Home = home.Home{Place: 10, Types: []home.Type{
-	{Definition: &registerDefinition, Generated: generated(false)},
-	{Definition: &casRegisterDefinition, Generated: generated(true)},
-	{Definition: &versionedDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object {
-			return &smallVersioned{smallRegister: smallRegister{g: g, now: "nil", cas: true}}
-		},
-		Long: newLongRegister, Bugs: bugs,
-	}},
+	{Definition: &registerDefinition, Generated: generated},
+	{Definition: &casRegisterDefinition, Generated: generated},
+	{Definition: &versionedDefinition, Generated: gen.Model{New: newObject, Bugs: bugs}},
 }}
 
 var bugs = gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}
 
-func generated(cas bool) gen.Model {
-	return gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return &smallRegister{g: g, now: "nil", cas: cas} },
-		Long:  newLongRegister, Bugs: bugs, Mistaken: true,
-	}
-}
+var generated = gen.Model{New: newObject, Bugs: bugs, Mistaken: true}
 
 // Second is the second reading of registers, for tests.
 var Second = map[string]second.Reading{

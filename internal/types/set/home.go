@@ -11,12 +11,10 @@ import (
 // Home is what clew knows about sets.
 var Home = home.Home{Place: 40, Types: []home.Type{
 	{Definition: &setDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return &smallSet{g: g} },
-		Long:  newLongSet, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
+		New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
 	}},
 	{Definition: &lookupSetDefinition, Generated: gen.Model{
-		Small: func(g *gen.SmallHistory) gen.Object { return &smallLookup{g: g} },
-		Long:  newLongLookup, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
+		New: newLookup, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.Duplicate},
 	}},
 }}
 
