@@ -215,7 +215,7 @@ func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.
 		tie.together(append(slices.Clone(v.Lasting()), lasts))
 	}
 	var always oracle.Set
-	units := map[int32]oracle.Set{}
+	units, reads := map[int32]oracle.Set{}, map[int32]oracle.Set{}
 	for _, row := range core {
 		var touched []int32
 		if whole {
@@ -225,6 +225,9 @@ func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.
 		case ops.Res[row] == fail:
 			always |= 1 << row
 		case !ops.Model.Mutates(ops.Op(row)):
+			for _, value := range touched {
+				reads[tie.of(value)] |= 1 << row
+			}
 		case len(touched) == 0 || tie.of(touched[0]) == tie.of(lasts):
 			always |= 1 << row
 		default:
@@ -232,8 +235,8 @@ func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.
 		}
 	}
 	return func(s oracle.Set) bool {
-		for _, unit := range units {
-			if s&unit != 0 && s&unit != unit {
+		for value, unit := range units {
+			if s&unit != unit && s&(unit|reads[value]) != 0 {
 				return false
 			}
 		}
