@@ -112,7 +112,8 @@ func (s *Solver) Solve() Verdict {
 				return Satisfiable
 			}
 			s.Steps++
-			s.decide(l)
+			s.control = append(s.control, int32(len(s.trail)))
+			s.assign(l, 0, int32(len(s.control)))
 		}
 	}
 	return Unsatisfiable

@@ -186,7 +186,11 @@ func (s *Solver) add(lits []Lit, info int32) {
 		s.unsat = true
 		return
 	case 1:
-		s.addUnit(lits[0])
+		l := lits[0]
+		if s.value[l] != 0 {
+			s.backtrack(int(s.level[l.Var()]) - 1)
+		}
+		s.assign(l, 0, 0)
 		return
 	}
 	bestInFront(s, lits)
@@ -227,14 +231,6 @@ func (s *Solver) nextPending() int32 {
 		}
 	}
 	return 0
-}
-
-// addUnit adds a clause of one literal, and assigns that literal at level 0.
-func (s *Solver) addUnit(l Lit) {
-	if s.value[l] != 0 {
-		s.backtrack(int(s.level[l.Var()]) - 1)
-	}
-	s.assign(l, 0, 0)
 }
 
 // bestInFront moves the two literals that are to be watched to the front. It
@@ -296,12 +292,6 @@ func (s *Solver) assign(l Lit, reason, level int32) {
 	s.value[l], s.value[l.Not()] = 1, -1
 	s.level[v], s.reason[v] = level, reason
 	s.trail = append(s.trail, l)
-}
-
-// decide begins a level with a literal.
-func (s *Solver) decide(l Lit) {
-	s.control = append(s.control, int32(len(s.trail)))
-	s.assign(l, 0, int32(len(s.control)))
 }
 
 // backtrack takes back all literals above a level. Those of lower levels that

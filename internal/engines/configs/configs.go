@@ -52,7 +52,10 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 	if !m.NoGuide && !m.NoEagerReads {
 		m.guide = traits.Guide
 	}
-	m.pack()
+	for _, c := range m.Crashed {
+		m.counts.Add(2*m.Words, len(c.Rows))
+	}
+	m.width = 2*m.Words + m.counts.Words()
 	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
 		return m
 	}
@@ -87,14 +90,6 @@ func (m *transitions) findAlone() {
 		open := m.OpenRows(int32(k))
 		m.alone[k] = len(open) == 1 && (k == 0 || m.Ends[k-1] < m.Ops.Inv[open[0]]) && end < crash && !m.NoQuiescence
 	}
-}
-
-// pack gives every crash class its bits.
-func (m *transitions) pack() {
-	for _, c := range m.Crashed {
-		m.counts.Add(2*m.Words, len(c.Rows))
-	}
-	m.width = 2*m.Words + m.counts.Words()
 }
 
 // used returns how many crashed operations of a class a configuration uses.

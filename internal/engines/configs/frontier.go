@@ -153,7 +153,10 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 			return k
 		}
 		s.layer, s.next = s.next, s.layer
-		s.report(k + 1)
+		if !s.silent {
+			s.Passed(int64(k + 1))
+			s.Held(s.held())
+		}
 		if len(s.trail) > s.collect {
 			s.sweep()
 		}
@@ -169,13 +172,6 @@ func (s *frontierSearch) isSpent() bool {
 // held returns how many configurations the search holds.
 func (s *frontierSearch) held() int64 {
 	return int64(len(s.layer.states)) + int64(s.seen.n) + int64(s.passed.n)
-}
-
-func (s *frontierSearch) report(passed int32) {
-	if !s.silent {
-		s.Passed(int64(passed))
-		s.Held(s.held())
-	}
 }
 
 // passAll finds the configurations that have passed the k-th return.

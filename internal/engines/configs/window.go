@@ -232,7 +232,7 @@ func (s *windowSearch) next() bool {
 		s.use(f.k, s.configs[(top+1)*s.width:], row, crash, f.plan)
 		return s.enter(f.k, state)
 	}
-	s.fail(f, c)
+	s.failed.add(f.k, f.state, c)
 	s.stack = s.stack[:top]
 	return false
 }
@@ -284,7 +284,7 @@ func (s *windowSearch) enter(k, state int32) bool {
 		}
 		state = s.withoutDead(k, state)
 	}
-	if p := s.lookAhead(k, state, c); p != hopeless && !s.hasFailed(k, state, c) {
+	if p := s.lookAhead(k, state, c); p != hopeless && !s.failed.covered(k, state, c) {
 		s.stack = append(fallback.Grow(&s.Budget, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order)), plan: p})
 	}
 	return false
@@ -317,17 +317,6 @@ func (s *windowSearch) gotTo(k int) {
 func (s *windowSearch) truncate(n int) {
 	s.order = s.order[:n]
 	s.shared = min(s.shared, n)
-}
-
-// hasFailed says whether a configuration is known to fail, because one that
-// covers it has failed.
-func (s *windowSearch) hasFailed(k, state int32, c []uint64) bool {
-	return s.failed.covered(k, state, c)
-}
-
-// fail remembers a configuration that failed, and forgets those that it covers.
-func (s *windowSearch) fail(f *frame, c []uint64) {
-	s.failed.add(f.k, f.state, c)
 }
 
 // firstPatience is the number of steps without getting further after which a

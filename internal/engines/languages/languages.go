@@ -2,6 +2,7 @@ package languages
 
 import (
 	"context"
+	"slices"
 
 	"clew/fallback"
 	"clew/jepsen"
@@ -145,10 +146,10 @@ func (e Engine) search(ctx context.Context, initial []int32, ops *models.Operati
 	}
 	s := newSearch(l, e.Rules, initial)
 	failed := s.decide()
-	if s.Cause != "" {
-		return fallback.Answer{Cause: s.Cause, Passed: int64(s.furthest), Held: int64(len(s.layer)), Work: s.Done()}
+	var orders [][]models.Row
+	if s.Cause == "" {
+		orders = s.orders()
 	}
-	orders := s.orders()
 	if s.Cause != "" {
 		return fallback.Answer{Cause: s.Cause, Passed: int64(s.furthest), Held: int64(len(s.layer)), Work: s.Done()}
 	}
@@ -165,17 +166,8 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 	s.countCrashed()
 	s.moment.takers = make([]uint64, s.Words)
 	s.key = make([]uint64, s.width)
-	classes := int32(0)
-	for _, class := range s.Class {
-		classes = max(classes, class+1)
-	}
-	for _, slot := range s.Slot {
-		s.stride = max(s.stride, int(slot)+2)
-	}
-	s.last = make([]int32, classes)
-	for i := range s.last {
-		s.last[i] = none
-	}
+	s.stride = int(s.Slots) + 1
+	s.last = slices.Repeat([]int32{none}, len(s.Space.Ops))
 	return s
 }
 

@@ -138,7 +138,10 @@ func (p *problem) layOut(values int) {
 	p.slots = p.in.Slots + p.out.Slots
 	p.in.finish(0, passed)
 	p.out.finish(p.in.Slots, passed)
-	p.count()
+	p.words = int(p.slots+63) / 64
+	for _, c := range p.classes {
+		p.counts.Add(p.words, len(c))
+	}
 }
 
 // at returns the operation of each event, or none.
@@ -243,14 +246,6 @@ func (p *problem) enough() int32 {
 		}
 	}
 	return int32(len(p.out.ops))
-}
-
-// count finds room for the bits of a configuration, and for its counts.
-func (p *problem) count() {
-	p.words = int(p.slots+63) / 64
-	for _, c := range p.classes {
-		p.counts.Add(p.words, len(c))
-	}
 }
 
 // bytes returns about how much memory the problem holds.

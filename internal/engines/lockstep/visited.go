@@ -53,15 +53,7 @@ func (v *visited) hash(place, mode uint64, bits []uint64) uint64 {
 
 // same says whether a record has the configuration, ignoring its counts.
 func same(r []uint64, place, mode uint64, bits []uint64) bool {
-	if r[0] != place || r[1] != mode {
-		return false
-	}
-	for i, b := range bits {
-		if r[places+i] != b {
-			return false
-		}
-	}
-	return true
+	return r[0] == place && r[1] == mode && slices.Equal(r[places:places+len(bits)], bits)
 }
 
 // add adds a configuration. It returns false if it need not be looked at.

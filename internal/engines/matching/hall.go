@@ -35,10 +35,6 @@ type hall struct {
 // that are farther away. Tests reduce it.
 var farthest = 2000
 
-func newHall(n int) hall {
-	return hall{takes: nones(n), takenBy: nones(n), seen: make([]int32, n)}
-}
-
 // matchFirst starts with a cas as one that need not take effect.
 func (t *theory) matchFirst(own int32) {
 	if t.takenBy[own] == none {

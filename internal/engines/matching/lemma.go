@@ -233,15 +233,14 @@ func (t *theory) eachRead(s side, node, after, until int32, f func(v, key int32)
 		if s == early && t.res[row] <= after || s == late && t.res[row] < -until {
 			return
 		}
-		if key := t.key(s, row); key > after && key <= until && !t.isOut(v) && !f(v, key) {
+		key := t.key(s, row)
+		if key <= after || key > until || t.s.Value(cdcl.Pos(v)) < 0 && t.s.LevelOf(cdcl.Pos(v)) == 0 {
+			continue
+		}
+		if !f(v, key) {
 			return
 		}
 	}
-}
-
-// isOut says whether a variable is permanently false.
-func (t *theory) isOut(v int32) bool {
-	return t.s.Value(cdcl.Pos(v)) < 0 && t.s.LevelOf(cdcl.Pos(v)) == 0
 }
 
 // newThreshold puts a threshold into a list after one and before another. by
@@ -257,7 +256,7 @@ func (t *theory) newThreshold(list *int32, stronger, weaker, key int32, by []cdc
 	if best > 0 {
 		by[0], by[best] = by[best], by[0]
 	}
-	v := t.newVar(isAuxiliary, none)
+	v := t.newVar(cdcl.NoGroup, isAuxiliary, none)
 	x := cdcl.Pos(v)
 	for _, l := range by {
 		t.s.AddClause(l.Not(), x)

@@ -7,9 +7,9 @@ import (
 	"clew/models"
 )
 
-// newVar returns a variable that is never decided.
-func (t *theory) newVar(reader, node int32) int32 {
-	v := t.s.NewVar(cdcl.NoGroup)
+// newVar returns a variable of a group.
+func (t *theory) newVar(group, reader, node int32) int32 {
+	v := t.s.NewVar(group)
 	t.reader, t.node = append(t.reader, reader), append(t.node, node)
 	t.nextOfNode, t.nextOfReader = append(t.nextOfNode, none), append(t.nextOfReader, none)
 	return v
@@ -17,9 +17,8 @@ func (t *theory) newVar(reader, node int32) int32 {
 
 // newSaw returns the variable "row saw node".
 func (t *theory) newSaw(row, node int32) int32 {
-	v := t.s.NewVar(t.groupOf[row])
-	t.reader, t.node = append(t.reader, row), append(t.node, node)
-	t.nextOfNode, t.nextOfReader = append(t.nextOfNode, t.firstOfNode[node]), append(t.nextOfReader, t.firstOfReader[row])
+	v := t.newVar(t.groupOf[row], row, node)
+	t.nextOfNode[v], t.nextOfReader[v] = t.firstOfNode[node], t.firstOfReader[row]
 	t.firstOfNode[node], t.firstOfReader[row] = v, v
 	if isLink(t.ops.Op(row)) {
 		return v
@@ -83,7 +82,7 @@ func (t *theory) needFor(node, time int32) int32 {
 		return t.needs[earlier].variable
 	}
 	at := int32(len(t.needs))
-	v, source := t.newVar(isNeed, at), t.newVar(isAuxiliary, none)
+	v, source := t.newVar(cdcl.NoGroup, isNeed, at), t.newVar(cdcl.NoGroup, isAuxiliary, none)
 	t.needs = append(t.needs, need{v, source, node, time, earlier})
 	t.s.AddClause(cdcl.Neg(v), cdcl.Pos(source))
 	some := []cdcl.Lit{cdcl.Neg(source)}

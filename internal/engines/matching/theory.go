@@ -78,7 +78,7 @@ const (
 
 func newTheory(p *problem, rules Rules, poll func() bool) *theory {
 	n, rows := len(p.rowOf), len(p.inv)
-	t := &theory{problem: p, Rules: rules, z: newZones(len(p.at)), hall: newHall(n)}
+	t := &theory{problem: p, Rules: rules, z: newZones(len(p.at)), hall: hall{takes: nones(n), takenBy: nones(n), seen: make([]int32, n)}}
 	t.s = cdcl.New(t, cdcl.Options{Poll: poll, NoRestarts: rules.NoRestarts, NoReducing: rules.NoReducing, NoActivity: rules.NoActivity,
 		NoMinimizing: rules.NoMinimizing, NoBase: rules.NoBase})
 	t.groupOf, t.firstOfReader, t.sees, t.before, t.wish = nones(rows), nones(rows), nones(rows), nones(rows), nones(rows)

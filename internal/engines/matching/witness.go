@@ -1,6 +1,10 @@
 package matching
 
-import "clew/models"
+import (
+	"slices"
+
+	"clew/models"
+)
 
 // order returns a linearization of what returned before a time, given what every
 // reader saw (a node, or none). It has the chains by the start of their zones: a
@@ -63,10 +67,4 @@ func (p *problem) trim(root int32, next, reads []int32, until int32) {
 }
 
 // nones returns n times none.
-func nones(n int) []int32 {
-	a := make([]int32, n)
-	for i := range a {
-		a[i] = none
-	}
-	return a
-}
+func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }

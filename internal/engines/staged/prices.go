@@ -396,16 +396,23 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *pri
 	// and there is at most one for each completed operation.
 	most := int64(never) / int64(rounds+1) / int64(p.windows+1) / (int64(len(x.Ends)+1)*int64(len(x.values)+1) + int64(x.Ops.Len()))
 	start := x.start()
-	for round := range rounds {
+	ask := func() (v jepsen.Verdict, uses [][]int64) {
 		if !x.reprice(p) {
-			return jepsen.Unknown, p
+			return jepsen.Unknown, nil
 		}
 		if p.ahead[start].cost > p.worth[0] {
-			return jepsen.Invalid, p
+			return jepsen.Invalid, nil
 		}
 		uses, ok := x.cheapestWay(p, start)
 		if ok {
-			return jepsen.Valid, p
+			return jepsen.Valid, nil
+		}
+		return jepsen.Unknown, uses
+	}
+	for round := range rounds {
+		v, uses := ask()
+		if uses == nil {
+			return v, p
 		}
 		for k := range uses {
 			for c, u := range uses[k] {
@@ -422,16 +429,8 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *pri
 	}
 	// Single prices swing about the best ones, so their average is closer.
 	p.lambda = sum
-	if !x.reprice(p) {
-		return jepsen.Unknown, p
-	}
-	if p.ahead[start].cost > p.worth[0] {
-		return jepsen.Invalid, p
-	}
-	if _, ok := x.cheapestWay(p, start); ok {
-		return jepsen.Valid, p
-	}
-	return jepsen.Unknown, p
+	v, _ := ask()
+	return v, p
 }
 
 // cheapestWay follows the cheapest children. It counts the uses in every window

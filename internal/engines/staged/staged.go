@@ -1,6 +1,7 @@
 package staged
 
 import (
+	"cmp"
 	"context"
 
 	"clew/fallback"
@@ -82,7 +83,8 @@ const firstHorizon = 4096
 func (x *registerSearch) run() jepsen.Verdict {
 	n := int32(len(x.Ends))
 	failing := n + 1 // the least return known to be unreachable
-	if x.quick(n) == jepsen.Invalid {
+	quick := int(quickPerReturn*float64(n)) + quickMore
+	if x.search(n, cmp.Or(x.FirstBudget, quick), nil) == jepsen.Invalid { // stage 1
 		failing = n
 	}
 	probe, ahead := int32(0), int32(1)
@@ -107,15 +109,6 @@ func (x *registerSearch) run() jepsen.Verdict {
 		return jepsen.Invalid
 	}
 	return jepsen.Valid
-}
-
-// quick runs stage 1.
-func (x *registerSearch) quick(goal int32) jepsen.Verdict {
-	budget := int(quickPerReturn*float64(goal)) + quickMore
-	if x.FirstBudget > 0 {
-		budget = x.FirstBudget
-	}
-	return x.search(goal, budget, nil)
 }
 
 // decide decides whether return goal can be reached. If so, x.far is at least
@@ -161,10 +154,7 @@ func (x *registerSearch) offer(goal int32, effort bidEffort) jepsen.Verdict {
 
 // rounds runs stages 4 and 5.
 func (x *registerSearch) rounds(goal int32, effort bidEffort) jepsen.Verdict {
-	budget := firstBudget
-	if x.FirstBudget > 0 {
-		budget = x.FirstBudget
-	}
+	budget := cmp.Or(x.FirstBudget, firstBudget)
 	last := int32(-1)
 	for round := 0; ; round++ {
 		var order *prices
