@@ -226,9 +226,11 @@ type Reading struct {
 	// Prepare, unless it is nil, sees all operations before the first step, and may leave
 	// notes about them.
 	Prepare func(ops []Op, o Options) error
-	// Init returns the initial state. If it is nil, that is the items of the initial value.
-	Init func(given Form, isGiven bool) []string
-	Step Step
+	// Default is the initial state unless one is given. Init returns that; if it is nil, the
+	// items of the initial value are the state.
+	Default []string
+	Init    func(given Form) []string
+	Step    Step
 }
 
 // readings are the second readings of all models, by name.
@@ -238,18 +240,17 @@ var readings = map[string]Reading{}
 func Register(models map[string]Reading) { maps.Copy(readings, models) }
 
 func initial(r Reading, o Options) ([]string, error) {
-	var given Form
-	if o.Init != "" {
-		forms, err := Read(o.Init)
-		if err != nil {
-			return nil, err
-		}
-		given = forms[0]
+	if o.Init == "" {
+		return r.Default, nil
 	}
-	if r.Init != nil {
-		return r.Init(given, o.Init != ""), nil
+	given, err := Read(o.Init)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Init != nil:
+		return r.Init(given[0]), nil
 	}
-	return given.Parts(), nil
+	return given[0].Parts(), nil
 }
 
 // Parts returns the items of a collection as strings.
@@ -260,11 +261,14 @@ func (x Form) Parts() (parts []string) {
 	return parts
 }
 
-// SortedInit is the initial state of a collection without order.
-func SortedInit(given Form, _ bool) []string { return Sorted(given.Parts()) }
+// WholeInit returns the initial state of a single value.
+func WholeInit(given Form) []string { return []string{given.Canon()} }
 
-// MapInit is the initial state of a map.
-func MapInit(given Form, _ bool) (s []string) {
+// SortedInit returns the initial state of a collection without order.
+func SortedInit(given Form) []string { return Sorted(given.Parts()) }
+
+// MapInit returns the initial state of a map.
+func MapInit(given Form) (s []string) {
 	for parts := given.Parts(); len(parts) > 0; parts = parts[2:] {
 		s = Assign(s, parts[0], parts[1])
 	}

@@ -1,6 +1,7 @@
 // Package types has a home for each data type: a folder with its meaning, its traits, its
-// words, its generators, its second reading, its cases and its page of the docs. Importing
-// it makes the types known to packages models and gen.
+// words, its generator, its second reading, its cases and its page of the docs. Importing
+// it makes the types known to packages models and gen. CONTRIBUTING.md says which file has
+// what.
 package types
 
 import (

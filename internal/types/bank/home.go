@@ -1,3 +1,4 @@
+// Package bank is the home of bank: accounts with transfers between them.
 package bank
 
 import (

@@ -1,3 +1,5 @@
+// Package counter is the home of counter, a number that is added to, and of
+// counting-semaphore, which is counted up and down to 0.
 package counter
 
 import (
@@ -18,6 +20,6 @@ var Home = home.Home{Place: 100, Types: []home.Type{
 
 // Second is the second reading of counters, for tests.
 var Second = map[string]second.Reading{
-	"counter":            {Prepare: second.Told, Init: secondInit, Step: secondCounter},
-	"counting-semaphore": {Init: secondInit, Step: secondCounting},
+	"counter":            {Prepare: second.Told, Default: []string{"0"}, Init: second.WholeInit, Step: secondCounter},
+	"counting-semaphore": {Default: []string{"0"}, Init: second.WholeInit, Step: secondCounting},
 }

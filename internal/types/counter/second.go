@@ -52,11 +52,3 @@ func secondCounting(_ second.Options, s []string, a second.Op) [][]string {
 		return second.Stay([]string{strconv.Itoa(n - 1)}, n > 0)
 	}
 }
-
-// secondInit returns the initial value of a counter.
-func secondInit(given second.Form, isGiven bool) []string {
-	if isGiven {
-		return []string{given.Canon()}
-	}
-	return []string{"0"}
-}

@@ -1,3 +1,4 @@
+// Package idgenerator is the home of id-generator: ids that are handed out once.
 package idgenerator
 
 import (

@@ -1,3 +1,4 @@
+// Package javaqueue is the home of java-queue: java.util.Queue with all its methods.
 package javaqueue
 
 import (

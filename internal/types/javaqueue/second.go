@@ -11,11 +11,7 @@ import (
 // secondJava holds the elements of a java.util.Queue. It works out the expected
 // answer, and compares it with the real answer.
 func secondJava(_ second.Options, s []string, a second.Op) [][]string {
-	argument := a.Given.Canon()
-	var arguments []string
-	for _, x := range a.Given.Items {
-		arguments = append(arguments, x.Canon())
-	}
+	argument, arguments := a.Given.Canon(), a.Given.Parts()
 	next, answer := slices.Clone(s), "nil"
 	yes := func(b bool) { answer = strconv.FormatBool(b) }
 	keep := func(wanted func(x string) bool) {
@@ -56,12 +52,7 @@ func secondJava(_ second.Options, s []string, a second.Op) [][]string {
 		next = append(next, arguments...)
 		yes(len(arguments) > 0)
 	case ":containsAll":
-		answer = "true"
-		for _, x := range arguments {
-			if !slices.Contains(s, x) {
-				answer = "false"
-			}
-		}
+		yes(!slices.ContainsFunc(arguments, func(x string) bool { return !slices.Contains(s, x) }))
 	case ":removeAll":
 		keep(func(x string) bool { return !slices.Contains(arguments, x) })
 	case ":retainAll":

@@ -1,8 +1,7 @@
+// Package lease is the home of lease: a lock that is claimed with growing epochs.
 package lease
 
 import (
-	"slices"
-
 	"clew/internal/gen"
 	"clew/internal/home"
 	"clew/internal/second"
@@ -14,9 +13,4 @@ var Home = home.Home{Place: 140, Types: []home.Type{{Definition: &leaseDefinitio
 }}}}
 
 // Second is the second reading of lease, for tests.
-var Second = map[string]second.Reading{"lease": {Step: secondLease, Init: func(given second.Form, isGiven bool) []string {
-	if parts := given.Parts(); isGiven && !slices.Equal(parts, []string{"nil", "nil"}) {
-		return append(parts, "true")
-	}
-	return []string{"nil", "-1", "true"}
-}}}
+var Second = map[string]second.Reading{"lease": {Default: []string{"nil", "-1", "true"}, Init: secondInit, Step: secondLease}}

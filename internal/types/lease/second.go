@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"slices"
 	"strconv"
 
 	"clew/internal/second"
@@ -48,4 +49,11 @@ func secondLease(_ second.Options, s []string, a second.Op) [][]string {
 		next[0] = "nil"
 	}
 	return second.Stay(next, fits)
+}
+
+func secondInit(given second.Form) []string {
+	if parts := given.Parts(); !slices.Equal(parts, []string{"nil", "nil"}) {
+		return append(parts, "true")
+	}
+	return []string{"nil", "-1", "true"}
 }

@@ -23,13 +23,13 @@ func generated(bugs ...gen.LongKind) gen.Model {
 
 // Second is the second reading of locks, for tests.
 var Second = map[string]second.Reading{
-	"mutex":                  {Step: secondMutex, Init: func(second.Form, bool) []string { return []string{"free"} }},
+	"mutex":                  {Default: []string{"free"}, Step: secondMutex},
 	"semaphore":              {Prepare: secondOwners, Step: secondSemaphore},
 	"owner-semaphore":        {Prepare: secondOwners, Step: secondSemaphore},
 	"owner-mutex":            {Prepare: secondOwners, Step: secondOwnerMutex},
 	"reentrant-mutex":        {Prepare: secondOwners, Step: secondOwnerMutex},
-	"fenced-mutex":           {Prepare: secondOwners, Init: unfenced, Step: secondFenced},
-	"reentrant-fenced-mutex": {Prepare: secondOwners, Init: unfenced, Step: secondFenced},
+	"fenced-mutex":           {Prepare: secondOwners, Default: unfenced, Step: secondFenced},
+	"reentrant-fenced-mutex": {Prepare: secondOwners, Default: unfenced, Step: secondFenced},
 }
 
-func unfenced(second.Form, bool) []string { return []string{"", "0", "0", "0"} }
+var unfenced = []string{"", "0", "0", "0"}

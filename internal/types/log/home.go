@@ -1,3 +1,4 @@
+// Package log is the home of log: a list that grows at its end and is read by offsets.
 package log
 
 import (

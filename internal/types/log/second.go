@@ -16,11 +16,7 @@ func secondLog(_ second.Options, s []string, a second.Op) [][]string {
 	case ":tail":
 		return second.Stay(s, second.Int(counts.Canon()) == len(s))
 	case ":read":
-		var list []string
-		for _, x := range counts.Items {
-			list = append(list, x.Canon())
-		}
-		return second.Stay(s, slices.Equal(list, s))
+		return second.Stay(s, slices.Equal(counts.Parts(), s))
 	case ":read-at":
 		if msg := counts.Get(":msg"); !counts.Get(":offset").IsNil() {
 			counts = msg

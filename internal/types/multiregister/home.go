@@ -1,3 +1,5 @@
+// Package multiregister is the home of multi-register: several registers that transactions
+// read and write.
 package multiregister
 
 import (

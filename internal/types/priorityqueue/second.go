@@ -20,14 +20,8 @@ func secondPriority(o second.Options, s []string, a second.Op) [][]string {
 		}
 		return secondCompare(x, y) > 0
 	}
-	return queue.SecondQueue(o, s, a, func(s []string) [][2]any {
-		var ways [][2]any
-		for i := range s {
-			if !slices.ContainsFunc(s, func(other string) bool { return higher(other, s[i]) }) {
-				ways = append(ways, [2]any{s[i], second.Sorted(slices.Delete(slices.Clone(s), i, i+1))})
-			}
-		}
-		return ways
+	return queue.SecondQueue(o, s, a, func(s []string, i int) bool {
+		return !slices.ContainsFunc(s, func(other string) bool { return higher(other, s[i]) })
 	})
 }
 

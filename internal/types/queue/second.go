@@ -7,33 +7,30 @@ import (
 )
 
 func secondFIFO(o second.Options, s []string, a second.Op) [][]string {
-	return SecondQueue(o, s, a, func(s []string) [][2]any {
-		if len(s) == 0 {
-			return nil
-		}
-		return [][2]any{{s[0], s[1:]}}
-	})
+	return SecondQueue(o, s, a, func(_ []string, i int) bool { return i == 0 })
 }
 
 func secondBag(o second.Options, s []string, a second.Op) [][]string {
-	return SecondQueue(o, s, a, func(s []string) [][2]any {
-		var ways [][2]any
-		for i := range s {
-			ways = append(ways, [2]any{s[i], second.Sorted(slices.Delete(slices.Clone(s), i, i+1))})
-		}
-		return ways
-	})
+	return SecondQueue(o, s, a, func([]string, int) bool { return true })
 }
 
 // otherNames are other names of a queue's operations.
 var otherNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
 
-// SecondQueue stands for any container that hands out its elements. take returns
-// the ways to take one: which one, and what is left.
-func SecondQueue(o second.Options, s []string, a second.Op, take func([]string) [][2]any) [][]string {
+// SecondQueue stands for any container that hands out its elements. may says which
+// places they can be taken from.
+func SecondQueue(o second.Options, s []string, a second.Op, may func(s []string, i int) bool) [][]string {
+	// take returns what may be left when an element is taken: a value, or any if it is "".
+	take := func(s []string, value string) (ways [][]string) {
+		for i, x := range s {
+			if (value == "" || x == value) && may(s, i) {
+				ways = append(ways, slices.Delete(slices.Clone(s), i, i+1))
+			}
+		}
+		return ways
+	}
 	value := a.Value.Canon()
 	empty := !o.Knossos && (value == "nil" || value == ":empty")
-	var next [][]string
 	f := a.F
 	if name, ok := otherNames[f]; ok {
 		f = name
@@ -42,41 +39,34 @@ func SecondQueue(o second.Options, s []string, a second.Op, take func([]string) 
 	case ":enqueue":
 		return [][]string{append(slices.Clone(s), value)}
 	case ":peek":
-		first := slices.ContainsFunc(take(s), func(way [2]any) bool { return way[0] == value })
-		return second.Stay(s, a.Crashed || empty && len(s) == 0 || first)
+		return second.Stay(s, a.Crashed || empty && len(s) == 0 || len(take(s, value)) > 0)
 	case ":dequeue":
-		if empty && (!a.Crashed || value == ":empty") {
+		switch {
+		case empty && (!a.Crashed || value == ":empty"):
 			return second.Stay(s, len(s) == 0)
+		case empty:
+			value = ""
 		}
-		for _, way := range take(s) {
-			if empty || way[0] == value {
-				next = append(next, way[1].([]string))
-			}
-		}
-		return next
+		return take(s, value)
 	}
 	// A drain is a number of dequeues in a row.
-	list, known := a.Value.Items, a.Value.IsList()
+	list, known := a.Value.Parts(), a.Value.IsList()
 	states := [][]string{s}
-	if !known {
-		next = states
-	}
+	all := states
 	for i := 0; (!known || i < len(list)) && len(states) > 0; i++ {
+		wanted := ""
+		if known {
+			wanted = list[i]
+		}
 		var after [][]string
 		for _, s := range states {
-			for _, way := range take(s) {
-				if !known || way[0] == list[i].Canon() {
-					after = append(after, way[1].([]string))
-				}
-			}
+			after = append(after, take(s, wanted)...)
 		}
 		states = after
-		if !known {
-			next = append(next, states...)
-		}
+		all = append(all, states...)
 	}
 	if known {
 		return states
 	}
-	return next
+	return all
 }

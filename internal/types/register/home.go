@@ -1,3 +1,4 @@
+// Package register is the home of registers: register, cas-register and versioned-register.
 package register
 
 import (
@@ -19,19 +20,7 @@ var generated = gen.Model{New: newObject, Bugs: bugs, Mistaken: true}
 
 // Second is the second reading of registers, for tests.
 var Second = map[string]second.Reading{
-	"register":     {Init: secondInit, Step: secondRegister},
-	"cas-register": {Init: secondInit, Step: secondRegister},
-	"versioned-register": {Step: secondVersioned, Init: func(given second.Form, isGiven bool) []string {
-		if !isGiven {
-			return []string{"0", "nil"}
-		}
-		return given.Parts()
-	}},
-}
-
-func secondInit(given second.Form, isGiven bool) []string {
-	if !isGiven {
-		return []string{"nil"}
-	}
-	return []string{given.Canon()}
+	"register":           {Default: []string{"nil"}, Init: second.WholeInit, Step: secondRegister},
+	"cas-register":       {Default: []string{"nil"}, Init: second.WholeInit, Step: secondRegister},
+	"versioned-register": {Default: []string{"0", "nil"}, Step: secondVersioned},
 }

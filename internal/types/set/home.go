@@ -1,3 +1,5 @@
+// Package set is the home of sets: set, which is read as a whole, and lookup-set, which is
+// asked element by element.
 package set
 
 import (
@@ -24,6 +26,4 @@ var Second = map[string]second.Reading{
 	"lookup-set": {Init: secondInit, Step: secondLookup},
 }
 
-func secondInit(given second.Form, isGiven bool) []string {
-	return slices.Compact(second.SortedInit(given, isGiven))
-}
+func secondInit(given second.Form) []string { return slices.Compact(second.SortedInit(given)) }

@@ -17,11 +17,7 @@ func secondSet(o second.Options, s []string, a second.Op) [][]string {
 	if a.Value.Open != "#{" && (o.Knossos || !a.Value.IsList()) {
 		return nil
 	}
-	var read []string
-	for _, y := range a.Value.Items {
-		read = append(read, y.Canon())
-	}
-	return second.Stay(s, slices.Equal(slices.Compact(second.Sorted(read)), s))
+	return second.Stay(s, slices.Equal(secondInit(a.Value), s))
 }
 
 // secondLookup treats a plain true or false as the answer for the element in

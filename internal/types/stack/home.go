@@ -1,3 +1,4 @@
+// Package stack is the home of stack: last in, first out.
 package stack
 
 import (

@@ -6,10 +6,5 @@ import (
 )
 
 func secondStack(o second.Options, s []string, a second.Op) [][]string {
-	return queue.SecondQueue(o, s, a, func(s []string) [][2]any {
-		if len(s) == 0 {
-			return nil
-		}
-		return [][2]any{{s[len(s)-1], s[:len(s)-1]}}
-	})
+	return queue.SecondQueue(o, s, a, func(s []string, i int) bool { return i == len(s)-1 })
 }
