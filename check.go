@@ -130,7 +130,6 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	return r, nil
 }
 
-// check returns an error if the options make no sense.
 func (o *Options) check() error {
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return err
@@ -143,7 +142,6 @@ func (o *Options) check() error {
 
 var errNoContext = errors.New("no context was given; context.Background() never ends")
 
-// given returns an error unless there are a context and a history.
 func given(ctx context.Context, h *jepsen.History) error {
 	if ctx == nil {
 		return errNoContext

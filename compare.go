@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/option"
@@ -123,7 +124,6 @@ func asInit(init string) string {
 	return "with " + initGiven(init) + ", as the test seems to have had it"
 }
 
-// from compares a claim from an initial value.
 func (c *comparer) from(x report.Comparison, spec models.Spec) report.Comparison {
 	r, err := c.result(spec, x.Claim)
 	if err != nil {
@@ -134,7 +134,6 @@ func (c *comparer) from(x report.Comparison, spec models.Spec) report.Comparison
 	return x
 }
 
-// question is a way to check a history.
 type question struct {
 	spec        models.Spec
 	independent bool
@@ -212,7 +211,7 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparis
 		as.Knossos = true
 		if other, err := c.result(as, claim); err == nil {
 			if a, _ := agreement(claim, other); a == report.Agree {
-				x.Why = join(x.Why, "a known difference: "+knownDifference(r)+fmt.Sprintf("; with %s clew says the same", option.Knossos))
+				x.Why = strings.TrimPrefix(fmt.Sprintf("%s; a known difference: %s; with %s clew says the same", x.Why, knownDifference(r), option.Knossos), "; ")
 			}
 		}
 	}
@@ -247,13 +246,6 @@ func (c *comparer) fromEither(claim jepsen.Claim, spec models.Spec, r *report.Re
 		}
 	}
 	return nil, ""
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }
 
 // agreement compares a claim with a result. Two invalid verdicts agree if the failing operation is the same, as far

@@ -12,7 +12,6 @@ import (
 	"clew/models"
 )
 
-// decision is the outcome for one part.
 type decision struct {
 	fallback.Answer
 	analyzer string

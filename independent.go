@@ -96,7 +96,6 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 // keysAtOnce bounds the keys under way at once. What a search needs for them is freed before the next ones are read.
 const keysAtOnce = 1024
 
-// rowsOf returns the rows of all keys.
 func rowsOf(keyed *jepsen.Keyed) []int {
 	rows := make([]int, len(keyed.Keys))
 	for i := range rows {

@@ -91,7 +91,6 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, others []*c
 	return counts
 }
 
-// failEvent returns the first failing completion.
 func (c *checking) failEvent() jepsen.Event {
 	return jepsen.Event(c.decisions[c.verdict.failing].FailEvent)
 }
@@ -174,7 +173,6 @@ func (c *checking) whichOf(sentence string, inits ...string) string {
 // ownInit names a model's default that cannot be given as a flag.
 const ownInit = "the model's own"
 
-// usual returns the model's default.
 func (c *checking) usual() string {
 	if d, err := c.spec.Definition(); err == nil && d.Default != "" {
 		return d.Default
@@ -237,7 +235,6 @@ func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (ini
 	return init, "a failed :cas had been called"
 }
 
-// any reports whether some operation of the history is of a kind.
 func (c *checking) any(is func(jepsen.Operation) bool) bool {
 	for op := range jepsen.Operation(len(c.h.Status)) {
 		if is(op) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew/internal/page"
+	"clew/report"
 )
 
 // TestPagesOfRealFailures checks what a page of a failure promises, and a page as porcupine draws it.
@@ -20,7 +21,7 @@ func TestPagesOfRealFailures(t *testing.T) {
 		}
 		failing := r.FirstFailing()
 		for style, write := range map[string]func(*bytes.Buffer) error{
-			"clew":      func(b *bytes.Buffer) error { return page.Write(context.Background(), b, r, page.Options{}) },
+			"clew":      func(b *bytes.Buffer) error { return page.Write(context.Background(), b, r, report.WindowOptions{}) },
 			"porcupine": func(b *bytes.Buffer) error { return page.WritePorcupine(context.Background(), b, r) },
 		} {
 			var b bytes.Buffer

@@ -53,11 +53,7 @@ func WriteReport(w io.Writer, form string, runs ...Run) error {
 	var records []outputs.Record
 	for _, run := range runs {
 		o.Table.Fit(cmp.Or(run.Test, run.Path), run.Time)
-		if run.record != nil {
-			records = append(records, *run.record)
-		} else {
-			records = append(records, *output.NewRecord(report.NewRun(run.Test, run.Time, run.Result), run.Result, run.err))
-		}
+		records = append(records, *run.recordFor(&output))
 	}
 	_, err = io.WriteString(w, output.Text(records, &o))
 	return err
@@ -68,11 +64,16 @@ func WriteReport(w io.Writer, form string, runs ...Run) error {
 func WriteIndex(w io.Writer, runs ...Run) error {
 	var list []page.Run
 	for _, run := range runs {
-		if run.record != nil {
-			list = append(list, page.NewRun(run.record.Run, run.record.Line, run.page))
-		} else {
-			list = append(list, page.NewRun(report.NewRun(run.Test, run.Time, run.Result), run.Result.Line(), run.page))
-		}
+		x := run.recordFor(&outputs.JSON)
+		list = append(list, page.NewRun(x.Run, x.Line, run.page))
 	}
 	return page.WriteIndex(w, "histories", list)
+}
+
+// recordFor returns what an output prints about the run.
+func (run *Run) recordFor(o *outputs.Output) *outputs.Record {
+	if run.record != nil {
+		return run.record
+	}
+	return o.NewRecord(report.NewRun(run.Test, run.Time, run.Result), run.Result, run.err)
 }

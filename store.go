@@ -157,19 +157,10 @@ func newStoreCheck(ctx context.Context, o *StoreOptions) (*storeCheck, error) {
 
 // settings says what is checked and how, as far as text can.
 func (o *StoreOptions) settings() string {
-	return fmt.Sprintf("%+v", struct {
-		Settings               store.Settings
-		ClockError             int64
-		Algorithm              string
-		Depth                  int
-		TimeLimit              time.Duration
-		MemoryLimit            int64
-		Verify                 Verification
-		ShardKeys, OwnForTests bool
-	}{o.reading(o.Spec).Settings, o.ClockError, o.Algorithm, o.Depth, o.TimeLimit, o.MemoryLimit, o.Verify, o.ShardKeys, o.Tests != nil})
+	return fmt.Sprintf("%v, clock error %d, algorithm %q, depth %d, time limit %v, memory limit %d, verification %d, keys split %t, own models %t",
+		o.reading(o.Spec).Settings, o.ClockError, o.Algorithm, o.Depth, o.TimeLimit, o.MemoryLimit, o.Verify, o.ShardKeys, o.Tests != nil)
 }
 
-// reading returns how to read a history of a model.
 func (o *StoreOptions) reading(spec models.Spec) store.Reading {
 	return store.Given(spec, o.Independent, o.Keyless, o.AllClients, o.ClockError)
 }
@@ -193,7 +184,6 @@ func (o *StoreOptions) warn(path string, what ...string) {
 	}
 }
 
-// decide returns what decides a history.
 func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.History, store.Reading) (*report.Result, error) {
 	check := o.Options
 	if check.Memory == nil && o.MemoryLimit > 0 {
@@ -267,7 +257,6 @@ func (c *storeCheck) toShard(j *batch.Job, x batch.Answer) error {
 	return nil
 }
 
-// finish writes what comes after the last history.
 func (c *storeCheck) finish(ctx context.Context, jobs []*batch.Job) {
 	ctx, done := c.Lastly(ctx, c.TimeLimit)
 	defer done()

@@ -125,5 +125,5 @@ func WriteCertificate(ctx context.Context, w io.Writer, r *report.Result, o Cert
 
 // WritePage writes a page for a browser about a result: the verdict, an interactive drawing and the operations.
 func WritePage(ctx context.Context, w io.Writer, r *report.Result, o report.WindowOptions) error {
-	return page.Write(ctx, w, r, page.Options{Window: o})
+	return page.Write(ctx, w, r, o)
 }

@@ -87,17 +87,17 @@ func claimed(c jepsen.Claim) string {
 	if c.HasOp {
 		return fmt.Sprintf("INVALID at index %d", c.OpIndex)
 	}
-	return map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: "unknown"}[c.Verdict]
+	return verdictWord(c.Verdict)
 }
 
 func found(r *Result) string {
 	switch r.Verdict {
-	case jepsen.Valid:
-		return "valid"
 	case jepsen.Invalid:
 		return fmt.Sprintf("INVALID at index %d", r.FailingIndex())
+	case jepsen.Unknown:
+		return "unknown: " + string(r.Cause)
 	}
-	return "unknown: " + string(r.Cause)
+	return verdictWord(r.Verdict)
 }
 
 // proof returns our evidence as clew check shows it.

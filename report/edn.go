@@ -62,7 +62,6 @@ type field struct {
 	print func()
 }
 
-// fields prints a map with sorted keys.
 func (p *ednPrinter) fields(m []field) {
 	slices.SortFunc(m, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	p.out.WriteByte('{')
@@ -78,7 +77,6 @@ func (p *ednPrinter) fields(m []field) {
 	p.out.WriteByte('}')
 }
 
-// list prints n forms between brackets.
 func (p *ednPrinter) list(brackets string, n int, print func(i int)) {
 	p.out.WriteByte(brackets[0])
 	for i := range n {
@@ -106,7 +104,6 @@ func (p *ednPrinter) string(s string) func() {
 	}
 }
 
-// keyword prints a keyword, or nil if the name is empty.
 func (p *ednPrinter) keyword(name string) func() {
 	if name == "" {
 		return p.raw("nil")
@@ -192,7 +189,6 @@ func (p *ednPrinter) verified(r *Result) field {
 	return field{"verified?", p.raw(strconv.FormatBool(r.Verified))}
 }
 
-// single returns the map of a single history.
 func (p *ednPrinter) single(r *Result) []field {
 	configs, paths := p.raw("()"), p.raw("()")
 	m := []field{{"valid?", p.valid(r)}, {"analyzer", p.keyword(r.Analyzer)}, {"stats", func() { p.stats(r) }}}
@@ -300,7 +296,6 @@ func (p *ednPrinter) opBefore(r *Result, op jepsen.Operation) {
 	p.operation(r, op)
 }
 
-// event prints the op map of an event, or nil for None.
 func (p *ednPrinter) event(r *Result, e jepsen.Event) {
 	if e == jepsen.None {
 		p.out.WriteString("nil")
@@ -371,7 +366,6 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	return r, nil
 }
 
-// savedResult is a result that is being read.
 type savedResult struct {
 	r       *Result
 	h       *jepsen.History
@@ -456,7 +450,6 @@ func (s *savedResult) operation(op edn.Value) jepsen.Operation {
 	return jepsen.None
 }
 
-// event returns the event of an op map, or None if there is none.
 func (s *savedResult) event(op edn.Value) jepsen.Event {
 	at, _ := op.Get("index")
 	index, isInt := at.Int()

@@ -70,7 +70,6 @@ func (c reached) equal(o reached) bool {
 	return c.last == o.last && slices.Equal(c.state, o.state) && slices.Equal(c.pending, o.pending)
 }
 
-// config converts a configuration to the form that a Result shows.
 func (f *failure) config(c reached) Config {
 	config := Config{State: f.ops.Model.Record(c.state), Last: jepsen.None}
 	if c.last >= 0 {
@@ -82,7 +81,6 @@ func (f *failure) config(c reached) Config {
 	return config
 }
 
-// reach returns the configuration that an order leads to.
 func (f *failure) reach(order []models.Row) (reached, error) {
 	order = trim(f.cut, order)
 	state, err := models.Final(f.ctx, f.ops.Model, f.cut, order)

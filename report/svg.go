@@ -93,7 +93,6 @@ func (w *Window) DrawSVG(out io.Writer, o SVGOptions) error {
 	return err
 }
 
-// svgDrawing is a picture that is being drawn.
 type svgDrawing struct {
 	w      *Window
 	o      SVGOptions
@@ -160,7 +159,7 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 		p.Width, p.Height = p.Width*5/4, p.Height*5/4
 	} else {
 		p.Role, p.Title, p.Desc = "img", w.Title, text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle)
-		p.Style = map[string]string{"": svgStyle, "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
+		p.Style = map[string]string{"": svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n", "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
 	}
 	return p
 }
@@ -219,7 +218,6 @@ func (d *svgDrawing) isFirst(row int, at float64) bool {
 	return i >= 0 && d.w.Ops[i].From == at
 }
 
-// bar draws an operation.
 func (d *svgDrawing) bar(i int) {
 	x := d.w.Ops[i]
 	from, to, until, y := d.at(x.From), d.at(x.To), d.at(x.Until), d.barTop(x.Row)
@@ -380,7 +378,6 @@ func (d *svgDrawing) edge(op int, below bool, kind models.RelationKind) (x, y, b
 	return x, y, bend
 }
 
-// arrow draws a relation.
 func (d *svgDrawing) arrow(i int, p curve) {
 	r := d.w.Relations[i]
 	d.items = append(d.items, svgGroup{Title: text.Shorten(r.Text, svgTitle), Items: []any{svgPath{
@@ -428,7 +425,6 @@ func (d *svgDrawing) sentence() []svgText {
 	return head
 }
 
-// legendLine is a line below the picture.
 type legendLine struct {
 	x           int
 	class, text string
@@ -515,7 +511,6 @@ func (b Band) title() string {
 	return b.Process + " " + b.Name
 }
 
-// bands draws what happened around the operations, behind them.
 func (d *svgDrawing) bands(lanes []int, top, bottom int) {
 	for i, b := range d.w.Bands {
 		from, to := d.at(max(0, b.From)), d.at(b.To)

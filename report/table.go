@@ -44,7 +44,10 @@ func (t *Table) Header() string {
 // Row returns the line of a result. A second line says why if the history is
 // invalid, is invalid only from one initial value, or if its verdict is vacuous.
 func (t *Table) Row(run Run, l Line) string {
-	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(l.Cause), "unknown")}[l.Valid]
+	verdict := verdictWord(l.Valid)
+	if l.Valid == jepsen.Unknown && l.Cause != "" {
+		verdict = string(l.Cause)
+	}
 	var ms, operations, crashed, skipped string // it was not checked
 	if run.Read {
 		ms = fmt.Sprintf("%.1f", l.Ms)

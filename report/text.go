@@ -37,13 +37,8 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.File != "" {
 		p.printf("%s: ", text.Line(r.File))
 	}
-	switch r.Verdict {
-	case jepsen.Valid:
-		p.colored(green, "valid")
-	case jepsen.Invalid:
-		p.colored(red, "INVALID")
-	default:
-		p.colored(yellow, "unknown")
+	p.colored(verdictColors[r.Verdict], verdictWord(r.Verdict))
+	if r.Verdict == jepsen.Unknown {
 		if r.Cause != "" {
 			p.printf(": %s", r.Cause)
 		}
@@ -89,13 +84,19 @@ func (p *textPrinter) printf(format string, args ...any) {
 	p.b.WriteString(p.o.Shown(text.Printable(fmt.Sprintf(format, args...))))
 }
 
-// The colors of a terminal.
+// Escape sequences of terminals.
 const (
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	usual  = "\x1b[0m"
+	red   = "\x1b[31m"
+	usual = "\x1b[0m"
 )
+
+// verdictColors are green, yellow and red.
+var verdictColors = [...]string{jepsen.Valid: "\x1b[32m", jepsen.Unknown: "\x1b[33m", jepsen.Invalid: red}
+
+// verdictWord returns a verdict as texts and tables have it.
+func verdictWord(v jepsen.Verdict) string {
+	return [...]string{jepsen.Valid: "valid", jepsen.Unknown: "unknown", jepsen.Invalid: "INVALID"}[v]
+}
 
 func (p *textPrinter) colored(color, s string) {
 	if !p.o.Color {
@@ -149,7 +150,6 @@ func (r *Result) writeKeys(p *textPrinter) {
 	}
 }
 
-// summary says what was checked, and how.
 func (r *Result) summary() string {
 	s := r.modelText() + ", " + text.Count(r.History.Operations(), "operation")
 	if r.Keys != nil {

@@ -209,7 +209,6 @@ func (r *Result) keyAround(index *int64) *Result {
 	return r.FirstFailing()
 }
 
-// windowBuilder makes a window.
 type windowBuilder struct {
 	r       *Result
 	h       *jepsen.History
@@ -342,7 +341,6 @@ const (
 	maxBandName = 40 // characters
 )
 
-// bands adds what happened around the operations of the window.
 func (b *windowBuilder) bands() {
 	h, w := b.h, b.w
 	for _, s := range h.NemesisWindows() {
@@ -362,7 +360,6 @@ func (b *windowBuilder) bands() {
 	}
 }
 
-// before returns the place just before an event.
 func (b *windowBuilder) before(e jepsen.Event) float64 {
 	switch {
 	case e <= b.from:

@@ -32,7 +32,6 @@ func (r *Result) WriteWitness(w io.Writer) error {
 	})
 }
 
-// writeLines writes a line about each of several things.
 func writeLines[T any](w io.Writer, all []T, appendTo func(line []byte, x T) []byte) error {
 	out := bufio.NewWriter(w)
 	var line []byte

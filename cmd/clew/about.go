@@ -115,16 +115,18 @@ func genModels() (names []string) {
 	return slices.Compact(names)
 }
 
-// bugsByModel returns the bugs that each model can have.
 func bugsByModel() (by []usage.Choice) {
 	for _, model := range genModels() {
-		kinds := []string{gen.Linearizable.String()}
-		for _, kind := range gen.KindsOf(model) {
-			kinds = append(kinds, kind.String())
-		}
-		by = append(by, usage.Choice{Given: model, Values: kinds})
+		by = append(by, usage.Choice{Given: model, Values: append([]string{gen.Linearizable.String()}, kindNames(gen.KindsOf(model))...)})
 	}
 	return by
+}
+
+func kindNames(kinds []gen.LongKind) (names []string) {
+	for _, kind := range kinds {
+		names = append(names, kind.String())
+	}
+	return names
 }
 
 func modelNames() []string {
@@ -149,11 +151,7 @@ func valuesOf(command, flag string) []string {
 	case "output":
 		return outputs.Names(map[string][]outputs.Output{"check": outputs.Check(), "merge": outputs.Merge(), "compare": outputs.Compare()}[command])
 	case "bug":
-		var kinds []string
-		for _, kind := range gen.LongKinds() {
-			kinds = append(kinds, kind.String())
-		}
-		return kinds
+		return kindNames(gen.LongKinds())
 	case "from":
 		return strings.Split(forms.Names(forms.Readable), ", ")
 	}

@@ -67,10 +67,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "check histories",
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
-		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
-			outputFlag(outputs.Check(), "result"),
-			quietFlag(), unknownFlag(), strictFlag(),
-		}, evidenceFlags(), []cli.Flag{
+		Flags: slices.Concat(modelFlags(), searchFlags(), resultFlags(outputs.Check()), evidenceFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
@@ -93,7 +90,6 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 
 var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: invalid, jepsen.Unknown: unknown}
 
-// checker is one run of clew check.
 type checker struct {
 	runner
 	evidence   *evidence
@@ -105,7 +101,6 @@ type checker struct {
 	bundled    atomic.Bool  // a failed self-check is in a file
 }
 
-// given reads what the flags say.
 func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	k.evidence = givenEvidence(c, k.stdout, k.stderr)
 	k.lifeline = c.Bool("stdin-is-lifeline")
@@ -307,7 +302,6 @@ func (k *checker) checked(ctx context.Context, j *job) answer {
 	return a
 }
 
-// check reads and checks one history.
 func (k *checker) check(ctx context.Context, j *job) answer {
 	if j.Ahead.Bug != "" {
 		return answer{bug: j.Ahead.Bug}
@@ -384,7 +378,6 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	return a
 }
 
-// vacuousWarning returns the warning about a vacuous verdict.
 func vacuousWarning[T ~string](why T) string { return "this verdict is vacuous: " + string(why) }
 
 // wrong returns an error if the evidence of a result turned out to be wrong. For the first such result of a run it

@@ -20,7 +20,6 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
-	"clew/internal/processgroup"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -82,7 +81,6 @@ var outcomeOfClaim = map[report.Agreement]outcome{
 	report.Agree: agree, report.Disagree: disagree, report.KnossosUnknown: knossosUnknown, report.NotComparable: notComparable,
 }
 
-// comparer is one run of clew compare.
 type comparer struct {
 	runner
 	knossos string
@@ -216,7 +214,7 @@ func (k *comparer) claimed(ctx context.Context, j *job) answer {
 	claims := j.claims
 	if claims == nil {
 		var err error
-		if claims, err = k.results(ctx, j, h); err != nil && (ctx.Err() != nil || errors.Is(err, limits.ErrOutOfMemory)) {
+		if claims, err = store.ClaimsAbout(ctx, j.Path, k.Memory, h.Values); err != nil && (ctx.Err() != nil || errors.Is(err, limits.ErrOutOfMemory)) {
 			return k.late(j, limits.StoppedBy(ctx, err))
 		} else if err != nil {
 			return answer{err: err}
@@ -233,7 +231,6 @@ func (k *comparer) claimed(ctx context.Context, j *job) answer {
 	}}
 }
 
-// compared compares a history with claims about it.
 func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, claims []jepsen.Claim) answer {
 	if len(claims) == 0 {
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
@@ -282,47 +279,6 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	return a
 }
 
-// results returns what the results.edn beside a history says, or the test.jepsen, which may be the history itself.
-func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
-	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
-	ofTest := func(f *os.File, path string) ([]jepsen.Claim, error) {
-		return store.ReadTestClaims(ctx, f, path, k.Memory, h.Values)
-	}
-	for _, from := range []struct {
-		path string
-		read func(f *os.File, path string) ([]jepsen.Claim, error)
-	}{
-		{j.Path, ofTest},
-		{beside("results.edn"), func(f *os.File, path string) ([]jepsen.Claim, error) {
-			return store.ReadClaims(limits.Whole(ctx, f, k.Memory), path, h.Values)
-		}},
-		{beside("test.jepsen"), ofTest},
-	} {
-		f := openRegular(from.path)
-		if f == nil {
-			continue
-		}
-		claims, err := from.read(f, from.path)
-		f.Close()
-		if err != nil || len(claims) > 0 {
-			return claims, err
-		}
-	}
-	return nil, nil
-}
-
-// openRegular opens a regular file, or returns nil if there is none. Opening a pipe would wait for a writer.
-func openRegular(path string) *os.File {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	return f
-}
-
 // knossosTime is what Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
@@ -340,7 +296,7 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", k.knossos+` "$@"`, "sh", "--model", spec.Name, j.Path)
-	processgroup.EndWhole(cmd)
+	endWhole(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
 	claim := jepsen.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}

@@ -89,7 +89,6 @@ type proof struct {
 	lost       error // why it cannot be written
 }
 
-// givenEvidence returns the evidence that the flags ask for.
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	style := c.String("html-style")
 	e := &evidence{Folders: batch.NewFolders(c.String("evidence"), c.String("html-dir"), style), how: outputs.EvidenceOptions{Style: style}}
@@ -101,7 +100,6 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	return e
 }
 
-// anyAsked reports whether any evidence is to be written.
 func (e *evidence) anyAsked() bool { return e.Asked() || len(e.files) > 0 }
 
 // toStdout reports whether standard output is for evidence, and not for results.

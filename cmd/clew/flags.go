@@ -70,7 +70,6 @@ func givenModels(ctx context.Context, c *cli.Context, memory int64) (store.Tests
 	return all, nil
 }
 
-// searchFlags returns the flags that say how to search.
 func searchFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms(), ", ")},
@@ -78,7 +77,6 @@ func searchFlags() []cli.Flag {
 	}, limitFlags()...)
 }
 
-// limitFlags returns the flags that limit time and memory.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
@@ -123,6 +121,16 @@ func outputFlag(forms []outputs.Output, thing string) cli.Flag {
 	return &cli.StringFlag{Name: "output", Value: forms[0].Name, Usage: outputs.Usage(forms, thing)}
 }
 
+// resultFlags returns the flags that say how results are printed, and what counts as a failure.
+func resultFlags(forms []outputs.Output) []cli.Flag {
+	return []cli.Flag{
+		outputFlag(forms, "result"),
+		&cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"},
+		&cli.StringFlag{Name: "unknown", Value: "fail", Usage: "whether an undecided history counts as a failure with exit status 2 (`fail`) or not (pass)"},
+		&cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"},
+	}
+}
+
 // evidenceFlags returns the flags for files about a single history, and for a folder of pages.
 func evidenceFlags() (flags []cli.Flag) {
 	for _, e := range outputs.AllEvidence {
@@ -141,21 +149,6 @@ func evidenceNames() (names []string) {
 		names = append(names, "--"+e.Name)
 	}
 	return names
-}
-
-// quietFlag makes clew print only failures.
-func quietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"}
-}
-
-// unknownFlag says whether an undecided history fails or passes.
-func unknownFlag() cli.Flag {
-	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "whether an undecided history counts as a failure with exit status 2 (`fail`) or not (pass)"}
-}
-
-// strictFlag makes warnings count as failures.
-func strictFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"}
 }
 
 // noEmptyFlag returns an error if the value of a flag is empty, such as that of a variable that is not set. An empty
@@ -221,7 +214,6 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// flagNames returns the flags of the current command.
 func flagNames(c *cli.Context) []string {
 	flags := c.App.Flags
 	if c.Command != nil && len(c.Command.Flags) > 0 {
@@ -287,7 +279,6 @@ func flagOf(command *cli.Command, arg string) cli.Flag {
 	return nil
 }
 
-// findCommand returns the command with a name, or nil.
 func findCommand(app *cli.App, name string) *cli.Command {
 	for _, c := range app.Commands {
 		if c.HasName(name) {
@@ -297,7 +288,6 @@ func findCommand(app *cli.App, name string) *cli.Command {
 	return nil
 }
 
-// isHelp reports whether an argument asks for help.
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
 // permute moves a command's flags in front of its paths: urfave/cli stops looking for flags at the first path, and

@@ -163,11 +163,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	}
 	var known bool
 	if o.Kind, known = gen.KindNamed(c.String("bug")); !known {
-		var names []string
-		for _, kind := range gen.LongKinds() {
-			names = append(names, kind.String())
-		}
-		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(names), c.String("bug"))
+		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(kindNames(gen.LongKinds())), c.String("bug"))
 	}
 	return o, o.Check()
 }
@@ -232,5 +228,4 @@ func isPromise(to *files.Output) bool {
 	return n == 0 || string(head[:n]) == promiseHead
 }
 
-// promiseHead begins every promise.
 const promiseHead = "{:valid? "

@@ -46,11 +46,8 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "merge the shards of a check",
 		ArgsUsage:   "FILE...",
 		Description: mergeHelp,
-		Flags: []cli.Flag{
-			outputFlag(outputs.Merge(), "result"),
-			quietFlag(), unknownFlag(), strictFlag(),
-			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"},
-		},
+		Flags: append(resultFlags(outputs.Merge()),
+			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"}),
 		Action: func(c *cli.Context) error {
 			output, err := outputs.Find(outputs.Merge(), c.String("output"))
 			switch {
@@ -74,7 +71,6 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	}
 }
 
-// merger is one run of clew merge.
 type merger struct {
 	runner
 	pages string // the folder of pages, "" if there is to be no index
@@ -158,7 +154,6 @@ func (m *merger) index(ctx context.Context, lines []shards.Line) {
 	}
 }
 
-// readShards reads the shards in a file.
 func readShards(ctx context.Context, to *shards.Merger, path string) error {
 	in, name, err := open(path)
 	if err != nil {
@@ -240,7 +235,6 @@ func (k *checker) endShard(ctx context.Context) int {
 	return k.status()
 }
 
-// historyCount returns a number of histories, in words.
 func historyCount(n int) string {
 	if n == 1 {
 		return "1 history"

@@ -64,7 +64,6 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-// renderer is one run of clew render.
 type renderer struct {
 	runner
 	history, result, name string
@@ -73,7 +72,6 @@ type renderer struct {
 	kind                  outputs.Evidence // what it draws
 }
 
-// given reads what the flags say.
 func (k *renderer) given(c *cli.Context) error {
 	out, scale := c.String("o"), c.String("scale")
 	var drawn bool
@@ -108,7 +106,6 @@ func (k *renderer) given(c *cli.Context) error {
 	return batch.Apart(k.name, k.output, inputs)
 }
 
-// render draws the picture, within the limits.
 func (k *renderer) render(ctx context.Context) error {
 	if err := k.output.Probe(); err != nil {
 		return fmt.Errorf("%s: %w", k.name, err)

@@ -242,7 +242,6 @@ func (r *runner) optionsOf(how store.Reading) clew.Options {
 	return o
 }
 
-// decided decides the history of a job.
 func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 	o := r.optionsOf(how)
 	o.TimeLimit, o.Keys = 0, j.Keys // the context has the limit
@@ -408,7 +407,6 @@ func (p policy) said(warnings []string) []string {
 	return warnings
 }
 
-// warn prints warnings about what is at a path.
 func (r *runner) warn(path string, warnings ...string) {
 	if r.strict {
 		r.tally.of[warned] += len(warnings)
@@ -444,14 +442,12 @@ func (r *runner) added(a answer) string {
 	return a.out
 }
 
-// showAll prints the records that are printed at the end.
 func (r *runner) showAll(ctx context.Context) {
 	if r.output.All != nil {
 		r.summarize(ctx, r.output.All(r.records, &r.shown))
 	}
 }
 
-// summarize prints the last lines.
 func (r *runner) summarize(ctx context.Context, said string) {
 	ctx, done := r.Lastly(ctx, r.TimeLimit)
 	defer done()

@@ -42,7 +42,6 @@ type folder struct {
 	lost   error  // why it cannot be written
 }
 
-// indexPage is the file that lists the pages of a folder.
 const indexPage = "index.html"
 
 // NewFolders returns the folders at two paths, "" for none.
@@ -197,7 +196,6 @@ func (f folder) check(jobs []*Job, inputs files.Set, to map[string]string) error
 	return nil
 }
 
-// wanted reports whether the folder gets files.
 func (f folder) wanted() bool { return f.dir != "" && f.lost == nil }
 
 // fileOf returns the file in the folder for a history. Its path below the folder is the history's path below the
@@ -239,7 +237,6 @@ func asRuns(jobs []*Job) {
 	}
 }
 
-// put writes a core and creates the folders above it.
 func (f folder) put(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
@@ -271,10 +268,14 @@ func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (err error
 			link = (&url.URL{Path: filepath.ToSlash(rel)}).String()
 		}
 	}
-	j.link = link
-	run := page.NewRun(report.NewRun(j.Test, j.Time, r), r.Line(), link)
-	j.run = &run
+	j.listed(r, link)
 	return err
+}
+
+// listed notes what an index says of the job.
+func (j *Job) listed(r *report.Result, link string) {
+	run := page.NewRun(report.NewRun(j.Test, j.Time, r), r.Line(), link)
+	j.run, j.link = &run, link
 }
 
 // Stale names the files of an earlier run about a history for which this run writes none.
@@ -301,16 +302,13 @@ func (o *Folders) Index(ctx context.Context, jobs []*Job) error {
 	var runs []page.Run
 	for _, j := range jobs {
 		if j.run == nil {
-			none := &report.Result{File: j.Path, Cause: "not checked"}
-			run := page.NewRun(report.NewRun(j.Test, j.Time, none), none.Line(), "")
-			j.run = &run
+			j.listed(&report.Result{File: j.Path, Cause: "not checked"}, "")
 		}
 		runs = append(runs, *j.run)
 	}
 	return o.pages.index(ctx, runs)
 }
 
-// index writes the index of the folder.
 func (f folder) index(ctx context.Context, runs []page.Run) error {
 	file := filepath.Join(f.dir, f.first)
 	err := os.MkdirAll(f.dir, 0o777)

@@ -19,7 +19,6 @@ type Options struct {
 	Keyless    bool   // an operation without a key belongs to every independent key
 }
 
-// header is the first line.
 type header struct {
 	Version     int                     `json:"clew-certificate"`
 	SHA256      string                  `json:"sha256,omitempty"`
@@ -57,7 +56,6 @@ type named struct {
 	Completion *int64           `json:"completion"`
 }
 
-// version is the version of the format.
 const version = 1
 
 // Lacks returns why there is no certificate of a result, or "" if there is one.
@@ -114,7 +112,6 @@ type writer struct {
 	err error
 }
 
-// line writes a line.
 func (c *writer) line(of any) {
 	if c.err == nil && c.ctx.Err() != nil {
 		c.err = context.Cause(c.ctx)

@@ -34,7 +34,6 @@ type testCase struct {
 	*Failure            // nil if there is none
 }
 
-// casesOf returns the cases of all records.
 func casesOf(records []Record) (all []testCase) {
 	for i := range records {
 		all = append(all, cases(&records[i])...)
@@ -97,7 +96,6 @@ func (whole testCase) others(rest Keys) testCase {
 	return c
 }
 
-// judge fills in the outcome of the case, and what is wrong.
 func (c *testCase) judge(v jepsen.Verdict, cause, why report.Text) {
 	c.says = string(why)
 	if v == jepsen.Invalid && c.reading != "" {

@@ -127,7 +127,6 @@ func place(h *jepsen.History, e jepsen.Event) *Place {
 	return &Place{Line: h.Line(e), Col: h.Col(e)}
 }
 
-// newKeys returns what is reported about keys.
 func newKeys(all []report.KeyResult) *Keys {
 	k := &Keys{Total: len(all)}
 	for _, key := range all {

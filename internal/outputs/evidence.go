@@ -97,7 +97,7 @@ var HTML = Evidence{
 			if o.Style == Styles[1] {
 				return page.WritePorcupine(ctx, w, r)
 			}
-			return page.Write(ctx, w, r, page.Options{Window: o.Window})
+			return page.Write(ctx, w, r, o.Window)
 		}, nil
 	},
 }

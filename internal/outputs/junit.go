@@ -56,7 +56,6 @@ type junitProblem struct {
 
 var junit = Output{Name: "junit", For: Pipelines, All: junitXML}
 
-// junitXML returns JUnit's XML.
 func junitXML(records []Record, o *Options) string {
 	all, ms := casesOf(records), 0.0
 	for _, r := range records {

@@ -20,15 +20,13 @@ type sarifLog struct {
 }
 
 type sarifRun struct {
-	Tool        sarifTool            `json:"tool"`
+	Tool struct {
+		Driver sarifDriver `json:"driver"`
+	} `json:"tool"`
 	Invocations []sarifInvocation    `json:"invocations"`
 	Bases       map[string]sarifBase `json:"originalUriBaseIds"`
 	Columns     string               `json:"columnKind"`
 	Results     []sarifResult        `json:"results"`
-}
-
-type sarifTool struct {
-	Driver sarifDriver `json:"driver"`
 }
 
 type sarifDriver struct {
@@ -105,15 +103,14 @@ const sarifRoot = "%SRCROOT%"
 
 var sarif = Output{Name: "sarif", For: Pipelines, All: sarifLine}
 
-// sarifLine returns a line of SARIF.
 func sarifLine(records []Record, o *Options) string {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "clew", Version: o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}},
 		Invocations: []sarifInvocation{{Successful: true, Notifications: []sarifNotification{}}},
 		Bases:       map[string]sarifBase{sarifRoot: {sarifText{"The folder that clew ran in."}}},
 		Columns:     "unicodeCodePoints", Results: []sarifResult{},
 	}
 	driver, ran := &run.Tool.Driver, &run.Invocations[0]
+	*driver = sarifDriver{Name: "clew", Version: o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}
 	for _, c := range casesOf(records) {
 		message, at := sarifText{c.says}, locations(c.place())
 		switch c.outcome {

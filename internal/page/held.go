@@ -59,7 +59,6 @@ func (t *opTexts) ofEvent(e jepsen.Event, max int) string {
 	return text.Shorten(text.Line(string(t.line)), max)
 }
 
-// heldOp is a row of the columns.
 type heldOp struct {
 	op     jepsen.Operation
 	status jepsen.Status
@@ -152,7 +151,6 @@ type holding struct {
 	From, To      int64 // indices
 }
 
-// newHeld makes columns.
 func newHeld(h *jepsen.History, ops []heldOp, begins []jepsen.Operation) *held {
 	c := &held{}
 	for _, x := range ops {

@@ -24,7 +24,6 @@ type index struct {
 	More    string // how many are omitted
 }
 
-// entry is a line of an index.
 type entry struct {
 	Name, Link    string
 	Verdict, Word string
@@ -33,7 +32,6 @@ type entry struct {
 	rank          int
 }
 
-// newEntry returns an entry with its verdict.
 func newEntry(name, link string, v jepsen.Verdict, sentence string) entry {
 	e := entry{Name: text.Shorten(text.Line(name), maxName), Link: link, Sentence: text.Shorten(text.Line(sentence), maxName)}
 	e.Verdict, e.Word = verdictOf(v)

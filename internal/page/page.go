@@ -30,11 +30,6 @@ const (
 	heldBytes   = 1_700_000
 )
 
-// Options say what a page shows.
-type Options struct {
-	Window report.WindowOptions
-}
-
 //go:embed page.html
 var markup string
 
@@ -119,14 +114,14 @@ func newHeading(r *report.Result) heading {
 
 // Write writes a page about a result with any verdict. If the context ends early,
 // the error is its cause. Linear time in the history, with a small factor.
-func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
+func Write(ctx context.Context, w io.Writer, r *report.Result, o report.WindowOptions) error {
 	d := document{frame: newFrame(text.Shorten(text.Line(r.File), maxName)), Head: newHeading(r)}
 	if r.Keys != nil {
 		d.Index, d.Sections = newKeyIndex(r)
 	}
-	switch around := o.Window.Around; {
+	switch around := o.Around; {
 	case r.Keys != nil && around != nil: // its own part, at the front
-		window, err := r.Window(ctx, o.Window)
+		window, err := r.Window(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -135,8 +130,8 @@ func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error 
 		d.Sections = []*section{{ID: "history", r: r, around: around}}
 	}
 	for _, s := range d.Sections {
-		o.Window.Around = s.around
-		if err := s.fill(ctx, o.Window); err != nil {
+		o.Around = s.around
+		if err := s.fill(ctx, o); err != nil {
 			return err
 		}
 	}

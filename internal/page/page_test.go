@@ -169,7 +169,7 @@ func TestManyKeys(t *testing.T) {
 func TestAPageAroundAnyEvent(t *testing.T) {
 	write := func(r *report.Result, index int64) string {
 		var b bytes.Buffer
-		if err := page.Write(context.Background(), &b, r, page.Options{Window: report.WindowOptions{Around: &index}}); err != nil {
+		if err := page.Write(context.Background(), &b, r, report.WindowOptions{Around: &index}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -187,7 +187,7 @@ func TestAPageAroundAnyEvent(t *testing.T) {
 		}
 	}
 	index := int64(1_000_000)
-	if err := page.Write(context.Background(), io.Discard, pagetest.Check(t, pagetest.StaleRead, ""), page.Options{Window: report.WindowOptions{Around: &index}}); err == nil {
+	if err := page.Write(context.Background(), io.Discard, pagetest.Check(t, pagetest.StaleRead, ""), report.WindowOptions{Around: &index}); err == nil {
 		t.Error("there is a page around what is not there")
 	}
 }
@@ -197,7 +197,7 @@ func TestAPageEndsWithItsContext(t *testing.T) {
 	enough := errors.New("enough")
 	stop(enough)
 	r := pagetest.Check(t, pagetest.LongHistory(3000, 0.5), "")
-	if err := page.Write(ctx, io.Discard, r, page.Options{}); !errors.Is(err, enough) {
+	if err := page.Write(ctx, io.Discard, r, report.WindowOptions{}); !errors.Is(err, enough) {
 		t.Errorf("a page: %v", err)
 	}
 	if err := page.WritePorcupine(ctx, io.Discard, r); !errors.Is(err, enough) {

@@ -55,7 +55,6 @@ type order []step
 // step is an operation and the state after it, or why it is impossible.
 type step struct{ Op, State, Why string }
 
-// fill fills the section from its result.
 func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	r := s.r
 	s.Failing, s.Hint = -1, text.Shorten(text.Line(r.Hint), maxSentence)
@@ -144,7 +143,6 @@ func newRow(h *jepsen.History, x *report.WindowOp, effect string) row {
 	return r
 }
 
-// tried returns the final paths.
 func tried(r *report.Result) (all []order) {
 	for _, path := range r.Paths {
 		var o order
@@ -167,7 +165,6 @@ type excerpt struct {
 	Cut  bool
 }
 
-// newCore returns the core of a failure.
 func newCore(r *report.Result) excerpt {
 	x := excerpt{Ops: len(r.Core)}
 	if r.Core == nil {

@@ -190,7 +190,6 @@ func (a *axis) stretch(e jepsen.Event) int {
 	return min(int((time-first)/(last-first)*float64(a.stretches)), a.stretches-1)
 }
 
-// length returns how long the whole history is.
 func (a *axis) length() string {
 	if a.times == nil {
 		return fmt.Sprintf("%d events", a.events)

@@ -133,7 +133,7 @@ func CheckAs(t testing.TB, history string, spec models.Spec, o clew.Options) *re
 func Written(t testing.TB, r *report.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := page.Write(context.Background(), &b, r, page.Options{}); err != nil {
+	if err := page.Write(context.Background(), &b, r, report.WindowOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > page.MaxBytes {

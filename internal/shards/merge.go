@@ -88,7 +88,6 @@ type piece struct {
 	Trailer
 }
 
-// wrong notes what is wrong with the input.
 func (p *piece) wrong(format string, args ...any) {
 	p.m.damaged = append(p.m.damaged, fmt.Errorf(format, args...))
 }

@@ -25,7 +25,6 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// sumOf returns the first 8 bytes of SHA-256.
 func sumOf(text []byte) Sum {
 	sum := sha256.Sum256(text)
 	return Sum(binary.BigEndian.Uint64(sum[:]))

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"clew/edn"
+	"clew/internal/limits"
 	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/models"
@@ -47,6 +49,32 @@ func readClaims(in io.Reader, name string, v *edn.Values) (c claims, err error) 
 		return c, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
 	}
 	return claimsIn(id, v), nil
+}
+
+// ClaimsAbout returns the claims about the history at a path in the first of these that has some: the history itself,
+// if it is a test.jepsen, and the results.edn and the test.jepsen beside it. It opens regular files only: opening a pipe
+// would wait for a writer.
+func ClaimsAbout(ctx context.Context, history string, memory int64, v *edn.Values) ([]jepsen.Claim, error) {
+	dir := filepath.Dir(history)
+	for i, path := range []string{history, filepath.Join(dir, resultsFile), filepath.Join(dir, "test.jepsen")} {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		var c claims
+		if i == 1 {
+			c, err = readClaims(limits.Whole(ctx, f, memory), path, v)
+		} else {
+			c, err = readTestClaims(ctx, f, path, memory, v)
+		}
+		if f.Close(); err != nil || len(c.found) > 0 {
+			return c.found, err
+		}
+	}
+	return nil, nil
 }
 
 // ReadTestClaims does the same as ReadClaims for the results in a test.jepsen. It

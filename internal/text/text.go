@@ -37,24 +37,15 @@ func Brief(s string) string {
 	if len(s) <= mostBrief {
 		return s
 	}
-	begin, end := s[:mostBrief-briefEnd], s[len(s)-briefEnd:]
-	for len(begin) > 0 && !utf8.FullRuneInString(lastRune(begin)) {
-		begin = begin[:len(begin)-1]
+	cut := mostBrief - briefEnd
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
 	}
+	begin, end := s[:cut], s[len(s)-briefEnd:]
 	for len(end) > 0 && !utf8.RuneStart(end[0]) {
 		end = end[1:]
 	}
 	return fmt.Sprintf("%s… (%d bytes are left out) …%s", begin, len(s)-len(begin)-len(end), end)
-}
-
-// lastRune returns the end of s, from the start of its last character on.
-func lastRune(s string) string {
-	for i := len(s) - 1; i >= 0; i-- {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	return s
 }
 
 // Printable returns a text that a terminal shows and does not obey. It replaces each

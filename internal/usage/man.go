@@ -44,13 +44,10 @@ func (p Program) Man(more ...Section) string {
 	return m.b.String()
 }
 
-// page is a man page that is being written.
 type page struct{ b strings.Builder }
 
-// request writes a line for roff.
 func (m *page) request(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
-// text writes paragraphs.
 func (m *page) text(text string) {
 	example := false
 	for line := range strings.Lines(text) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package processgroup
+package main
 
 import (
 	"os/exec"
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// EndWhole makes a command's context end its descendants as well.
-func EndWhole(cmd *exec.Cmd) {
+// endWhole makes a command's context end its descendants as well.
+func endWhole(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

@@ -1,2 +1,0 @@
-// Package processgroup ends commands together with everything that they have started.
-package processgroup
