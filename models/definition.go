@@ -61,6 +61,10 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
+	// Elsewhere, unless it is nil, says where to go with a history that has a value which only some other checker reads. It
+	// returns "" for any other value.
+	Elsewhere func(v *edn.Values, value edn.ID) string
+
 	// New makes the model for the values of one history. Its errors may be ParamErrors,
 	// which name parameters, or any others.
 	New func(b *Binding) (Reader, error)

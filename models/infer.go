@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -61,24 +62,17 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// ReadsCollections says whether some :read returned a collection and no :read returned
-// another value than a collection or nil.
-func (s *Seen) ReadsCollections() bool {
-	h, some := s.h, false
-	read := h.Values.InternKeyword("read")
-	for op, inv := range h.Invocation {
-		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded {
-			continue
-		}
-		switch h.Values.Kind(h.OpValue(jepsen.Operation(op))) {
-		case edn.KindVector, edn.KindList, edn.KindSet:
-			some = true
-		case edn.KindNil:
-		default:
-			return false
+// Returned yields the kind of every value that an :f, given as ":read", has returned.
+func (s *Seen) Returned(f string) iter.Seq[edn.Kind] {
+	h := s.h
+	id := h.Values.InternKeyword(strings.TrimPrefix(f, ":"))
+	return func(yield func(edn.Kind) bool) {
+		for op, inv := range h.Invocation {
+			if h.F[inv] == id && h.Status[op] == jepsen.Succeeded && !yield(h.Values.Kind(h.OpValue(jepsen.Operation(op)))) {
+				return
+			}
 		}
 	}
-	return some
 }
 
 // Infer returns the spec with what the history shows. If the spec does not name a model, it
@@ -132,10 +126,15 @@ func Infer(h *jepsen.History) (string, error) {
 	if len(candidates) < 2 && fitting != "" {
 		return fitting, nil
 	}
-	if h.Operations() > 0 && slices.ContainsFunc(h.Value, func(value edn.ID) bool {
-		return slices.ContainsFunc(h.Values.Items(value), func(item edn.ID) bool { return IsAppend(h.Values, item) })
-	}) {
-		return "", ParamErrorf("cannot infer the model: %s", AppendsToLists)
+	for _, d := range registry {
+		for _, value := range h.Value {
+			if d.Elsewhere == nil {
+				break
+			}
+			if where := d.Elsewhere(h.Values, value); where != "" {
+				return "", ParamErrorf("cannot infer the model: %s", where)
+			}
+		}
 	}
 	return "", seen.notInferred(candidates)
 }
@@ -173,12 +172,3 @@ func (s *Seen) notInferred(candidates []string) error {
 // namedFs finds the :f's in a definition's Fs. Other words with a colon there are not names
 // of operations.
 var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)
-
-// AppendsToLists says where to go with a history of transactions that append to lists.
-const AppendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
-
-// IsAppend says whether a form is [:append k v].
-func IsAppend(v *edn.Values, id edn.ID) bool {
-	parts := v.Items(id)
-	return v.Kind(id) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
-}

@@ -304,7 +304,6 @@ var strangers = map[string]string{
 	"internal/second/":          "a failed :cas may count",
 	"models/modelfile/":         "the methods of Starlark's lists",
 	"models/words.go":           "models of users' own have :f's, too",
-	"models/infer.go":           "what a history looks like that no model fits",
 	"internal/pagetest/":        "histories that tests draw",
 	"internal/testops/":         "small histories, until they are in their models' homes",
 	"jepsen/forms/":             "other monitors' text forms have words of their own",

@@ -27,9 +27,20 @@ var setDefinition = models.Definition{
 	Verbs:     map[string]string{":add": "added"},
 	Knossos:   "in Knossos only a set is a set, and no vector or list (3)",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":add") && s.Only(":add", ":read") && s.ReadsCollections())
+		return models.FitsIf(s.Any(":add") && s.Only(":add", ":read") && readsCollections(s))
 	},
 	New: newSet,
+}
+
+// readsCollections says whether some :read returned a collection, and none anything else but nil.
+func readsCollections(s *models.Seen) (some bool) {
+	for kind := range s.Returned(":read") {
+		if kind != edn.KindNil && !IsCollection(kind) {
+			return false
+		}
+		some = some || kind != edn.KindNil
+	}
+	return some
 }
 
 func newSet(b *models.Binding) (models.Reader, error) {
