@@ -66,17 +66,10 @@ func (m *kvMap) with(s models.State, key, pair int32) models.State {
 // after returns the pair of the key after an operation, and whether the operation can
 // happen.
 func (m *kvMap) after(key, now int32, op models.Op) (next int32, ok bool) {
-	switch op.Kind {
-	case models.Write:
-		return op.A, true
-	case models.CAS:
-		return op.B, now == op.A
-	case models.FailedCAS:
-		return now, now != op.A
-	case deleteFound:
+	if op.Kind == deleteFound {
 		return m.none[key], now != m.none[key]
 	}
-	return now, now == op.A
+	return register.After(now, op)
 }
 
 func (m *kvMap) Step(dst []models.State, s models.State, op models.Op) []models.State {

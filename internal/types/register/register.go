@@ -117,44 +117,37 @@ func (r *Register) pair(value edn.ID) (from, to int32, err error) {
 }
 
 func (r *Register) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	switch op.Kind {
-	case models.Read:
-		if s[0] == op.A {
-			return append(dst, s)
-		}
-	case models.Write:
-		return models.Only(dst, op.A)
-	case models.CAS:
-		if s[0] == op.A {
-			return models.Only(dst, op.B)
-		}
-	case models.FailedCAS:
-		if s[0] != op.A {
-			return append(dst, s)
-		}
+	switch next, ok := After(s[0], op); {
+	case !ok:
+		return dst
+	case next == s[0]:
+		return append(dst, s)
+	default:
+		return models.Only(dst, next)
 	}
-	return dst
+}
+
+// After returns the value after an operation, and whether the operation can happen.
+func After(now int32, op models.Op) (next int32, ok bool) {
+	switch op.Kind {
+	case models.Write:
+		return op.A, true
+	case models.CAS:
+		return op.B, now == op.A
+	case models.FailedCAS:
+		return now, now != op.A
+	}
+	return now, now == op.A
 }
 
 type registerRun struct{ now int32 }
 
 func (r *registerRun) Apply(op models.Op) models.Outcome {
-	switch op.Kind {
-	case models.Read:
-		return models.OneIf(r.now == op.A)
-	case models.Write:
-		r.now = op.A
-		return models.One
-	case models.CAS:
-		if r.now != op.A {
-			return models.Impossible
-		}
-		r.now = op.B
-		return models.One
-	case models.FailedCAS:
-		return models.OneIf(r.now != op.A)
+	next, ok := After(r.now, op)
+	if ok {
+		r.now = next
 	}
-	return models.Impossible
+	return models.OneIf(ok)
 }
 
 func (r *registerRun) State() models.State { return models.State{r.now} }

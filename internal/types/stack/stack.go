@@ -11,7 +11,7 @@ import (
 
 // stack hands out the element that came last. A state holds the elements, with the top
 // last.
-type stack struct{ queue.Reader }
+type stack struct{ *queue.Ordered }
 
 var stackDefinition = models.Definition{
 	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
@@ -23,71 +23,23 @@ var stackDefinition = models.Definition{
 	Verbs:     map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
 	Knossos:   queue.NilIsAnElement,
 	Infer:     func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":push", ":pop")) },
-	New:       newStack,
-}
-
-func newStack(b *models.Binding) (models.Reader, error) {
-	reader, err := queue.NewReader(b)
-	q := &stack{reader}
-	q.FEnqueue, q.FDequeue = b.Values.InternKeyword("push"), b.Values.InternKeyword("pop")
-	q.Offered = q.Offers(models.Traits{
-		Shape: func() models.Shape { return models.LIFOShape{Init: q.Initial} },
-		Run:   func(s models.State) models.Run { return &stackRun{slices.Clone(s)} }, // every step takes constant time
+	New: func(b *models.Binding) (models.Reader, error) {
+		ordered, err := queue.NewOrdered(b)
+		q := &stack{ordered}
+		q.LastFirst, q.FEnqueue, q.FDequeue = true, b.Values.InternKeyword("push"), b.Values.InternKeyword("pop")
+		q.Offered.Shape = func() models.Shape { return models.LIFOShape{Init: q.Initial} }
 		// The element that comes out first was on top, at the end.
-		Opening: func() models.Opening { return q.OpeningFrom(slices.Reverse[[]int32]) },
-	})
-	return q, err
+		q.Offered.Opening = func() models.Opening { return q.OpeningFrom(slices.Reverse[[]int32]) }
+		return q, err
+	},
 }
 
 func (q *stack) Read(o models.Operation) (models.Op, bool, error) {
 	if o.FID == q.FDrain {
 		return models.Op{}, false, models.ErrUnknownF
 	}
-	return q.Reader.Read(o)
+	return q.Ordered.Read(o)
 }
-
-func (q *stack) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	top := len(s) - 1
-	switch op.Kind {
-	case models.Push:
-		return append(dst, append(slices.Clone(s), op.A))
-	case models.Pop:
-		if top >= 0 && s[top] == op.A {
-			return append(dst, s[:top:top])
-		}
-	case models.Peek:
-		if top >= 0 && s[top] == op.A {
-			return append(dst, s)
-		}
-	case models.PopEmpty:
-		if top < 0 {
-			return append(dst, s)
-		}
-	case models.PopAny:
-		if top >= 0 {
-			return append(dst, s[:top:top])
-		}
-	}
-	return dst
-}
-
-type stackRun struct{ items []int32 }
-
-func (r *stackRun) Apply(op models.Op) models.Outcome {
-	top := len(r.items) - 1
-	if (op.Kind == models.Pop || op.Kind == models.Peek) && (top < 0 || r.items[top] != op.A) || op.Kind == models.PopEmpty && top >= 0 || op.Kind == models.PopAny && top < 0 {
-		return models.Impossible
-	}
-	switch op.Kind {
-	case models.Push:
-		r.items = append(r.items, op.A)
-	case models.Pop, models.PopAny:
-		r.items = r.items[:top]
-	}
-	return models.One
-}
-
-func (r *stackRun) State() models.State { return slices.Clone(r.items) }
 
 func (q *stack) Why(s models.State, op models.Op) string {
 	v := home.Text(q.V, edn.ID(op.A))
