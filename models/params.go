@@ -56,10 +56,9 @@ type param struct {
 	field string // of Spec
 	// choices are its values, the default first; nil if it is a number.
 	choices []string
-	// given is 0 if the parameter was not given, as far as the Spec shows. Otherwise it is
-	// 1 for a parameter with choices, and the number for any other.
-	given func(s *Spec) int
-	set   func(s *Spec, choice string, n int)
+	// of returns the field of a Spec: a *bool is true for the second choice, a *string is the
+	// choice or "", and an *int is 0 if no number was given.
+	of func(s *Spec) any
 	// with says which models it goes with, "" if their names say it best.
 	with string
 	// needed says why a model that takes the parameter needs it, "" if no model needs it.
@@ -78,55 +77,39 @@ func (p Param) Choices() []string {
 }
 
 var params = []param{
-	{name: ParamNilReads, field: "NilReadsExact", choices: []string{"any", "exact"}, with: "registers",
-		given: func(s *Spec) int { return truth(s.NilReadsExact) },
-		set:   func(s *Spec, choice string, _ int) { s.NilReadsExact = choice == "exact" }},
-	{name: ParamFailedCAS, field: "ObserveFailedCAS", choices: []string{"ignore", "observe"},
-		given: func(s *Spec) int { return truth(s.ObserveFailedCAS) },
-		set:   func(s *Spec, choice string, _ int) { s.ObserveFailedCAS = choice == "observe" }},
-	{name: ParamSemantics, field: "Knossos", choices: []string{"jepsen", "knossos"},
-		given: func(s *Spec) int { return truth(s.Knossos) },
-		set:   func(s *Spec, choice string, _ int) { s.Knossos = choice == "knossos" }},
-	{name: ParamPriority, field: "Priority", choices: []string{"max", "min"},
-		given: func(s *Spec) int { return truth(s.Priority != "") },
-		set:   func(s *Spec, choice string, _ int) { s.Priority = choice }},
-	{name: ParamPermits, field: "Permits", needed: "the number of its permits",
-		given: func(s *Spec) int { return s.Permits },
-		set:   func(s *Spec, _ string, n int) { s.Permits = n }},
-	{name: ParamMaxHolds, field: "MaxHolds", with: "reentrant locks",
-		given: func(s *Spec) int { return s.MaxHolds },
-		set:   func(s *Spec, _ string, n int) { s.MaxHolds = n }},
-	{name: ParamThreads, field: "Threads", with: "locks that have an owner",
-		given: func(s *Spec) int { return s.Threads },
-		set:   func(s *Spec, _ string, n int) { s.Threads = n }},
-	{name: ParamIDs, field: "GrowingIDs", choices: []string{"distinct", "growing"},
-		given: func(s *Spec) int { return truth(s.GrowingIDs) },
-		set:   func(s *Spec, choice string, _ int) { s.GrowingIDs = choice == "growing" }},
-	{name: ParamNegativeBalances, field: "NegativeBalances", choices: []string{"refuse", "allow"},
-		given: func(s *Spec) int { return truth(s.NegativeBalances) },
-		set:   func(s *Spec, choice string, _ int) { s.NegativeBalances = choice == "allow" }},
-	{name: ParamAnswers, field: "Answers", choices: []string{chosenByHistory, AnswersTold, AnswersEcho},
-		given: func(s *Spec) int { return truth(s.Answers != "") },
-		set:   func(s *Spec, choice string, _ int) { s.Answers = unlessChosen(choice) }},
-	{name: ParamKVKeys, field: "KVKeys", choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone},
-		given: func(s *Spec) int { return truth(s.KVKeys != "") },
-		set:   func(s *Spec, choice string, _ int) { s.KVKeys = unlessChosen(choice) }},
+	{name: ParamNilReads, field: "NilReadsExact", choices: []string{"any", "exact"}, with: "registers", of: func(s *Spec) any { return &s.NilReadsExact }},
+	{name: ParamFailedCAS, field: "ObserveFailedCAS", choices: []string{"ignore", "observe"}, of: func(s *Spec) any { return &s.ObserveFailedCAS }},
+	{name: ParamSemantics, field: "Knossos", choices: []string{"jepsen", "knossos"}, of: func(s *Spec) any { return &s.Knossos }},
+	{name: ParamPriority, field: "Priority", choices: []string{"max", "min"}, of: func(s *Spec) any { return &s.Priority }},
+	{name: ParamPermits, field: "Permits", needed: "the number of its permits", of: func(s *Spec) any { return &s.Permits }},
+	{name: ParamMaxHolds, field: "MaxHolds", with: "reentrant locks", of: func(s *Spec) any { return &s.MaxHolds }},
+	{name: ParamThreads, field: "Threads", with: "locks that have an owner", of: func(s *Spec) any { return &s.Threads }},
+	{name: ParamIDs, field: "GrowingIDs", choices: []string{"distinct", "growing"}, of: func(s *Spec) any { return &s.GrowingIDs }},
+	{name: ParamNegativeBalances, field: "NegativeBalances", choices: []string{"refuse", "allow"}, of: func(s *Spec) any { return &s.NegativeBalances }},
+	{name: ParamAnswers, field: "Answers", choices: []string{chosenByHistory, AnswersTold, AnswersEcho}, of: func(s *Spec) any { return &s.Answers }},
+	{name: ParamKVKeys, field: "KVKeys", choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone}, of: func(s *Spec) any { return &s.KVKeys }},
 }
 
 // chosenByHistory is the choice of a parameter that the history as a whole decides.
 const chosenByHistory = "auto"
 
-// unlessChosen returns a choice as a Spec has it: "" if the history decides.
-func unlessChosen(choice string) string {
-	if choice == chosenByHistory {
-		return ""
+// choice returns the value of a parameter with choices, "" if it was not given or is a number.
+func (k param) choice(s *Spec) string {
+	switch x := k.of(s).(type) {
+	case *string:
+		return *x
+	case *bool:
+		if *x {
+			return k.choices[1]
+		}
 	}
-	return choice
+	return ""
 }
 
-func truth(b bool) int {
-	if b {
-		return 1
+// number returns a parameter that is a number, 0 if it was not given or has choices.
+func (k param) number(s *Spec) int {
+	if n, ok := k.of(s).(*int); ok {
+		return *n
 	}
 	return 0
 }
@@ -138,28 +121,13 @@ func (s Spec) Given() map[Param]string {
 		given[ParamInit] = s.Init
 	}
 	for _, p := range params {
-		switch n := p.given(&s); {
-		case n == 0:
-		case p.choices != nil:
-			given[p.name] = p.choice(&s)
-		default:
+		if choice := p.choice(&s); choice != "" {
+			given[p.name] = choice
+		} else if n := p.number(&s); n != 0 {
 			given[p.name] = strconv.Itoa(n)
 		}
 	}
 	return given
-}
-
-// choice returns the value of a parameter with choices that was given.
-func (k param) choice(s *Spec) string {
-	switch k.name {
-	case ParamPriority:
-		return s.Priority
-	case ParamAnswers:
-		return s.Answers
-	case ParamKVKeys:
-		return s.KVKeys
-	}
-	return k.choices[1]
 }
 
 // MaxCount bounds every parameter that is a number, and the permits and versions of one
@@ -190,7 +158,14 @@ func (s *Spec) Set(p Param, value string) error {
 		if !slices.Contains(known.choices, value) {
 			return known.noChoice(value)
 		}
-		known.set(s, value, 0)
+		switch x := known.of(s).(type) {
+		case *bool:
+			*x = value == known.choices[1]
+		case *string:
+			if *x = value; value == chosenByHistory {
+				*x = ""
+			}
+		}
 		return nil
 	}
 	n, err := strconv.Atoi(value)
@@ -200,7 +175,7 @@ func (s *Spec) Set(p Param, value string) error {
 	case n > MaxCount:
 		return ParamErrorf("%s must be at most %d, not %s", p, MaxCount, value)
 	}
-	known.set(s, "", n)
+	*known.of(s).(*int) = n
 	return nil
 }
 
@@ -222,9 +197,9 @@ func (s Spec) checkParams(d *Definition) error {
 		return ParamErrorf("%s does not take %s: %s", d.Name, ParamInit, d.NoInit)
 	}
 	for _, known := range params {
-		n := known.given(&s)
-		if n > 0 && known.choices != nil && !slices.Contains(known.choices, known.choice(&s)) {
-			return known.noChoice(known.choice(&s))
+		n, choice := known.number(&s), known.choice(&s)
+		if choice != "" && !slices.Contains(known.choices, choice) {
+			return known.noChoice(choice)
 		}
 		switch takes := d.Takes(known.name); {
 		case takes && known.needed != "" && n < 1:
@@ -233,7 +208,7 @@ func (s Spec) checkParams(d *Definition) error {
 			return ParamErrorf("%s must be at least 1, not %d", known.name, n)
 		case n > MaxCount:
 			return ParamErrorf("%s must be at most %d, not %d", known.name, MaxCount, n)
-		case n > 0 && !takes:
+		case (n > 0 || choice != "") && !takes:
 			return known.misplaced(&s, d)
 		}
 	}
