@@ -122,7 +122,7 @@ func (q *priorityQueue) top(s models.State) int32 {
 	if len(s) == 0 {
 		return -1
 	}
-	return q.rank.of(s[0])
+	return q.rank(s[0])
 }
 
 func (q *priorityQueue) has(s models.State, x int32) bool {

@@ -8,7 +8,6 @@ import (
 
 	"clew/edn"
 	"clew/internal/radix"
-	"clew/models"
 )
 
 // order compares values as Clojure's compare does. Nil comes before everything, and false
@@ -124,61 +123,6 @@ func (o *order) nearest(x edn.ID) float64 {
 	}
 	f, _ := o.number(x).Float64()
 	return f
-}
-
-// unranked is the rank of values that have none.
-const unranked = -1
-
-// ranks maps value classes to ranks. If the classes lie close together, as in one history,
-// it is a slice. Otherwise, as for one key among many, it is a map.
-type ranks struct {
-	first  int32   // the class of the slice's first element
-	dense  []int32 // the ranks plus 1
-	sparse map[int32]int32
-}
-
-// newRanks returns ranks with room for the values of operations and some others.
-func newRanks(c *models.Columns, others []int32) *ranks {
-	values := 0
-	least, greatest := int32(math.MaxInt32), int32(-1)
-	meet := func(x int32) {
-		values++
-		least, greatest = min(least, x), max(greatest, x)
-	}
-	for i, kind := range c.Kind {
-		if hasRank(kind) {
-			meet(c.A[i])
-		}
-	}
-	for _, x := range others {
-		meet(x)
-	}
-	if values == 0 || int(greatest-least) > sparseRanks*values {
-		return &ranks{sparse: map[int32]int32{}}
-	}
-	return &ranks{first: least, dense: make([]int32, greatest-least+1)}
-}
-
-// sparseRanks is how many classes for each operation are too many for a slice.
-const sparseRanks = 8
-
-// of returns the rank of a value.
-func (r *ranks) of(x int32) int32 {
-	if r.sparse != nil {
-		return r.sparse[x] - 1
-	}
-	if i := x - r.first; uint32(i) < uint32(len(r.dense)) {
-		return r.dense[i] - 1
-	}
-	return unranked
-}
-
-func (r *ranks) set(x, rank int32) {
-	if r.sparse != nil {
-		r.sparse[x] = rank + 1
-	} else {
-		r.dense[x-r.first] = rank + 1
-	}
 }
 
 func newOrder(v *edn.Values) *order { return &order{v: v, numbers: map[edn.ID]*big.Rat{}} }

@@ -22,10 +22,10 @@ import (
 type priorityQueue struct {
 	queue.Reader
 	fInsert, fPoll edn.ID
-	least          bool // the least element comes first
-	rank           *ranks
-	ranked         []int32 // the values by rank
-	begin          []int32 // by rank: where its values begin in ranked
+	least          bool          // the least element comes first
+	ranks          home.PerValue // plus 1; 0 for values that have none
+	ranked         []int32       // the values by rank
+	begin          []int32       // by rank: where its values begin in ranked
 }
 
 var priorityQueueDefinition = models.Definition{
@@ -46,7 +46,7 @@ var priorityQueueDefinition = models.Definition{
 func newPriorityQueue(b *models.Binding) (models.Reader, error) {
 	reader, err := queue.NewReader(b)
 	q := &priorityQueue{Reader: reader, fInsert: b.Values.InternKeyword("insert"), fPoll: b.Values.InternKeyword("poll"),
-		least: b.Spec.Priority == "min", rank: &ranks{sparse: map[int32]int32{}}}
+		least: b.Spec.Priority == "min"}
 	q.Offered = q.Offers(models.Traits{
 		Shape:  func() models.Shape { return models.PriorityShape{Init: q.Initial} },
 		Finish: q.finish,
@@ -71,11 +71,11 @@ func (q *priorityQueue) Read(o models.Operation) (models.Op, bool, error) {
 // finish ranks the values. It takes linear time for numbers that floating point can
 // distinguish; else O(v log v) comparisons for v distinct values.
 func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
-	q.rank = newRanks(c, q.Initial)
-	values := make([]int32, 0, len(q.rank.dense))
+	q.ranks = home.PerValue{}
+	var values []int32
 	meet := func(x int32) {
-		if q.rank.of(x) == unranked {
-			q.rank.set(x, 0)
+		if q.ranks.Of(x) == 0 {
+			q.ranks.Set(x, 1)
 			values = append(values, x)
 		}
 	}
@@ -102,7 +102,7 @@ func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
 	q.rankAll(values, o)
 	for i, kind := range c.Kind {
 		if hasRank(kind) {
-			c.B[i] = q.rank.of(c.A[i])
+			c.B[i] = q.rank(c.A[i])
 		}
 	}
 	slices.SortFunc(q.Initial, q.before)
@@ -131,14 +131,17 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 	for i, x := range values {
 		if i > 0 && !o.unequal {
 			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n == 0 {
-				q.rank.set(x, int32(len(q.begin))-1)
+				q.ranks.Set(x, int32(len(q.begin)))
 				continue
 			}
 		}
-		q.rank.set(x, int32(len(q.begin)))
 		q.begin = append(q.begin, int32(i))
+		q.ranks.Set(x, int32(len(q.begin)))
 	}
 }
+
+// rank returns the rank of a value, -1 if it has none.
+func (q *priorityQueue) rank(x int32) int32 { return q.ranks.Of(x) - 1 }
 
 // ofRank returns the values of a rank.
 func (q *priorityQueue) ofRank(rank int32) []int32 {
@@ -151,7 +154,7 @@ func (q *priorityQueue) ofRank(rank int32) []int32 {
 
 // before compares elements by their order in a state.
 func (q *priorityQueue) before(x, y int32) int {
-	return cmp.Or(cmp.Compare(q.rank.of(y), q.rank.of(x)), cmp.Compare(x, y))
+	return cmp.Or(cmp.Compare(q.rank(y), q.rank(x)), cmp.Compare(x, y))
 }
 
 func (q *priorityQueue) Step(dst []models.State, s models.State, op models.Op) []models.State {
@@ -167,7 +170,7 @@ func (q *priorityQueue) Step(dst []models.State, s models.State, op models.Op) [
 	}
 	for i, x := range s {
 		switch {
-		case q.rank.of(x) != q.rank.of(s[0]):
+		case q.rank(x) != q.rank(s[0]):
 			return dst
 		case i > 0 && x == s[i-1] || op.Kind != models.DequeueAny && x != op.A:
 		case op.Kind == models.Peek:
@@ -200,7 +203,7 @@ func (r *priorityRun) put(x int32) {
 	if r.count.Add(x, 1) > 1 {
 		return
 	}
-	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
+	if rank := r.q.rank(x); !r.hasOther(rank, x) {
 		r.ranks.Push(rank)
 	}
 }

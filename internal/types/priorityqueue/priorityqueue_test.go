@@ -232,10 +232,7 @@ func TestRanksOfFarClasses(t *testing.T) {
 		if _, err := q.finish(&c); err != nil || !slices.Equal(c.B, []int32{1, 0, 2, 0, 0}) {
 			t.Errorf("%d apart: %v, %v", apart, c.B, err)
 		}
-		if dense := q.rank.sparse == nil; dense != (apart < 100) {
-			t.Errorf("%d apart: a slice is %v", apart, dense)
-		}
-		if rank := q.rank.of(c.A[3] + 1000); rank != unranked {
+		if rank := q.rank(c.A[3] + 1000); rank != -1 {
 			t.Errorf("a value of another history has rank %d", rank)
 		}
 	}
