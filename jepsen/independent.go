@@ -289,7 +289,11 @@ func (k *Keyed) Histories(rows []int) []*KeyHistory {
 	for _, row := range rows {
 		n += len(k.own(row)) + len(k.everyKey)
 	}
-	all := newColumns(n)
+	all := History{
+		Type: make([]Type, 0, 2*n), Process: make([]int32, 0, 2*n), F: make([]edn.ID, 0, 2*n), Value: make([]edn.ID, 0, 2*n),
+		OpOf: make([]Operation, 0, 2*n), wholeEvent: make([]Event, 0, 2*n),
+		Invocation: make([]Event, 0, n), Completion: make([]Event, 0, n), Status: make([]Status, 0, n),
+	}
 	list, histories := make([]*KeyHistory, len(rows)), make([]History, len(rows))
 	for i, row := range rows {
 		ops := k.own(row)
@@ -301,14 +305,6 @@ func (k *Keyed) Histories(rows []int) []*KeyHistory {
 		list[i] = &KeyHistory{&histories[i], ops}
 	}
 	return list
-}
-
-func newColumns(n int) History {
-	return History{
-		Type: make([]Type, 0, 2*n), Process: make([]int32, 0, 2*n), F: make([]edn.ID, 0, 2*n), Value: make([]edn.ID, 0, 2*n),
-		OpOf: make([]Operation, 0, 2*n), wholeEvent: make([]Event, 0, 2*n),
-		Invocation: make([]Event, 0, n), Completion: make([]Event, 0, n), Status: make([]Status, 0, n),
-	}
 }
 
 // copyOperations makes h the history of some operations of the whole. ops ascend. Its

@@ -1,6 +1,8 @@
 package jepsen
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"clew/edn"
@@ -82,13 +84,5 @@ func closes(f string) string {
 
 // opens says whether an :f begins something that another one ends.
 func opens(f string) bool {
-	if strings.HasPrefix(f, ":start-") {
-		return true
-	}
-	for _, begins := range opposites {
-		if f == begins {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(f, ":start-") || slices.Contains(slices.Collect(maps.Values(opposites)), f)
 }

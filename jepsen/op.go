@@ -32,13 +32,16 @@ func (o Op) String() string { return o.name }
 func (h *History) Op(op Operation) Op {
 	inv := h.Invocation[op]
 	process, _ := h.Values.Int(h.Processes[h.Process[inv]])
+	if int64(int(process)) != process {
+		process = 0
+	}
 	f := h.Values.Value(h.F[inv])
 	name := f.String()
 	if keyword, ok := f.Go().(edn.Keyword); ok {
 		name = string(keyword)
 	}
 	return Op{
-		Process: fits(process),
+		Process: int(process),
 		F:       name,
 		Value:   h.Values.Value(h.OpValue(op)).Go(),
 		Key:     h.Values.Value(h.Key(inv)).Go(),
@@ -47,13 +50,6 @@ func (h *History) Op(op Operation) Op {
 		Line:    h.Line(h.LastEvent(op)),
 		name:    h.Name(op),
 	}
-}
-
-func fits(n int64) int {
-	if int64(int(n)) != n {
-		return 0
-	}
-	return int(n)
 }
 
 // Name returns an operation as people speak of it: "process 13's :read 471 (index 983)".

@@ -208,8 +208,11 @@ func (m *Merger) Lines() ([]Line, error) {
 	if len(m.shards) > 0 {
 		wrong = append(wrong, m.disagreements()...)
 	}
+	if len(m.shards)+len(m.damaged) == 0 {
+		return nil, errors.New("there is no shard")
+	}
 	if len(wrong) > 0 || len(m.shards) == 0 {
-		return nil, errors.Join(append(wrong, m.nothing()...)...)
+		return nil, errors.Join(wrong...)
 	}
 	slices.SortStableFunc(m.lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Run.At, b.Run.At), cmp.Compare(a.Run.Member, b.Run.Member))
@@ -276,13 +279,6 @@ func (p Place) String() string {
 	return fmt.Sprint("history ", p.At+1)
 }
 
-func (m *Merger) nothing() []error {
-	if len(m.shards)+len(m.damaged) > 0 {
-		return nil
-	}
-	return []error{errors.New("there is no shard")}
-}
-
 // expected returns how many lines a history should have, given those that it has:
 // one from each shard if all of them are about some of its keys.
 func (m *Merger) expected(lines []Line) int {
@@ -332,11 +328,9 @@ func (m *Merger) disagreements() (wrong []error) {
 			missing = append(missing, s.String())
 		}
 	}
-	switch len(missing) {
-	case 0:
-	case 1:
+	if len(missing) == 1 {
 		wrong = append(wrong, fmt.Errorf("shard %s is missing", missing[0]))
-	default:
+	} else if len(missing) > 1 {
 		wrong = append(wrong, fmt.Errorf("%d shards are missing: %s", len(missing), strings.Join(missing, ", ")))
 	}
 	return wrong

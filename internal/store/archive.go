@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -17,12 +18,7 @@ import (
 type opener func(context.Context) (io.ReadCloser, error)
 
 func isTar(name string) bool {
-	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".tar.zst"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,15 +81,12 @@ func ReadTable(in io.Reader, name string) ([]TableRow, error) {
 
 // index returns the columns of a table by name, or nil if a line does not name them.
 func index(fields []string) map[string]int {
+	if !slices.Contains(fields, "file") || !slices.Contains(fields, "verdict") {
+		return nil
+	}
 	at := map[string]int{}
 	for i, f := range fields {
 		at[f] = i
-	}
-	if _, ok := at["file"]; !ok {
-		return nil
-	}
-	if _, ok := at["verdict"]; !ok {
-		return nil
 	}
 	return at
 }

@@ -51,39 +51,30 @@ func readJSON(in *input, text source) error {
 	return in.each(in.json(text).Next)
 }
 
-func (c *converter) jsonOp(e *opmap.Event) ([]byte, error) {
+// jsonOp writes an event in JSON between two texts.
+func (c *converter) jsonOp(e *opmap.Event, before, after string) error {
 	v, kvs, err := c.op(e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	text, bad := c.jsonOps.Op(v, kvs)
 	if bad != "" {
-		return nil, c.refuse(e, "it %s", bad)
-	}
-	return text, nil
-}
-
-func (c *converter) jsonLine(e *opmap.Event, _ int32) error {
-	text, err := c.jsonOp(e)
-	if err != nil {
-		return err
-	}
-	return c.put(text)
-}
-
-func (c *converter) jsonElement(e *opmap.Event, _ int32) error {
-	text, err := c.jsonOp(e)
-	if err != nil {
-		return err
-	}
-	before := ",\n"
-	if c.n == 0 {
-		before = "[\n"
+		return c.refuse(e, "it %s", bad)
 	}
 	c.n++
 	c.w.WriteString(before)
-	_, err = c.w.Write(text)
+	c.w.Write(text)
+	_, err = c.w.WriteString(after)
 	return err
+}
+
+func (c *converter) jsonLine(e *opmap.Event, _ int32) error { return c.jsonOp(e, "", "\n") }
+
+func (c *converter) jsonElement(e *opmap.Event, _ int32) error {
+	if c.n == 0 {
+		return c.jsonOp(e, "[\n", "")
+	}
+	return c.jsonOp(e, ",\n", "")
 }
 
 func (c *converter) endArray() error {

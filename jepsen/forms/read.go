@@ -195,7 +195,7 @@ func foreign(r *bufio.Reader) string {
 		return "a tar archive; its name must end in .tar, .tar.gz, .tgz or .tar.zst"
 	}
 	switch {
-	case isFressian(head):
+	case len(head) > 1 && head[0] == 0xc0 && head[1] >= 0xe4 && head[1] <= 0xed: // the codes of a map and of a list
 		return "a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return "a zip archive; its name must end in .zip"
@@ -203,7 +203,7 @@ func foreign(r *bufio.Reader) string {
 		return "bzip2 data; unpack it first: bzcat FILE | clew check -"
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
 		return "xz data; unpack it first: xzcat FILE | clew check -"
-	case singleQuoted(head):
+	case bytes.HasPrefix(bytes.TrimLeft(bytes.TrimLeft(head, "[ \r\n"), " "), []byte("{'")): // as Python prints a dict
 		return "single quotes; JSON needs double quotes, such as Python's json.dumps writes"
 	case isUTF16(head):
 		return "UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"
@@ -216,19 +216,8 @@ func foreign(r *bufio.Reader) string {
 	return ""
 }
 
-// isFressian says whether a text begins like a map in Fressian: with its code and that of a list.
-func isFressian(head []byte) bool {
-	return len(head) > 1 && head[0] == 0xc0 && head[1] >= 0xe4 && head[1] <= 0xed
-}
-
 // tarBlock is the length of the header of a member of a tar archive.
 const tarBlock = 512
-
-// singleQuoted says whether a text begins like what Python prints for a dict, or
-// for a list of dicts.
-func singleQuoted(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimLeft(head, "[ \r\n"), " "), []byte("{'"))
-}
 
 // isUTF16 says whether a text begins with UTF-16's byte order mark, or with an
 // ASCII character in UTF-16.

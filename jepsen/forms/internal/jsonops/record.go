@@ -35,10 +35,8 @@ var recordHoles = map[string]hole{":process": processHole, ":f": fHole, ":value"
 
 func recordKeys(keys []string) []string {
 	shown := []string{":process", ":type", ":f", ":value"}
-	for _, key := range keys {
-		if key == ":key" {
-			shown = append(shown, key)
-		}
+	if slices.Contains(keys, ":key") {
+		shown = append(shown, ":key")
 	}
 	for _, key := range keys {
 		if recordHoles[key] == otherHole {
@@ -145,11 +143,8 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	case rec.Crashed:
 		rec.Return = rec.Call
 	default:
-		if rec.Return, err = r.time(fields, "return"); err != nil {
+		if err := r.returned(fields, rec); err != nil {
 			return err
-		}
-		if rec.Return < rec.Call {
-			return r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
 		}
 		if err := r.failed(fields, names); err != nil {
 			return err
@@ -176,12 +171,10 @@ func (r *Reader) failedRecord(fields map[string][]byte, names []string, others [
 	rec.Crashed, rec.Return = false, math.MaxInt64
 	ended := rec.Call
 	if given(fields["return"]) {
-		if rec.Return, err = r.time(fields, "return"); err != nil {
+		if err := r.returned(fields, rec); err != nil {
 			return err
 		}
-		if ended = rec.Return; ended < rec.Call {
-			return r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
-		}
+		ended = rec.Return
 	}
 	value := cmp.Or(string(fields["value"]), "nil")
 	if err := r.event(&rec.Events[0], ":invoke", value, rec.Call, fields, others); err != nil {
@@ -196,10 +189,8 @@ func returnOf(call int64, fields map[string][]byte, names []string) (name string
 	if fields["return"] != nil {
 		return "", false
 	}
-	for _, name := range names {
-		if opmap.IsOtherName(name, "return") {
-			return name, true
-		}
+	if i := slices.IndexFunc(names, func(name string) bool { return opmap.IsOtherName(name, "return") }); i >= 0 {
+		return names[i], true
 	}
 	for _, name := range names {
 		if time, err := strconv.ParseInt(string(fields[name]), 10, 64); err == nil && time >= call && opmap.MayBeOtherName(name) {
@@ -213,12 +204,11 @@ func returnOf(call int64, fields map[string][]byte, names []string) (name string
 // written as keywords. Such records are still read, since the value may not matter.
 func misnamed(keys []string) *opmap.Misnamed {
 	other := func(expected string) (name string, found bool) {
-		for _, key := range keys {
-			if opmap.IsOtherName(key, expected) {
-				return strconv.Quote(strings.TrimPrefix(key, ":")), true
-			}
+		i := slices.IndexFunc(keys, func(key string) bool { return opmap.IsOtherName(key, expected) })
+		if i < 0 {
+			return "", false
 		}
-		return "", false
+		return strconv.Quote(strings.TrimPrefix(keys[i], ":")), true
 	}
 	has := func(name string) bool { return slices.Contains(keys, name) || slices.Contains(keys, ":"+name) }
 	if name, found := other("value"); found && !has("value") {
@@ -253,6 +243,14 @@ func (r *Reader) event(e *opmap.Event, kind, value string, time int64, fields ma
 }
 
 func given(text []byte) bool { return text != nil && string(text) != "nil" }
+
+// returned reads when a record returned.
+func (r *Reader) returned(fields map[string][]byte, rec *Record) (err error) {
+	if rec.Return, err = r.time(fields, "return"); err == nil && rec.Return < rec.Call {
+		err = r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
+	}
+	return err
+}
 
 func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
