@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"clew/edn"
 	"clew/internal/files"
@@ -263,8 +262,4 @@ var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fress
 func IsRunFile(name string) bool {
 	name, _ = files.PackedName(path.Base(name))
 	return slices.Contains(RunFiles, name)
-}
-
-func isResults(name string) bool {
-	return path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/")
 }

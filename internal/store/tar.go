@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 	"sync"
 
 	"clew/internal/files"
@@ -53,7 +54,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 					return nil, nil, fmt.Errorf("%s: %w", file, err)
 				}
 				*o.Keep -= header.Size
-			} else if isResults(name) {
+			} else if path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/") {
 				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0))
 			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again
 				if length, err := testfile.StreamLength(ctx, t.r, name, 0); err == nil {

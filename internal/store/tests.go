@@ -122,13 +122,9 @@ func name(v *edn.Values, id edn.ID) string {
 
 // Unused returns an error about tests that are not among the names of those found: they may be misspelled.
 func (t Tests) Unused(names []string) error {
-	seen := map[string]bool{}
-	for _, name := range names {
-		seen[name] = true
-	}
 	var missing []string
 	for test := range t {
-		if !seen[test] && test != otherTests {
+		if !slices.Contains(names, test) && test != otherTests {
 			missing = append(missing, test)
 		}
 	}

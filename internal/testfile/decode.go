@@ -179,9 +179,13 @@ func (p *part) op(f *File, r *fressian.Reader) error {
 	emptied, put := r.Caches()
 	raw, text := r.Rest(), len(p.text)
 	kvs, err := p.entries(f, r, &o)
+	at := &p.shape
+	for _, key := range p.keys.fixed() {
+		at = p.under(at, key)
+	}
 	switch {
 	case err != nil:
-	case !p.shaped(&o, p.fixedShape(), kvs):
+	case !p.shaped(&o, at, kvs):
 		err = p.spelled(f, &o, begins, p.whole(&o, time, kvs))
 	case o.has&opmap.HasKey == 0:
 		if e, n := r.Caches(); e == emptied && n == put {
@@ -237,14 +241,6 @@ func (p *part) entries(f *File, r *fressian.Reader, o *op) ([]edn.ID, error) {
 	}
 	p.kvs = kvs
 	return kvs, r.Err()
-}
-
-func (p *part) fixedShape() *shape {
-	at := &p.shape
-	for _, key := range p.keys.fixed() {
-		at = p.under(at, key)
-	}
-	return at
 }
 
 // shaped takes the keys and values of an op, and says whether it has a shape: the one that
