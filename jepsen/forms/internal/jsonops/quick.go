@@ -101,16 +101,12 @@ func (l *quickReader) learn(op []byte) {
 // opHoles are the keys of ops that a checker needs.
 var opHoles = map[string]hole{":type": typeHole, ":process": processHole, ":f": fHole, ":value": valueHole, ":index": indexHole, ":key": keyHole}
 
-// read reads the op or, if r is not nil, the interval record at i if it is like others. It
-// returns its end, or -1.
-func (l *quickReader) read(data []byte, i int, e *opmap.Event, r *Record) int {
+// op reads the op at i if it is like others. It returns its end, or -1.
+func (l *quickReader) op(data []byte, i int, e *opmap.Event) int {
 	*e = opmap.Event{}
-	if r != nil {
-		*r = Record{Crashed: true, Event: opmap.Event{Has: opmap.HasType | opmap.HasValue}}
-	}
 	l.data, l.others = data, l.others[:0]
 	step := &l.tree.Root
-	as, valueAt, s := opRole, -1, recordState{outputAt: -1}
+	as, valueAt := opRole, -1
 	for at := i; ; {
 		if next := step.First; next != nil && next.At(data, at) {
 			step = next
@@ -120,37 +116,22 @@ func (l *quickReader) read(data []byte, i int, e *opmap.Event, r *Record) int {
 		at += step.Size
 		switch step.About.hole {
 		case otherHole:
-			switch {
-			case step.About.layout == nil:
-				s.number = s.number || at < len(data) && data[at]-'0' < 10
-				at = l.other(at)
-			case r == nil:
+			if step.About.layout != nil {
 				e.Lay(step.About.layout, l.others, l.V)
 				return at
-			case !s.called || !r.isWhole() || s.number && !s.ends || s.failed && !r.Crashed: // the number may be the time of its return
-				return -1
-			default:
-				r.Layout, r.Others = step.About.layout, l.others
-				return at
 			}
+			at = l.other(at)
 		case typeHole:
 			e.Type, at = l.word(at)
 			e.Has |= opmap.HasType
 		case fHole:
 			begin := at
-			if e.F, at = l.word(at); at < 0 || r != nil && l.V.Kind(e.F) != edn.KindKeyword {
-				return -1
-			}
-			e.Has |= opmap.HasF
-			if string(data[begin:at]) == string(txn) {
-				as = txnRole
-				if valueAt >= 0 { // they have been read as values of another op
+			if e.F, at = l.word(at); at >= 0 && string(data[begin:at]) == string(txn) {
+				if as = txnRole; valueAt >= 0 { // it has been read as the value of another op
 					e.Value, _ = l.value(valueAt, stepsRole)
 				}
-				if s.outputAt >= 0 {
-					r.Output, _ = l.value(s.outputAt, stepsRole)
-				}
 			}
+			e.Has |= opmap.HasF
 		case processHole:
 			e.Process, at = l.process(at)
 			e.Has |= opmap.HasProcess
@@ -164,8 +145,6 @@ func (l *quickReader) read(data []byte, i int, e *opmap.Event, r *Record) int {
 		case indexHole:
 			e.Index, at = l.int(at)
 			e.Has |= opmap.HasIndex
-		default:
-			at = l.recordHole(&step.About, at, as, r, &s)
 		}
 		if at < 0 {
 			return -1

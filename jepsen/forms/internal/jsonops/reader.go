@@ -163,7 +163,7 @@ func (r *Reader) found(c byte) string {
 // if the text is not a history in JSON. An error of the underlying reader gets the
 // name of the file. Linear time.
 func (r *Reader) Next(e *opmap.Event) error {
-	err := r.each(func(i int) int { return r.quick.read(r.Data, i, e, nil) }, func(op []byte) error { return r.any(op, e) })
+	err := r.each(func(i int) int { return r.quick.op(r.Data, i, e) }, func(op []byte) error { return r.any(op, e) })
 	e.Line, e.Col, e.End = r.begins.Line, r.begins.Col, r.Offset+int64(r.At)
 	return err
 }

@@ -17,10 +17,11 @@ import (
 // Record is an interval record: an operation with the times of its call and its
 // return.
 type Record struct {
-	opmap.Event         // its invocation, without a type
-	Output       edn.ID // Nil stands for Value
-	Call, Return int64
-	Crashed      bool
+	Process, F, Value, Output, Key edn.ID // a Nil Output stands for Value
+	Has                            opmap.Fields
+	Call, Return                   int64
+	Crashed                        bool
+	Line, Col                      int
 
 	// Its events have a layout, with these values of other keys and then the time.
 	// Otherwise Events holds them as text.
@@ -51,50 +52,91 @@ func (r *Reader) NextRecord(rec *Record) error {
 	if r.ops == 0 {
 		r.quick.holes, r.quick.shown, r.quick.odd = recordHoles, recordKeys, misnamed
 	}
-	err := r.each(func(i int) int { return r.quick.read(r.Data, i, &rec.Event, rec) }, func(record []byte) error { return r.record(record, rec) })
+	err := r.each(func(i int) int { return r.quick.record(r.Data, i, rec) }, func(record []byte) error { return r.record(record, rec) })
 	rec.Line, rec.Col = r.begins.Line, r.begins.Col
 	return err
 }
 
-// recordState is what is known of a record that is being read.
-type recordState struct {
-	outputAt     int // where its output is, or -1
-	called, ends bool
-	number       bool // another field has a number
-	failed       bool // another field may say that it failed
-}
-
-func (l *quickReader) recordHole(what *about, at int, as role, r *Record, s *recordState) int {
-	begin, data := at, l.data
-	switch what.hole {
-	case outputHole:
-		s.outputAt = at
-		r.Output, at = l.value(at, as.of("value", -1))
-	case outcomeHole:
-		s.number = s.number || at < len(data) && data[at]-'0' < 10
-		if at = l.other(at); at >= 0 {
-			_, perhaps := what.outcome.failure(data[begin:at])
-			if s.failed = s.failed || perhaps; perhaps && what.outcome.isFail(data[begin:at]) {
+// record reads the record at i if it is like others. It returns its end, or -1.
+func (l *quickReader) record(data []byte, i int, r *Record) int {
+	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
+	l.data, l.others = data, l.others[:0]
+	step := &l.tree.Root
+	as, valueAt, outputAt, called, ends, number, failed := opRole, -1, -1, false, false, false, false
+	for at := i; ; {
+		if next := step.First; next != nil && next.At(data, at) {
+			step = next
+		} else if step = step.After(data, at); step == nil {
+			return -1
+		}
+		at += step.Size
+		switch step.About.hole {
+		case otherHole:
+			if step.About.layout != nil {
+				if !called || !r.isWhole() || number && !ends || failed && !r.Crashed { // the number may be the time of its return
+					return -1
+				}
+				r.Layout, r.Others = step.About.layout, l.others
+				return at
+			}
+			number = number || at < len(data) && data[at]-'0' < 10
+			at = l.other(at)
+		case outcomeHole:
+			begin := at
+			number = number || at < len(data) && data[at]-'0' < 10
+			if at = l.other(at); at >= 0 {
+				_, perhaps := step.About.outcome.failure(data[begin:at])
+				if failed = failed || perhaps; perhaps && step.About.outcome.isFail(data[begin:at]) {
+					return -1
+				}
+			}
+		case droppedHole:
+			others := len(l.others)
+			at = l.other(at)
+			l.others = l.others[:others]
+		case processHole:
+			r.Process, at = l.process(at)
+			r.Has |= opmap.HasProcess
+		case fHole:
+			begin := at
+			if r.F, at = l.word(at); at < 0 || l.V.Kind(r.F) != edn.KindKeyword {
 				return -1
 			}
+			r.Has |= opmap.HasF
+			if string(data[begin:at]) == string(txn) {
+				as = txnRole
+				if valueAt >= 0 { // they have been read as values of another operation
+					r.Value, _ = l.value(valueAt, stepsRole)
+				}
+				if outputAt >= 0 {
+					r.Output, _ = l.value(outputAt, stepsRole)
+				}
+			}
+		case valueHole:
+			valueAt = at
+			r.Value, at = l.value(at, as.of("value", -1))
+		case outputHole:
+			outputAt = at
+			r.Output, at = l.value(at, as.of("value", -1))
+		case keyHole:
+			r.Key, at = l.value(at, plainRole)
+			r.Has |= opmap.HasKey
+		case callHole:
+			r.Call, at = l.int(at)
+			called = true
+		case returnHole:
+			ends = true
+			if at < len(data) && data[at] == 'n' { // null
+				_, at = l.value(at, plainRole)
+				break
+			}
+			r.Return, at = l.int(at)
+			r.Crashed = false
 		}
-	case droppedHole:
-		others := len(l.others)
-		at = l.other(at)
-		l.others = l.others[:others]
-	case callHole:
-		r.Call, at = l.int(at)
-		s.called = true
-	case returnHole:
-		s.ends = true
-		if at < len(data) && data[at] == 'n' { // null
-			_, at = l.value(at, plainRole)
-			break
+		if at < 0 {
+			return -1
 		}
-		r.Return, at = l.int(at)
-		r.Crashed = false
 	}
-	return at
 }
 
 // isWhole says whether a record with a call has everything else that it needs, and makes sense.
