@@ -86,7 +86,7 @@ type ownerSweep struct {
 func (s *ownerSweep) prepare(in fastpath.Input) (a *fastpath.Finding) {
 	s.in = in
 	last := make([]int32, in.IDs) // by owner: its last operation, plus 1
-	s.returns = in.Returns()
+	s.returns = make([]int32, in.Events)
 	s.end = in.Events
 	for i, owner := range in.A {
 		if p := last[owner] - 1; p >= 0 && in.Res[p] > in.Inv[i] && a == nil {
@@ -94,6 +94,9 @@ func (s *ownerSweep) prepare(in fastpath.Input) (a *fastpath.Finding) {
 			s.end = in.Inv[i]
 		}
 		last[owner] = int32(i) + 1
+		if in.Res[i] != models.Open {
+			s.returns[in.Res[i]] = int32(i) + 1
+		}
 	}
 	return a
 }
