@@ -498,25 +498,8 @@ func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.D
 // operations of initial values.
 var bagCore = &fastpath.Algorithm{
 	Decide: decideBag,
-	Needs:  needsValue,
+	Needs:  needsValues,
 	Always: func(op models.Op) bool { return op.Kind == models.DequeueAny || op.B != 0 },
-}
-
-// needsValue keeps the operations of a value together.
-func needsValue(in fastpath.Input) fastpath.Needs {
-	byValue := make([][]int32, in.IDs)
-	has := func(o int32) bool { return in.Kind[o] == models.Enqueue || in.Kind[o] == models.Dequeue }
-	for i := range int32(in.Len()) {
-		if has(i) {
-			byValue[in.A[i]] = append(byValue[in.A[i]], i)
-		}
-	}
-	return func(o int32, out []int32) []int32 {
-		if !has(o) {
-			return out
-		}
-		return append(out, byValue[in.A[o]]...)
-	}
 }
 
 // TakenTooOften (before, taker): taker took a value that had been added at most as often as it had been

@@ -68,28 +68,23 @@ func isUnknown(kind models.Kind) bool { return kind == models.DequeueAny }
 
 // needsValues ties the operations of a value together.
 func needsValues(in fastpath.Input) fastpath.Needs {
-	last := make([]int32, in.IDs) // by value: the previous operation, plus 1
-	head := make([]int32, in.IDs) // by value: the first operation
-	next := make([]int32, in.Len())
-	for i, kind := range in.Kind {
-		next[i] = int32(i)
-		if !hasValue(kind) {
-			continue
-		}
-		v := in.A[i]
-		if last[v] == 0 {
-			head[v] = int32(i)
-		} else {
-			next[last[v]-1] = int32(i)
-		}
-		next[i], last[v] = head[v], int32(i)+1
-	}
+	byValue := groupByValue(in)
 	return func(o int32, out []int32) []int32 {
-		for p := next[o]; p != o; p = next[p] {
-			out = append(out, p)
+		if !hasValue(in.Kind[o]) {
+			return out
 		}
-		return out
+		return append(out, byValue.Of(in.A[o])...)
 	}
+}
+
+// groupByValue groups the operations that have a value.
+func groupByValue(in fastpath.Input) fastpath.Groups {
+	return fastpath.GroupBy(in.Len(), in.IDs, func(o int32) int32 {
+		if !hasValue(in.Kind[o]) {
+			return none
+		}
+		return in.A[o]
+	})
 }
 
 func hasValue(kind models.Kind) bool {
@@ -121,8 +116,7 @@ type contents struct {
 	empties  []int32 // completed empty answers, by invocation
 	unknown  []int32 // unknown removes, by invocation
 	reason   *fastpath.Finding
-	rows     []int32 // the operations that have a value, by value; only filled if some value was added twice
-	rowsFrom []int32 // by value, where its operations begin in rows
+	byValue  *fastpath.Groups // only filled if some value was added twice
 }
 
 // prepare reads the operations. It fails if some value alone shows that the
@@ -246,35 +240,16 @@ func (c *contents) tune() int32 {
 	return none
 }
 
-// withValue returns the operations that have a value.
-func (c *contents) withValue(v int32) []int32 {
-	if c.rowsFrom == nil {
-		from := make([]int32, c.IDs+2)
-		for i, kind := range c.Kind {
-			if hasValue(kind) {
-				from[c.A[i]+2]++
-			}
-		}
-		for id := range c.IDs {
-			from[id+1] += from[id]
-		}
-		c.rows, c.rowsFrom = make([]int32, len(c.Kind)), from
-		for i, kind := range c.Kind {
-			if hasValue(kind) {
-				c.rows[from[c.A[i]+1]] = int32(i)
-				from[c.A[i]+1]++
-			}
-		}
-	}
-	return c.rows[c.rowsFrom[v]:c.rowsFrom[v+1]]
-}
-
 // onceForAll reports whether a value with several adds may count as added at most once: it was
 // never seen, and all adds but one crashed. Otherwise it records why the value is ambiguous.
 func (c *contents) onceForAll(e *element, seen bool) bool {
+	if c.byValue == nil {
+		all := groupByValue(c.Input)
+		c.byValue = &all
+	}
 	adds, completed := [2]int32{none, none}, 0
 	reader := none
-	for _, i := range c.withValue(c.A[e.add]) {
+	for _, i := range c.byValue.Of(c.A[e.add]) {
 		if c.Kind[i] != models.Enqueue {
 			if c.Res[i] != models.Open && reader == none {
 				reader = i

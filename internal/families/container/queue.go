@@ -207,34 +207,16 @@ func (c *contents) groups(slots []int32) []int32 {
 	return group
 }
 
-// countingSort returns the elements sorted by a key from 0 to top.
-func countingSort(n int, top int32, key func(i int32) int32) []int32 {
-	from := make([]int32, top+2)
-	for i := range int32(n) {
-		from[key(i)+1]++
-	}
-	for k := range top {
-		from[k+1] += from[k]
-	}
-	sorted := make([]int32, n)
-	for i := range int32(n) {
-		k := key(i)
-		sorted[from[k]] = i
-		from[k]++
-	}
-	return sorted
-}
-
 // sort repeatedly takes, from the earliest group, a value that no other
 // remaining value must precede. An element is a source of an interval order
 // if it starts before the earliest end of the remaining ones.
 func (q *queueOrder) sort() {
 	n, top := len(q.elements), q.Events+1
 	el := q.elements
-	aInv := countingSort(n, top, func(i int32) int32 { return el[i].aInv })
-	aRes := countingSort(n, top, func(i int32) int32 { return el[i].aRes })
-	start := countingSort(n, top, func(i int32) int32 { return q.firsts[i].start })
-	end := countingSort(n, top, func(i int32) int32 { return q.firsts[i].end })
+	aInv := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aInv }).Sorted()
+	aRes := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aRes }).Sorted()
+	start := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].start }).Sorted()
+	end := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].end }).Sorted()
 	ready := newGroupedStack(n, len(q.slots)+1, q.group)
 	state := make([]uint8, n) // bits: source of the first order, of the second; taken
 	const first, second, taken = 1, 2, 4

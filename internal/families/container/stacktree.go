@@ -3,6 +3,8 @@ package container
 import (
 	"cmp"
 	"slices"
+
+	"clew/fastpath"
 )
 
 // # Stack, by a segment tree
@@ -78,7 +80,7 @@ func (t *stackTree) listSpans() {
 	}
 	t.peekAt[len(t.zones)] = int32(len(t.own))
 	spans = append(spans, t.own...)
-	sorted := countingSort(len(spans), t.Events+1, func(i int32) int32 { return spans[i].inv })
+	sorted := fastpath.GroupBy(len(spans), t.Events+1, func(i int32) int32 { return spans[i].inv }).Sorted()
 	t.spans = make([]span, len(spans))
 	for i, k := range sorted {
 		t.spans[i] = spans[k]

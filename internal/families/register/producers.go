@@ -14,40 +14,29 @@ import (
 // invocation.
 type producers struct {
 	fastpath.Input
-	from []int32 // by value, where its producers begin in ops
-	ops  []int32
+	of fastpath.Groups
 }
 
 // needsProducers returns the Needs of registers.
 func needsProducers(in fastpath.Input) fastpath.Needs {
-	l := &producers{in, make([]int32, in.IDs+2), make([]int32, in.Len())}
-	for i := range in.Inv {
-		if v, ok := leaves(in, int32(i)); ok {
-			l.from[v+2]++
+	return producers{in, fastpath.GroupBy(in.Len(), in.IDs, func(o int32) int32 {
+		if v, ok := leaves(in, o); ok {
+			return v
 		}
-	}
-	for v := range in.IDs {
-		l.from[v+2] += l.from[v+1]
-	}
-	for i := range in.Inv {
-		if v, ok := leaves(in, int32(i)); ok {
-			l.ops[l.from[v+1]] = int32(i)
-			l.from[v+1]++
-		}
-	}
-	return l.seenBy
+		return -1
+	})}.seenBy
 }
 
 // seenBy appends the operations whose value o may have seen, as far as
 // operations on the same value show. These are all operations that were invoked
 // before o returned, unless another completed one separates them from o. If any
 // operation left the value, at least one such operation is among them.
-func (l *producers) seenBy(o int32, out []int32) []int32 {
+func (l producers) seenBy(o int32, out []int32) []int32 {
 	if l.Kind[o] == models.Write {
 		return out
 	}
 	later := int32(-1) // the last invocation among those that returned before o
-	for _, p := range slices.Backward(l.ops[l.from[l.A[o]]:l.from[l.A[o]+1]]) {
+	for _, p := range slices.Backward(l.of.Of(l.A[o])) {
 		if p == o || l.Inv[p] > l.Res[o] {
 			continue
 		}
