@@ -345,7 +345,7 @@ func TestTheWalkShowsWhatRuns(t *testing.T) {
 	d := path.Decide(ctx, &ops.Columns, fastpath.WantWitness|fastpath.WantFailure)
 	line("%#v", ops.Model.Traits().Shape())
 	line("FailEvent %d, Before %v, Core %v", d.FailEvent, d.Before, d.Core)
-	line("Why %s", strings.TrimPrefix(fmt.Sprintf("%T%+v", d.Why, d.Why), "*"))
+	line("Why %s, rows %v", d.Why.Name, d.Why.Rows)
 	a := engines.New("window", 0).Decide(ctx, ops, fallback.Limits{})
 	line("FailEvent %d, Order %v, core %v", a.FailEvent, a.Order, fallback.Core(ctx, engines.New("window", 0), ops, a.FailEvent, fallback.Limits{}))
 	r, err := clew.Check(ctx, h, models.Spec{}, clew.Options{})
