@@ -4,6 +4,6 @@
 //
 // home.go has Home and Type, and base.go what models embed. print.go turns classes into
 // text; numbers.go, pairs.go,
-// members.go, pervalue.go and greatest.go are states and parts of runs; opening.go finds
+// members.go, pervalue.go, steps.go and greatest.go are states and parts of runs; opening.go finds
 // initial values.
 package home

@@ -270,10 +270,14 @@ var pythons = map[string]string{
 	"yield":    "; expected one_of([..]) for several outcomes",
 }
 
+func inFile(path string, pos syntax.Position) edn.Pos {
+	return edn.Pos{File: path, Line: int(pos.Line), Col: int(pos.Col)}
+}
+
 // placed returns an error of the file with its place.
 func placed(path string, err error) error {
 	at := func(pos syntax.Position, msg string) error {
-		return edn.Pos{File: path, Line: int(pos.Line), Col: int(pos.Col)}.Errorf("%s", msg)
+		return inFile(path, pos).Errorf("%s", msg)
 	}
 	var s syntax.Error
 	var r resolve.ErrorList

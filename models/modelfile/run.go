@@ -250,8 +250,7 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 			next[i], err = m.intern(v, x.grown)
 		}
 		if err != nil {
-			pos := f.Position()
-			return nil, edn.Pos{File: m.file.path, Line: int(pos.Line), Col: int(pos.Col)}.Errorf("in %s: %w", f.Name(), err)
+			return nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), err)
 		}
 	}
 	return next, nil

@@ -5,8 +5,6 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"clew/edn"
 )
 
 // A step of Porcupine's returns whether the operation can happen, alone or in a pair with
@@ -136,7 +134,7 @@ func (f *File) checkShapes() error {
 		default:
 			continue
 		}
-		return edn.Pos{File: f.path, Line: int(r.at.Line), Col: int(r.at.Col)}.Errorf("in %s: %s", step.Name(), what)
+		return inFile(f.path, r.at).Errorf("in %s: %s", step.Name(), what)
 	}
 	return nil
 }

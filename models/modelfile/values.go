@@ -121,13 +121,7 @@ func (t *values) set(x edn.Value) (starlark.Value, error) {
 		return nil, err
 	}
 	slices.SortFunc(items, order)
-	set := starlark.NewSet(len(items))
-	for _, item := range items {
-		if err := set.Insert(item); err != nil {
-			return nil, err
-		}
-	}
-	return set, nil
+	return setFrom(items)
 }
 
 func (t *values) dict(x edn.Value) (starlark.Value, error) {
@@ -147,19 +141,17 @@ func (t *values) dict(x edn.Value) (starlark.Value, error) {
 }
 
 // dictOf returns a dict of these keys and values, in canonical order.
-func dictOf(keys, held []starlark.Value) (*starlark.Dict, error) {
+func dictOf(keys, held []starlark.Value) (starlark.Value, error) {
 	at := make([]int, len(keys))
 	for i := range at {
 		at[i] = i
 	}
 	slices.SortFunc(at, func(a, b int) int { return order(keys[a], keys[b]) })
-	dict := starlark.NewDict(len(keys))
+	var items []starlark.Value
 	for _, i := range at {
-		if err := dict.SetKey(keys[i], held[i]); err != nil {
-			return nil, err
-		}
+		items = append(items, keys[i], held[i])
 	}
-	return dict, nil
+	return dictFrom(items)
 }
 
 // text returns a string or keyword as a string of that text.

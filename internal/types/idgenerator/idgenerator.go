@@ -74,7 +74,7 @@ func (m *idGenerator) Step(dst []models.State, s models.State, op models.Op) []m
 // run begins a run. Every step takes constant time.
 func (m *idGenerator) run(s models.State) models.Run {
 	if m.growing {
-		return &lastID{m, s}
+		return &home.Steps{Model: m, Now: s}
 	}
 	return givenIDs{home.NewMembers(s)}
 }
@@ -88,22 +88,6 @@ func (r givenIDs) Apply(op models.Op) models.Outcome {
 	r.Add(op.A)
 	return models.One
 }
-
-type lastID struct {
-	m *idGenerator
-	s models.State
-}
-
-func (r *lastID) Apply(op models.Op) models.Outcome {
-	next := r.m.Step(nil, r.s, op)
-	if len(next) == 0 {
-		return models.Impossible
-	}
-	r.s = next[0]
-	return models.One
-}
-
-func (r *lastID) State() models.State { return r.s }
 
 func (m *idGenerator) Mutates(models.Op) bool { return true }
 

@@ -46,13 +46,12 @@ func (m *kv) survey(s *models.Spec, h *jepsen.History) error {
 		at := max(a, b)
 		return h.Errorf(h.LastEvent(at), "%w", models.ParamErrorf(format, append([]any{h.Name(a), h.Name(b)}, args...)...))
 	}
+	for _, k := range []keying{paired, either, keyless} {
+		if has(named) && has(k) {
+			return mixed(first[named], first[k], "%s has a :key, and %s has none: give every operation its :key")
+		}
+	}
 	switch {
-	case has(named) && has(paired):
-		return mixed(first[named], first[paired], "%s has a :key, and %s has none: give every operation its :key")
-	case has(named) && has(either):
-		return mixed(first[named], first[either], "%s has a :key, and %s has none: give every operation its :key")
-	case has(named) && has(keyless):
-		return mixed(first[named], first[keyless], "%s has a :key, and %s has none: give every operation its :key")
 	case has(paired) && has(keyless):
 		return mixed(first[paired], first[keyless], "%s has a key, and %s has none: give every operation its key, as :key or in [key value]")
 	case has(either) && has(keyless):

@@ -204,7 +204,7 @@ func (m *multiRegister) repeats(o models.Operation) error {
 		called = fmt.Sprintf(" (index %d, line %d)", o.History.Index(inv), o.History.Line(inv))
 	}
 	given, found := m.V.Items(o.GivenID), m.V.Items(o.ValueID)
-	if kind := m.V.Kind(o.GivenID); kind != edn.KindVector && kind != edn.KindList || len(given) != len(found) {
+	if _, ok := m.Sequence(o.GivenID); !ok || len(given) != len(found) {
 		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 	}
 	for i := range given {
@@ -218,8 +218,9 @@ func (m *multiRegister) repeats(o models.Operation) error {
 // sameStep says whether a micro-operation of a completion is the given one of the
 // invocation. microOp has read it before. The value of a read may differ.
 func (m *multiRegister) sameStep(given, found edn.ID) bool {
-	call, step := m.V.Items(given), m.V.Items(found)
-	if kind := m.V.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.V.Same(call[1]) != m.V.Same(step[1]) {
+	call, _ := m.Sequence(given)
+	step := m.V.Items(found)
+	if len(call) < 2 || m.V.Same(call[1]) != m.V.Same(step[1]) {
 		return false
 	}
 	writes, reads := m.names(call[0])
@@ -236,8 +237,7 @@ func (m *multiRegister) names(f edn.ID) (write, read bool) {
 }
 
 func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
-	kind := m.V.Kind(item)
-	if parts := m.V.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
+	if parts, _ := m.Sequence(item); len(parts) == 3 {
 		mop := microOp{slot: m.slotOf(parts[1]), value: m.Class(parts[2])}
 		write, read := m.names(parts[0])
 		if mop.write = write; write || read {
