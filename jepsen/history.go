@@ -68,6 +68,7 @@ type History struct {
 	lines, cols []int32
 	keys        []edn.ID // the :key of the op; shorter if the last ones have none
 	texts       opmap.Texts
+	nulls       []Event // see NullOutputs; only in a whole history
 
 	skipped []SkippedEvent // the first of them; only in a whole history
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"clew/edn"
 	"clew/internal/hugepages"
 	"clew/internal/opmap"
 )
@@ -16,11 +17,13 @@ type Interval struct {
 	Process int
 	F       string // "read"
 	Input   any    // the value that it was called with, in plain Go as edn.Values.From takes it
-	Output  any    // the value that it returned. Nil means the same as Input, which is right for a write; an Output of a write would be the value written
-	Key     any    // the :key, for a model that reads one
-	Call    int64
-	Return  int64  // ignored if it crashed
-	Status  Status // Succeeded if it is not given
+	// Output is the value that it returned. Nil means the same as Input, which is right for a write; an Output of a
+	// write would be the value written. edn.Value{} means that it returned nil.
+	Output any
+	Key    any // the :key, for a model that reads one
+	Call   int64
+	Return int64  // ignored if it crashed
+	Status Status // Succeeded if it is not given
 }
 
 // FromIntervals returns the history of operations with times, in any order. Operations
@@ -107,6 +110,9 @@ func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
 	}
 	if h.Type[ev] != Invoke {
 		h.end(b.timed[op], ev)
+		if e.NullOutput && h.Type[ev] == OK && h.Value[ev] != edn.Nil {
+			h.nulls = append(h.nulls, ev)
+		}
 		return
 	}
 	b.timed[op] = h.begin(ev)
@@ -121,3 +127,7 @@ func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
 	}
 	h.lines = append(h.lines, int32(e.Line))
 }
+
+// NullOutputs returns the completions of interval records with a value and with null for their output, in order. They
+// have the value, since a record of a write may say either; a model may refuse them (models.Definition.NilOutputs).
+func (h *History) NullOutputs() []Event { return h.nulls }

@@ -45,6 +45,9 @@ type Definition struct {
 	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
 	// completion with another value than its invocation is worth a warning.
 	Repeating []string
+	// NilOutputs are the :f's, without the colon, that may return nil. An interval record of one that has a value, and
+	// null for its output, is an error. So it is for every :f of a model outside the registry.
+	NilOutputs []string
 	// Untold says what ParamAnswers leaves unchecked if it is AnswersEcho.
 	Untold string
 	// Warn, unless it is nil, warns of operations that may not mean what they seem to. It

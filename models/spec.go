@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	"clew/edn"
+	"clew/internal/text"
 	"clew/jepsen"
 )
 
@@ -77,15 +79,33 @@ func (s Spec) Definition() (*Definition, error) {
 	return s.own, nil
 }
 
+// unclearOutput returns an error for the first interval record whose output is null beside a value, if the model may
+// return nil there. A value of [key nil] has the nil of its key, whichever is meant.
+func (s Spec) unclearOutput(h *jepsen.History, d *Definition) error {
+	for _, e := range h.NullOutputs() {
+		items := h.Values.Items(h.Value[e])
+		keyed := isList(h.Values, h.Value[e]) && len(items) == 2 && items[1] == edn.Nil
+		if f := short(h.Values, h.F[e]); s.own != nil || slices.Contains(d.NilOutputs, f) && !keyed {
+			return h.Errorf(e, `the :%s with "value" %s has "output" null, which may mean that value or nil; expected {"edn":"nil"} for nil, or no "output" for the value`,
+				f, text.Shorten(h.Values.Text(h.Value[e]), MaxRepeated))
+		}
+	}
+	return nil
+}
+
 // Admits returns nil if the parts of a history that were skipped mean nothing to the model.
 // It is an error if a process that is not a client has an :f that the model knows. It is
-// also one if a value that may stand under another key than :value would count.
+// also one if a value that may stand under another key than :value would count, or if an
+// interval record's output is null where that could mean nil or its value.
 func (s Spec) Admits(h *jepsen.History) error {
-	if h == nil || len(h.SkippedClientOps)+len(h.Misread) == 0 {
+	if h == nil || len(h.SkippedClientOps)+len(h.Misread)+len(h.NullOutputs()) == 0 {
 		return nil
 	}
-	m, _, err := s.bind(h.Values)
+	m, d, err := s.bind(h.Values)
 	if err != nil {
+		return err
+	}
+	if err := s.unclearOutput(h, d); err != nil {
 		return err
 	}
 	for i := range h.SkippedClientOps {

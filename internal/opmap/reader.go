@@ -27,6 +27,7 @@ type Event struct {
 	Type, Process, F, Value, Key edn.ID    // Nil if missing
 	Index                        int64     // not interned, because all differ
 	Has                          Fields    // which keys are present
+	NullOutput                   bool      // of an interval record: it was null, and Value repeats the invocation's
 	Text                         []byte    // the op map as spelled in the input, valid until the next one is read
 	Line, Col                    int       // of its opening brace, from 1
 	End                          int64     // the offset after it

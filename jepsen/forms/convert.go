@@ -52,6 +52,9 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 			return nil, err
 		}
 	}
+	if c.nulls > 0 && to != Intervals {
+		c.Warn("null outputs beside values: %d; %s has the values in their place, which is wrong for an operation that found nothing", c.nulls, to)
+	}
 	if len(c.dropped) > 0 {
 		c.Warn("%s cannot hold %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
 	}
@@ -69,6 +72,7 @@ type converter struct {
 	to      *form
 	w       *bufio.Writer
 	n       int // events written
+	nulls   int // of them, completions whose output was null beside a value
 	jsonOps jsonops.Writer
 	line    []byte
 	opText  []byte
@@ -80,6 +84,9 @@ type converter struct {
 
 // Add writes an event.
 func (c *converter) Add(e *opmap.Event, op int32) error {
+	if e.NullOutput && e.Value != edn.Nil && jsonops.IsKeyword(c.table, e.Type, "ok") {
+		c.nulls++
+	}
 	if op != feed.ByProcess && !c.to.times {
 		process := c.table.Same(e.Process)
 		begins := jsonops.IsKeyword(c.table, e.Type, "invoke")

@@ -25,9 +25,9 @@ import (
 //	{"process":1,"f":"put","key":"x","value":3,"output":null,"call":1200,"return":1900}
 //
 // "value" is the argument of the call, and "output" is what it returned. If the output
-// is null or missing, it is the value, which is right for a write. An operation
-// without a "return" has crashed. Other keys are only shown. Records may come in any
-// order. Operations whose times touch are concurrent, even those of one process.
+// is missing or null, it is the value, which is right for a write. {"edn":"nil"} is always
+// nil; where that can be an answer, null beside a value is an error. An operation without a "return" has crashed. Other keys are only shown. Records may come in
+// any order. Operations whose times touch are concurrent, even those of one process.
 const Intervals Form = "intervals"
 
 var intervalsForm = form{name: Intervals, wholeOps: true, times: true, read: readIntervals, write: writing{(*converter).interval, (*converter).records},
@@ -56,7 +56,7 @@ type intervalOp struct {
 	size                           int32 // of its other values in others
 	at                             int64 // where they begin
 	has                            opmap.Fields
-	crashed                        bool
+	crashed, null                  bool // null: its output was null
 }
 
 // readIntervals makes events of the records, in order of time.
@@ -85,7 +85,10 @@ func readIntervals(in *input, text source) error {
 
 func (t *intervals) add(r *jsonops.Record) {
 	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, crashed: r.Crashed,
-		line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
+		null: r.NullOutput, line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
+	if !r.HasOutput {
+		op.output = r.Value
+	}
 	if r.Layout == nil {
 		op.at = int64(len(t.odd))
 		t.odd = append(t.odd, r.Events...)
@@ -154,10 +157,7 @@ func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []b
 	case ends && op.crashed:
 		e.Type = t.info
 	case ends:
-		e.Type, time = t.ok, t.returns[number]
-		if op.output != edn.Nil {
-			e.Value = op.output
-		}
+		e.Type, e.Value, time = t.ok, op.output, t.returns[number]
 	}
 	if op.layout >= 0 {
 		scratch = append(strconv.AppendInt(append(scratch[:0], t.others[op.at:][:op.size]...), time, 10), '\n')
@@ -165,7 +165,7 @@ func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []b
 	} else if *e = t.odd[op.at]; ends {
 		*e = t.odd[op.at+1]
 	}
-	e.Line, e.Col, e.End = int(op.line), int(op.col), int64(n)
+	e.Line, e.Col, e.End, e.NullOutput = int(op.line), int(op.col), int64(n), ends && op.null
 	return scratch, in.to.Add(e, number)
 }
 
@@ -265,11 +265,14 @@ func (c *converter) record(h *jepsen.History, op jepsen.Operation) error {
 		field("key", key)
 	}
 	field("value", h.Value[inv])
-	if status == jepsen.Succeeded && v.Same(h.Value[end]) != v.Same(h.Value[inv]) {
-		if h.Value[end] == edn.Nil {
-			return c.refuseOp(h, end, "it reads an output of nil as the invocation's value")
-		}
+	_, isNull := slices.BinarySearch(h.NullOutputs(), end)
+	c.jsonOps.NilOutput = false
+	switch {
+	case status == jepsen.Succeeded && isNull:
+		field("output", edn.Nil)
+	case status == jepsen.Succeeded && v.Same(h.Value[end]) != v.Same(h.Value[inv]):
 		field("output", h.Value[end])
+		c.jsonOps.NilOutput = h.Value[end] == edn.Nil
 	}
 	field("call", v.InternInt(int64(inv)))
 	if status == jepsen.Succeeded {

@@ -82,11 +82,12 @@ var javaQueueDefinition = models.Definition{
 	Name: "java-queue",
 	Fs: ":offer v, :poll, :peek, :size, :isEmpty, :clear, :contains v, :remove v, " +
 		":addAll [v ..], :containsAll, :removeAll, :retainAll, :toArray, :toString",
-	About:   "java.util.Queue, first in, first out",
-	Default: "[]",
-	Record:  "clew.model.JavaQueue",
-	Verbs:   map[string]string{":offer": "offered", ":poll": "polled", ":peek": "peeked at"},
-	New:     newJavaQueue,
+	NilOutputs: []string{"poll", "peek"},
+	About:      "java.util.Queue, first in, first out",
+	Default:    "[]",
+	Record:     "clew.model.JavaQueue",
+	Verbs:      map[string]string{":offer": "offered", ":poll": "polled", ":peek": "peeked at"},
+	New:        newJavaQueue,
 }
 
 func newJavaQueue(b *models.Binding) (models.Reader, error) {

@@ -55,7 +55,8 @@ var kvDefinition = models.Definition{
 	Notes:  ":delete -> true if something was there, false if not, nil if that is not told",
 	Called: []string{"map", "dict"},
 
-	Repeating: []string{"put", "append", "cas", "put-if-absent"},
+	NilOutputs: []string{"get"},
+	Repeating:  []string{"put", "append", "cas", "put-if-absent"},
 
 	Params:  []models.Param{models.ParamFailedCAS, models.ParamKVKeys},
 	Default: "{}",

@@ -31,7 +31,8 @@ type lease struct {
 }
 
 var leaseDefinition = models.Definition{
-	Name: "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
+	NilOutputs: []string{"check"},
+	Name:       "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
 	Default: "[nil nil]",
 	Record:  "clew.model.Lease",
 	New:     newLease,

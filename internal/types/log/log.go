@@ -38,12 +38,13 @@ type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = models.Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
-	Called:  []string{"list"},
-	Params:  []models.Param{models.ParamAnswers},
-	Untold:  "appends do not return offsets, so none was checked",
-	Default: "[]",
-	Record:  "clew.model.Log",
-	New:     newLog,
+	NilOutputs: []string{"read-at"},
+	Called:     []string{"list"},
+	Params:     []models.Param{models.ParamAnswers},
+	Untold:     "appends do not return offsets, so none was checked",
+	Default:    "[]",
+	Record:     "clew.model.Log",
+	New:        newLog,
 }
 
 func newLog(b *models.Binding) (models.Reader, error) {

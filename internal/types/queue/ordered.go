@@ -10,13 +10,14 @@ import (
 
 var fifoQueueDefinition = models.Definition{
 	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
-	Repeating: []string{"enqueue"},
-	Default:   "[]",
-	Record:    "knossos.model.FIFOQueue",
-	Object:    "queue",
-	Verbs:     map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
-	Knossos:   NilIsAnElement,
-	Infer:     MayBeAQueue,
+	NilOutputs: []string{"dequeue", "peek"},
+	Repeating:  []string{"enqueue"},
+	Default:    "[]",
+	Record:     "knossos.model.FIFOQueue",
+	Object:     "queue",
+	Verbs:      map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
+	Knossos:    NilIsAnElement,
+	Infer:      MayBeAQueue,
 	New: func(b *models.Binding) (models.Reader, error) {
 		q, err := NewOrdered(b)
 		q.Offered.Shape = func() models.Shape { return models.FIFOShape{Init: q.Initial, Drains: q.drains} }

@@ -9,15 +9,16 @@ import (
 
 var unorderedQueueDefinition = models.Definition{
 	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
-	Called:    []string{"bag"},
-	Repeating: []string{"enqueue"},
-	Default:   "[]",
-	Object:    "unordered-queue",
-	Record:    "knossos.model.UnorderedQueue",
-	Verbs:     map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
-	Knossos:   NilIsAnElement,
-	Infer:     MayBeAQueue,
-	New:       newUnorderedQueue,
+	Called:     []string{"bag"},
+	NilOutputs: []string{"dequeue"},
+	Repeating:  []string{"enqueue"},
+	Default:    "[]",
+	Object:     "unordered-queue",
+	Record:     "knossos.model.UnorderedQueue",
+	Verbs:      map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
+	Knossos:    NilIsAnElement,
+	Infer:      MayBeAQueue,
+	New:        newUnorderedQueue,
 }
 
 // Unordered is a bag: it hands out its elements in any order. A state holds them

@@ -15,14 +15,15 @@ type stack struct{ *queue.Ordered }
 
 var stackDefinition = models.Definition{
 	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
-	Called:    []string{"lifo"},
-	Repeating: []string{"push"},
-	Default:   "[]",
-	Record:    "clew.model.Stack",
-	Object:    "stack",
-	Verbs:     map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
-	Knossos:   queue.NilIsAnElement,
-	Infer:     func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":push", ":pop")) },
+	Called:     []string{"lifo"},
+	NilOutputs: []string{"pop", "peek"},
+	Repeating:  []string{"push"},
+	Default:    "[]",
+	Record:     "clew.model.Stack",
+	Object:     "stack",
+	Verbs:      map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
+	Knossos:    queue.NilIsAnElement,
+	Infer:      func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":push", ":pop")) },
 	New: func(b *models.Binding) (models.Reader, error) {
 		ordered, err := queue.NewOrdered(b)
 		q := &stack{ordered}

@@ -61,13 +61,17 @@ func isTxn(op []byte) bool {
 	if !bytes.Contains(op, txn) {
 		return false
 	}
-	is := false
-	for f := (field{end: 1}); f.next(op); {
-		if string(unquoted(op[f.key:f.keyEnd])) == "f" {
-			is = bytes.Equal(op[f.value:f.end], txn)
+	return bytes.Equal(textOf(op, "f"), txn)
+}
+
+// textOf returns the last value of a key as it is spelled in an object, nil if there is none.
+func textOf(object []byte, key string) (value []byte) {
+	for f := (field{end: 1}); f.next(object); {
+		if string(unquoted(object[f.key:f.keyEnd])) == key {
+			value = object[f.value:f.end]
 		}
 	}
-	return is
+	return value
 }
 
 var txn = []byte(`"txn"`)

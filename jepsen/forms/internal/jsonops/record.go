@@ -17,7 +17,9 @@ import (
 // Record is an interval record: an operation with the times of its call and its
 // return.
 type Record struct {
-	Process, F, Value, Output, Key edn.ID // a Nil Output stands for Value
+	Process, F, Value, Output, Key edn.ID // Output counts if HasOutput
+	HasOutput                      bool   // otherwise it is missing or null
+	NullOutput                     bool   // it is null, and not {"edn":"nil"}
 	Has                            opmap.Fields
 	Call, Return                   int64
 	Crashed                        bool
@@ -76,7 +78,7 @@ func (l *quickReader) record(data []byte, i int, r *Record) int {
 				if !called || !r.isWhole() || number && !ends || failed && !r.Crashed { // the number may be the time of its return
 					return -1
 				}
-				r.Layout, r.Others = step.About.layout, l.others
+				r.Layout, r.Others, r.HasOutput = step.About.layout, l.others, outputAt >= 0 && !r.NullOutput
 				return at
 			}
 			number = number || at < len(data) && data[at]-'0' < 10
@@ -116,7 +118,7 @@ func (l *quickReader) record(data []byte, i int, r *Record) int {
 			valueAt = at
 			r.Value, at = l.value(at, as.of("value", -1))
 		case outputHole:
-			outputAt = at
+			outputAt, r.NullOutput = at, at < len(data) && data[at] == 'n'
 			r.Output, at = l.value(at, as.of("value", -1))
 		case keyHole:
 			r.Key, at = l.value(at, plainRole)
@@ -177,6 +179,8 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	if name, found := returnOf(rec.Call, fields, names); found {
 		return r.Fail(`the record has %q and no "return"; expected "return" for the time at which it returned, or null if it is not known whether it happened`, name)
 	}
+	told := textOf(op, "output")
+	rec.NullOutput = string(told) == "null"
 	value := cmp.Or(string(fields["value"]), "nil")
 	kind, output := ":info", value
 	switch {
@@ -192,7 +196,7 @@ func (r *Reader) record(op []byte, rec *Record) error {
 			return err
 		}
 		kind = ":ok"
-		if given(fields["output"]) {
+		if told != nil && !rec.NullOutput {
 			output = string(fields["output"])
 		}
 	}

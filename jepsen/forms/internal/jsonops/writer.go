@@ -13,8 +13,9 @@ import (
 // Writer writes op maps as JSON objects.
 type Writer struct {
 	scan.Scratch
-	out []byte
-	bad string // why the op cannot be written
+	NilOutput bool // an "output" of nil is written as {"edn":"nil"}, since null may stand for the value
+	out       []byte
+	bad       string // why the op cannot be written
 }
 
 // Op returns an op map as JSON, which is valid until the next call, or the reason
@@ -56,6 +57,10 @@ func (w *Writer) fields(v *edn.Values, kvs []edn.ID, as role) bool {
 		key := v.Str(kvs[i])
 		w.text(key)
 		w.out = append(w.out, ':')
+		if w.NilOutput && as != plainRole && key == "output" {
+			w.embedded("nil")
+			continue
+		}
 		w.value(v, kvs[i+1], as.of(key, -1))
 	}
 	w.out = append(w.out, '}')
