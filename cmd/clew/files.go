@@ -122,7 +122,7 @@ func (e *evidence) check(paths []string, jobs []*batch.Job, models string, stdou
 		for _, other := range e.files {
 			others = append(others, other.to)
 		}
-		if err := cmp.Or(batch.Apart(p.flag+" "+p.path, p.to, inputs), batch.Alien(p.flag+" "+p.path, p.to, slices.Clip(read), others...)); err != nil {
+		if err := cmp.Or(batch.Apart(p.flag+" "+p.path, p.to, inputs), batch.Alien(p.flag+" "+p.path, p.to, slices.Clip(read), others...), batch.Foreign(p.flag+" "+p.path, p.to, p.Head)); err != nil {
 			return err
 		}
 		if !p.to.Descriptor("1") && !p.to.Through() && p.to.Same(results) {

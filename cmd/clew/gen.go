@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -84,8 +83,8 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				if err := batch.Alien("--promise "+c.String("promise"), promise, nil, history); err != nil {
 					return err
 				}
-				if !isPromise(promise) {
-					return fmt.Errorf("--promise %s: clew gen did not write this file; move it away, or give another one", c.String("promise"))
+				if err := batch.Foreign("--promise "+c.String("promise"), promise, promiseHead); err != nil {
+					return err
 				}
 				if err := promise.Probe(); err != nil {
 					return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
@@ -213,19 +212,5 @@ func promised(o gen.LongOptions, fail int) string {
 	return fmt.Sprintf("{:valid? false, :index %d, :bug :%s, %s", fail, o.Kind, check)
 }
 
-// isPromise reports whether an output is free for the promise of clew gen: nothing is there, or an earlier promise.
-func isPromise(to *files.Output) bool {
-	if to.Through() {
-		return true
-	}
-	f, err := os.Open(to.File())
-	if err != nil {
-		return true // writing it says why
-	}
-	defer f.Close()
-	head := make([]byte, len(promiseHead))
-	n, _ := io.ReadFull(f, head)
-	return n == 0 || string(head[:n]) == promiseHead
-}
-
+// promiseHead begins a promise.
 const promiseHead = "{:valid? "

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (k *renderer) given(c *cli.Context) error {
 	inputs.Add(k.history)
 	inputs.Add(k.result)
 	inputs.Add(k.reading.ModelFile)
-	return batch.Apart(k.name, k.output, inputs)
+	return cmp.Or(batch.Apart(k.name, k.output, inputs), batch.Foreign(k.name, k.output, k.kind.Head))
 }
 
 func (k *renderer) render(ctx context.Context) error {

@@ -329,6 +329,24 @@ func Apart(name string, to *files.Output, inputs files.Set) error {
 	return nil
 }
 
+// Foreign returns an error if an output would replace a file that clew did not write: one with another beginning. An
+// empty file may be replaced.
+func Foreign(name string, to *files.Output, head string) error {
+	if to.Through() {
+		return nil
+	}
+	f, err := os.Open(to.File())
+	if err != nil {
+		return nil // nothing is there, or writing it says why
+	}
+	defer f.Close()
+	found := make([]byte, len(head))
+	if n, _ := io.ReadFull(f, found); n > 0 && string(found[:n]) != head {
+		return fmt.Errorf("%s: clew did not write this file; move it away, or give another one", name)
+	}
+	return nil
+}
+
 // Alien returns an error if a later check would take an output for a file of a run. Such an output is named like a
 // file that Jepsen writes. It would be beside another file with such a name, beside what is read, or beside another
 // such output.

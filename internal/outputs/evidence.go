@@ -16,6 +16,7 @@ type Evidence struct {
 	Name      string // of its flag
 	Usage     string // of the flag
 	Extension string // with which clew render draws it, "" if that does not
+	Head      string // with which every such file begins, "" if histories may begin so, too
 	// Lacks returns why there is nothing to write, or "".
 	Lacks func(*report.Result, *EvidenceOptions) string
 	// Writer returns what writes the file. The error says why it cannot be drawn.
@@ -55,13 +56,13 @@ var AllEvidence = []Evidence{
 			return r.WriteCore, nil
 		},
 	}, {
-		Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`", Extension: ".svg",
+		Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`", Extension: ".svg", Head: "<?xml ",
 		Lacks:  func(r *report.Result, _ *EvidenceOptions) string { return otherThan(jepsen.Invalid, r) },
 		Writer: drawing,
 	},
 	HTML,
 	{
-		Name: "certificate", Usage: "write to `FILE` a proof of the verdict, for checkers that share no code with clew (docs/certificate.md)",
+		Name: "certificate", Usage: "write to `FILE` a proof of the verdict, for checkers that share no code with clew (docs/certificate.md)", Head: `{"clew-certificate":`,
 		Lacks:  func(r *report.Result, _ *EvidenceOptions) string { return certificate.Lacks(r) },
 		Writer: certified,
 	},
@@ -85,7 +86,7 @@ func drawing(ctx context.Context, r *report.Result, o *EvidenceOptions) (func(io
 
 // HTML is a page for a browser.
 var HTML = Evidence{
-	Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, an interactive drawing and the operations", Extension: ".html",
+	Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, an interactive drawing and the operations", Extension: ".html", Head: "<!doctype html>",
 	Lacks: func(r *report.Result, o *EvidenceOptions) string {
 		if o.Style == Styles[1] && r.Verdict == jepsen.Unknown {
 			return "the history is " + r.Verdict.String()
