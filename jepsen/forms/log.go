@@ -55,6 +55,9 @@ type logReader struct {
 	logger    string // the logger of the last event, "" for jepsen.util
 	alike     int    // lines that look like events but do not count
 	alikeAt   int    // the line of the first of them
+	indented  bool   // the line begins with a blank
+	nested    int    // how many brackets the skipped lines up to nestedAt left open
+	nestedAt  int
 
 	keywords scan.Keywords
 	e        opmap.Event
@@ -122,7 +125,8 @@ func (in *input) lastLine(lines *scan.Lines) {
 
 func (l *logReader) line(raw []byte, pos edn.Pos) error {
 	line := withoutColors(raw)
-	body, _ := scan.Trim(bytes.TrimPrefix(line, []byte("\ufeff")))
+	body, blank := scan.Trim(bytes.TrimPrefix(line, []byte("\ufeff")))
+	l.indented = blank > 0
 	m := messageIn(body)
 	isEvent := (m.stamped || !l.stamped) && len(m.text) > 0 && m.isEvent()
 	if l.open != nil {
@@ -149,7 +153,7 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 		return l.unstamped(body, pos)
 	case seemsEvent(body):
 	case l.goesOn && !first:
-		l.note(body, pos)
+		l.skip(body, pos)
 		return nil
 	case looksLikeEvent(body):
 		return l.damaged(body, pos)
@@ -200,7 +204,7 @@ func (l *logReader) message(m message, pos edn.Pos) error {
 	if l.ofEvents(&m) && (looksLikeEvent(m.line) || seemsEvent(m.text)) {
 		return l.damaged(m.line, pos)
 	}
-	l.note(m.line, pos)
+	l.skip(m.line, pos)
 	return nil
 }
 
@@ -224,15 +228,34 @@ func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
 	if looksLikeEvent(line) && bytes.Contains(line, []byte(eventLogger)) {
 		return l.damaged(line, pos)
 	}
-	l.note(line, pos)
+	l.skip(line, pos)
 	return nil
+}
+
+// skip counts a line that is not an event but looks like one. An op map looks like one, unless it is
+// indented in a value that the lines before began, such as printed results.
+func (l *logReader) skip(line []byte, pos edn.Pos) {
+	if pos.Line != l.nestedAt+1 {
+		l.nested = 0
+	}
+	l.nestedAt = pos.Line
+	switch {
+	case (l.nested == 0 || !l.indented) && beginsOpMap(line):
+		l.count(pos)
+	case len(line) > 1: // a bracket alone on its line may hold a history; values are not printed like that
+		l.nested = max(0, l.nested+opened(line))
+		l.note(line, pos)
+	}
 }
 
 // note counts a text that is not an event but looks like one.
 func (l *logReader) note(text []byte, pos edn.Pos) {
-	if !looksLikeEvent(text) && !hasOpMap(text) {
-		return
+	if looksLikeEvent(text) || hasOpMap(text) {
+		l.count(pos)
 	}
+}
+
+func (l *logReader) count(pos edn.Pos) {
 	if l.alike++; l.alike == 1 {
 		l.alikeAt = pos.Line
 	}

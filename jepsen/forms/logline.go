@@ -2,6 +2,7 @@ package forms
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -124,6 +125,84 @@ func looksLikeEvent(text []byte) bool {
 func hasOpMap(text []byte) bool {
 	_, message, ok := bytes.Cut(text, []byte(eventLogger))
 	return ok && bytes.Contains(message, []byte("{:")) && bytes.Contains(message, []byte(":process ")) && bytes.Contains(message, []byte(":type :")) && bytes.HasSuffix(message, []byte("}"))
+}
+
+// beginsOpMap reports whether a line begins with the op map of a client, in EDN or JSON, perhaps the first in a vector
+// or list. If the map goes on in the next line, its process or its type suffices.
+func beginsOpMap(line []byte) bool {
+	if len(line) == 0 || strings.IndexByte("{[(#,", line[0]) < 0 {
+		return false
+	}
+	text := bytes.TrimLeft(line, "[(, \t")
+	brace := bytes.IndexByte(text, '{')
+	if brace < 0 || brace > 0 && text[0] != '#' {
+		return false
+	}
+	text = text[brace:]
+	hasProcess, hasType, isInfo := false, false, false
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inString && c == '\\':
+			i++
+			continue
+		case c == '"':
+			inString = !inString
+		case inString:
+			continue
+		}
+		if !inString {
+			depth += nesting(c)
+		}
+		switch {
+		case depth == 0:
+			return hasProcess && hasType
+		case depth > 1 || c != ':' && c != '"':
+		default:
+			switch key, value := keyAndValue(text[i+1:]); string(key) {
+			case "process":
+				hasProcess = hasProcess || len(value) > 0 && (value[0] == '-' || value[0] >= '0' && value[0] <= '9')
+			case "type":
+				hasType = hasType || isType(append([]byte{':'}, value...))
+				isInfo = isInfo || string(value) == "info"
+			}
+		}
+	}
+	return hasProcess || hasType && !isInfo
+}
+
+// keyAndValue returns the first two words of a text, which may have quotes or colons around them.
+func keyAndValue(text []byte) (key, value []byte) {
+	word := func() (word []byte) {
+		end := bytes.IndexAny(text, "\": ,\t{}[]()")
+		if end < 0 {
+			end = len(text)
+		}
+		word, text = text[:end], bytes.TrimLeft(text[end:], "\": ,\t")
+		return word
+	}
+	key = word()
+	return key, word()
+}
+
+// nesting returns 1 if a bracket opens, -1 if one closes, and otherwise 0.
+func nesting(c byte) int {
+	switch c {
+	case '{', '[', '(':
+		return 1
+	case '}', ']', ')':
+		return -1
+	}
+	return 0
+}
+
+// opened returns how many more brackets a text opens than it closes.
+func opened(text []byte) (n int) {
+	for _, c := range text {
+		n += nesting(c)
+	}
+	return n
 }
 
 func isType(word []byte) bool {
