@@ -66,7 +66,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		ArgsUsage:   "PATH...",
 		Description: compareHelp,
 		Flags: slices.Concat(modelFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, as for clew check"},
+			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map as for clew check"},
 			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(outputs.Compare(), "comparison")}),

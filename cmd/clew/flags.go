@@ -27,21 +27,21 @@ func modelFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
 		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
-		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "what a read of nil means: nothing (`any`), or that it saw nil (exact)"},
-		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "what a failed cas means: nothing (`ignore`), or that it saw another value (observe)"},
-		&cli.StringFlag{Name: "priority", Value: "max", Usage: "which element a priority-queue returns first: the greatest (`max`) or the least (min)"},
-		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
-		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
+		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "`any|exact`: a read of nil says nothing, or that it saw nil"},
+		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "`ignore|observe`: a failed cas says nothing, or that it saw another value"},
+		&cli.StringFlag{Name: "priority", Value: "max", Usage: "`max|min`: a priority-queue returns its greatest element first, or its least"},
+		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
+		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "the owner of a reentrant lock may hold it `D` times at once"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
-		&cli.StringFlag{Name: "ids", Value: "distinct", Usage: "what ids of an id-generator must be: `distinct` or growing"},
-		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "whether a bank transfer may leave a negative balance: no (`refuse`) or yes (allow)"},
-		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "whether completions return a log's offsets and a counter's new values (told) or only repeat their invocations (echo); `auto` decides from the whole history"},
-		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "where a kv without :key has its keys: in values [key value] (pairs) or nowhere (none); `auto` decides from the whole history"},
+		&cli.StringFlag{Name: "ids", Value: "distinct", Usage: "`distinct|growing`: what the ids of an id-generator must be"},
+		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "`refuse|allow`: whether a bank transfer may leave a negative balance"},
+		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "`auto|told|echo`: completions return a log's offsets and a counter's new values (told), or only repeat their invocations (echo); auto decides from the whole history"},
+		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "`auto|pairs|none`: a kv without :key has its keys in values [key value] (pairs), or nowhere (none); auto decides from the whole history"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: check each key as a separate history"},
-		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "how --independent treats an operation without a key: as an `error`, or as part of every key (every)"},
-		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
-		&cli.StringFlag{Name: "clock-error", DefaultText: "0", Usage: "how wrong the times of interval records may be: `D`, such as 5ms if they are in nanoseconds, or a number in their unit"},
-		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
+		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "`error|every`: --independent treats an operation without a key as an error, or as part of every key"},
+		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "`integers|all`: the clients are the processes that are integers, or all but :nemesis"},
+		&cli.StringFlag{Name: "clock-error", DefaultText: "0", Usage: "the times of interval records may be off by up to `D`, such as 5ms if they are in nanoseconds, or a number in their unit"},
+		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "`jepsen|knossos`: values are read as Jepsen writes them, or as Knossos reads them"},
 		&cli.StringFlag{Name: "model-file", Usage: "a model of your own: a `FILE` in Starlark (docs/own-models.md)"},
 	}
 }
@@ -73,14 +73,14 @@ func givenModels(ctx context.Context, c *cli.Context, memory int64) (store.Tests
 func searchFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms(), ", ")},
-		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"},
+		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "--algorithm hitting covers what needs up to `D` operations in a particular order"},
 	}, limitFlags()...)
 }
 
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
-		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "how much memory may be used at once: a `SIZE` such as 512MB or 1.5GB"},
+		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "use at most `SIZE` of memory, such as 512MB or 1.5GB"},
 	}
 }
 
@@ -126,7 +126,7 @@ func resultFlags(forms []outputs.Output) []cli.Flag {
 	return []cli.Flag{
 		outputFlag(forms, "result"),
 		&cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"},
-		&cli.StringFlag{Name: "unknown", Value: "fail", Usage: "whether an undecided history counts as a failure with exit status 2 (`fail`) or not (pass)"},
+		&cli.StringFlag{Name: "unknown", Value: "fail", Usage: "`fail|pass`: an undecided history counts as a failure with exit status 2, or not"},
 		&cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"},
 	}
 }
@@ -137,7 +137,7 @@ func evidenceFlags() (flags []cli.Flag) {
 		flags = append(flags, &cli.StringFlag{Name: e.Name, Usage: e.Usage})
 		if e.Name == outputs.HTML.Name {
 			flags = append(flags, &cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
-				&cli.StringFlag{Name: "html-style", Value: outputs.Styles[0], Usage: "the style of a page: `clew` or porcupine"})
+				&cli.StringFlag{Name: "html-style", Value: outputs.Styles[0], Usage: "`clew|porcupine`: the style of a page"})
 		}
 	}
 	return flags

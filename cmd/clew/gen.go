@@ -27,7 +27,7 @@ linearizable, in a comment at the end and in the FILE of --promise:
    ; clew gen: invalid, the completion at :index 1612 cannot happen; clew check ..
    {:valid? false, :index 1612, :bug :stale-read, :check ["--model" "register" "--init" "nil"]}
 
-That is certain by construction: operations take effect at instants between
+The verdict is known by construction: operations take effect at instants between
 their invocations and their completions, except for the bug, which cannot be
 explained. The same flags make the same history. It is never held in memory, so it
 may have up to 1,000,000,000 operations.
@@ -35,8 +35,9 @@ may have up to 1,000,000,000 operations.
 The bugs, and the models that have them:
 %s
 With --crash-rate, operations end in :info, and their processes go on under other
-numbers; a part of them has taken effect, or will. Before some bugs nothing
-crashes that could explain them, such as a dequeue before a lost-write.
+numbers. Some of these operations take effect, perhaps much later, and some never
+do. An operation that could explain the bug does not crash, such as a dequeue
+before a lost-write.
 
 Examples:
    clew gen --model register --operations 100000 | clew check --model register -
@@ -51,7 +52,7 @@ a signal came first.`
 func genCommand(stdout, stderr io.Writer) *cli.Command {
 	return &cli.Command{
 		Name:        "gen",
-		Usage:       "write a random history whose verdict is certain",
+		Usage:       "write a random history whose verdict is known",
 		Description: fmt.Sprintf(genHelp, bugTable()),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them)"},
@@ -63,7 +64,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "bug", Value: gen.Linearizable.String(), Usage: "the `KIND` of bug"},
 			&cli.Float64Flag{Name: "bug-at", Value: 0.8, Usage: "the place of the bug: a `FRACTION` of the history from 0 to 1"},
 			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug"},
-			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
+			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},

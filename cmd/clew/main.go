@@ -28,7 +28,13 @@ import (
 	"clew/internal/watchdog"
 )
 
-func init() { option.AsFlags() }
+func init() {
+	option.AsFlags()
+	// The help command is urfave/cli's, one for all apps.
+	app := &cli.App{}
+	app.Setup()
+	app.Command("help").Usage = "list the commands, or show the help of one"
+}
 
 // Exit statuses, which the contract fixes.
 const (
@@ -140,8 +146,8 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		OnUsageError:         usageError,
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
 			"and if they are not, which operation cannot be explained.\n\n" +
-			"clew PATH is clew check PATH, flags included. If a command and a path have the same\n" +
-			"name, the command wins.\n\n" +
+			"clew [flags] PATH is short for clew check [flags] PATH. If a command and a path have\n" +
+			"the same name, the command wins.\n\n" +
 			"docs/getting-started.md leads from nothing to a verdict on your own history;\n" +
 			"docs/troubleshooting.md says what to do about messages.",
 		Action: func(c *cli.Context) error {

@@ -27,9 +27,9 @@ import (
 
 const mergeHelp = `Combines what clew check --shard I/N printed: the table and the summary of all
 histories, with --output json a line of each, or a report for a pipeline, and the
-exit status, as one run without shards would have given them. A FILE has one shard or several; - is
-standard input. If shards are missing, duplicated, cut short or do not match,
-an error names them, and nothing is merged.
+exit status, as one run without shards would have given them. A FILE has one shard
+or several; - is standard input. If shards are missing, duplicated, cut short or do
+not match, an error names them, and nothing is merged.
 
 Examples:
    parallel clew check --shard {}/16 store/ '>' {}.jsonl ::: $(seq 16)

@@ -61,12 +61,12 @@ var longKinds = [...]struct{ Name, about string }{
 	Linearizable:   {"none", "the history is linearizable"},
 	StaleRead:      {"stale-read", "a read sees what a completed change had replaced before"},
 	LostWrite:      {"lost-write", "a change completes and never takes effect"},
-	ImpossibleRead: {"impossible-read", "an answer is a value that nobody ever writes"},
+	ImpossibleRead: {"impossible-read", "an answer is a value that is never written"},
 	TornRead:       {"torn-read", "a read sees half of a change"},
 	Duplicate:      {"duplicate", "an element, id, offset, epoch or fence is given out twice"},
 	Reordered:      {"reordered", "an element comes out before one that should have come first"},
 	WrongEmpty:     {"wrong-empty", "a container that holds something says that it is empty"},
-	TwoHolders:     {"two-holders", "a lock is acquired while somebody else holds it"},
+	TwoHolders:     {"two-holders", "a lock is acquired while another process holds it"},
 	ForeignRelease: {"foreign-release", "a lock is released by a process that does not hold it"},
 }
 

@@ -45,7 +45,7 @@ var AllEvidence = []Evidence{
 			return r.WriteWitness, nil
 		},
 	}, {
-		Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history",
+		Name: "core", Usage: "write the operations of an invalid history that fail by themselves to `FILE`, as a history: usually a few; for locks, most of what came before",
 		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
 			if r.Verdict == jepsen.Invalid && r.FirstFailing().Core == nil {
 				return r.FirstFailing().Missing

@@ -33,7 +33,7 @@ var (
 
 	fencedMutexDefinition = ownerMutexOf("fenced-mutex", "a lock with an owner and growing fences", "FencedMutex", true, false)
 
-	reentrantFencedMutexDefinition = ownerMutexOf("reentrant-fenced-mutex", "such a lock that its owner may hold repeatedly", "ReentrantFencedMutex", true, true)
+	reentrantFencedMutexDefinition = ownerMutexOf("reentrant-fenced-mutex", "a lock with fences that its owner may hold several times", "ReentrantFencedMutex", true, true)
 )
 
 func ownerMutexOf(name, about, record string, fenced, reentrant bool) models.Definition {
