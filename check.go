@@ -242,7 +242,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 	c.took = time.Since(start)
 }
 
-// maxUnfinished bounds a core that could not be made minimal. Showing a larger one is no use.
+// maxUnfinished bounds a core that could not be made minimal. Showing a larger one does not help.
 const maxUnfinished = 1000
 
 // lacks notes that the context ended before some evidence was found.

@@ -145,7 +145,7 @@ func TestAReplayEndsWithItsContext(t *testing.T) {
 	for i := range int32(10_000) {
 		long = append(long, models.Op{Kind: models.Enqueue, A: i, B: 0})
 	}
-	for name, ops := range map[string][]models.Op{"a long one": long, "one with a step of many outcomes": branching, "likewise, after debts": owing} {
+	for name, ops := range map[string][]models.Op{"a long one": long, "one with a step of many outcomes": branching, "one with many outcomes, after debts": owing} {
 		m, c := bag(t, ops...)
 		order := make([]models.Row, len(ops))
 		for i := range order {

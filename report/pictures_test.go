@@ -24,7 +24,7 @@ import (
 // patience bounds how long one of many small histories may take.
 const patience = 200 * time.Millisecond
 
-var rewrite = flag.Bool("rewrite", false, "write the pictures of testdata anew; look at them")
+var rewrite = flag.Bool("rewrite", false, "rewrite the pictures of testdata; look at them")
 
 // pictured lists the histories of testdata; all of them are wrong.
 var pictured = []models.Spec{
@@ -83,7 +83,7 @@ func compare(t *testing.T, r *report.Result, o report.WindowOptions, name string
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is another picture now; -rewrite writes it anew", path)
+		t.Errorf("%s is another picture now; -rewrite redraws it", path)
 	}
 }
 

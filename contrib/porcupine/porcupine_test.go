@@ -65,24 +65,24 @@ func TestMapsOfStringsAsPorcupineHasThem(t *testing.T) {
 		t.Fatalf("%d files, expected 6 (%v)", len(files), err)
 	}
 	for _, file := range files {
-		for _, parted := range []bool{true, false} {
-			hard := !parted && !strings.Contains(file, "c01") || strings.Contains(file, "c50-ok")
-			if hard && (effort.Few() || !parted && strings.Contains(file, "c50")) {
+		for _, split := range []bool{true, false} {
+			hard := !split && !strings.Contains(file, "c01") || strings.Contains(file, "c50-ok")
+			if hard && (effort.Few() || !split && strings.Contains(file, "c50")) {
 				continue // porcupine does not decide c50 without partitions, and neither do we
 			}
-			c, err := peers.KV(file, parted)
+			c, err := peers.KV(file, split)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := strings.HasSuffix(file, "-ok.txt")
 			if got := CheckEvents(c.Model, c.Events); got != want {
-				t.Errorf("%s, parted %t: %t", c.Name, parted, got)
+				t.Errorf("%s, split %t: %t", c.Name, split, got)
 			}
 			if hard {
 				continue
 			}
 			if got := CheckOperations(c.Model, c.Operations()); got != want {
-				t.Errorf("%s as operations, parted %t: %t", c.Name, parted, got)
+				t.Errorf("%s as operations, split %t: %t", c.Name, split, got)
 			}
 		}
 	}
@@ -133,10 +133,10 @@ var small = map[string]Model{
 			return slices.Equal(x, y)
 		},
 	},
-	"register that may forget":                     forgetful(nil).ToModel(),
-	"register that may forget, with a Hash":        forgetful(func(state any) uint64 { return uint64(state.(int)) }).ToModel(),
-	"register, whose inputs == cannot compare":     {},
-	"counter without an end, parted by its inputs": {},
+	"register that may forget":                    forgetful(nil).ToModel(),
+	"register that may forget, with a Hash":       forgetful(func(state any) uint64 { return uint64(state.(int)) }).ToModel(),
+	"register, whose inputs == cannot compare":    {},
+	"counter without an end, split by its inputs": {},
 }
 
 // stack returns a stack: f 0 pops, 1 and 2 push.
@@ -182,7 +182,7 @@ func init() {
 		Init: register.Init,
 		Step: func(state, in, out any) (bool, any) { return register.Step(state, in.([]input)[0], out) },
 	}
-	small["counter without an end, parted by its inputs"] = Model{
+	small["counter without an end, split by its inputs"] = Model{
 		Partition: func(history []Operation) [][]Operation {
 			parts := make([][]Operation, 3)
 			for _, o := range history {

@@ -383,7 +383,7 @@ func (e *evidence) resultMap() error {
 	}
 	configs, paths := get(id, "configs"), get(id, "final-paths")
 	if v.Kind(configs) != edn.KindList || v.Kind(paths) != edn.KindList {
-		return fmt.Errorf("configurations or paths are no list in %s", text)
+		return fmt.Errorf("configurations or paths are not a list in %s", text)
 	}
 	if e.r.Verdict == jepsen.Valid {
 		if get(id, "valid?") != edn.True || len(v.Items(configs))+len(v.Items(paths)) > 0 {
@@ -415,7 +415,7 @@ func (e *evidence) resultMap() error {
 		}
 		for _, op := range v.Items(get(c, "pending")) {
 			if get(op, "type") != v.InternKeyword("invoke") {
-				return fmt.Errorf("a pending operation is no invocation: %s", v.Text(op))
+				return fmt.Errorf("a pending operation is not an invocation: %s", v.Text(op))
 			}
 		}
 	}

@@ -46,11 +46,11 @@ type Part struct {
 	Read string `json:"read,omitempty"`
 }
 
-// NewLine returns the line of a result. parted says that the result is about some
+// NewLine returns the line of a result. split says that the result is about some
 // of the history's keys. err says why the history could not be read, or is nil.
-func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page string, parted bool, err error) Line {
+func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page string, split bool, err error) Line {
 	l := Line{r.Line(), Run{Run: report.NewRun(s.Test, s.Time, r), Shard: shard.String(), Place: at, Page: page, Details: outputs.NewDetails(r, err)}}
-	if !parted {
+	if !split {
 		return l
 	}
 	p := &Part{First: -1, Event: -1, Depth: r.Depth}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the modules of docs/licenses.md anew; read the licenses that it then asks for")
+var rewrite = flag.Bool("rewrite", false, "rewrite the modules of docs/licenses.md; read the licenses that it then asks for")
 
 func TestThePageHasEveryLicense(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()

@@ -69,17 +69,17 @@ func folder(t *testing.T, dir string) map[string][]byte {
 }
 
 // equal releases two clones, in different folders and environments, and compares the
-// results. It returns one of them. If anew is true, everything is compiled twice.
-func equal(t *testing.T, platforms []licenses.Platform, anew bool) string {
+// results. It returns one of them. If again is true, everything is compiled twice.
+func equal(t *testing.T, platforms []licenses.Platform, again bool) string {
 	first, second := filepath.Join(t.TempDir(), "dist"), filepath.Join(t.TempDir(), "dist")
-	if anew {
+	if again {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
 	one, other := clone(t, "clew"), clone(t, "elsewhere and longer") // of one commit, however long this takes
 	if err := release(one, first, platforms); err != nil {
 		t.Fatal(err)
 	}
-	if anew {
+	if again {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
 	t.Setenv("TZ", "Asia/Kathmandu")

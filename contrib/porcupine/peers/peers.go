@@ -58,9 +58,9 @@ func Etcd(file string) (*Case, error) {
 
 // KV reads a history of a map of strings, split by key or with the whole map as
 // one state.
-func KV(file string, parted bool) (*Case, error) {
+func KV(file string, split bool) (*Case, error) {
 	model := Whole
-	if parted {
+	if split {
 		model = ByKey
 	}
 	return read(file, model, func(o jepsen.Op) any {
