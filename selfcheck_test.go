@@ -130,7 +130,7 @@ func crowd(n int) string {
 
 // Which engine found a failure may depend on how busy the machine is, if several ran in parallel. Whether it is
 // verified must not.
-func TestWhetherACoreIsVerifiedDoesNotDependOnWhoFoundIt(t *testing.T) {
+func TestWhetherACoreIsVerifiedDoesNotDependOnItsFinder(t *testing.T) {
 	for _, n := range []int{2, 6, 8, 9, 10, 11, 12} {
 		said := map[bool][]string{}
 		for _, algorithm := range []string{"window", "frontier", "porcupine", "competition", "auto"} {

@@ -55,7 +55,7 @@ type (
 		Counted       bool // B is how many permits; otherwise it says nothing
 	}
 
-	// OwnerLockShape is a lock or semaphore that only the owner who holds it gives back:
+	// OwnerLockShape is a lock or semaphore that only the owner that holds it gives back:
 	// Acquire and Release. A is the owner, and B is the number of permits. Holds is how
 	// many permits one owner may hold (0: all that there are). Permits is how many all
 	// owners may hold together (0: one owner at a time, and any number).

@@ -188,7 +188,7 @@ var malformed = []badInput{
 <html><body>404</body></html>
 `,
 		"h.edn:1:1: expected EDN or log lines, found HTML or XML"},
-	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
+	{"a map in JSON that is not an op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
 		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :name, :nodes"},
 	{"a history in JSON within a map", "", `{"history": [{"process":0,"type":"invoke","f":"write","value":1}]}
@@ -365,7 +365,7 @@ var malformed = []badInput{
 		"h.edn:1:1: semaphore cannot read the value of :acquire (index 0): expected a number of permits from 1 to 1073741824, found 99999999999999999999; it knows :acquire, :release, with :value n or {:permits n} for n permits"},
 	{"clients that nobody knows", "check --clients some h.edn", write,
 		`--clients must be integers or all, not "some"`},
-	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
+	{"a map that is not an op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
 		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :name, :nodes"},
 	{"a results file", "", "{:valid? true, :count 3}\n",
@@ -600,15 +600,15 @@ process: 0
 		"h.edn:1:1: log cannot hold process 0's :invoke :get: it has no place for a :key"},
 	{"a process with a name in a log", "convert --to log h.edn", "{:process \"n1\", :type :invoke, :f :read}\n",
 		"h.edn:1:1: log cannot hold process \"n1\"'s :invoke :read: a process is an integer or a keyword there"},
-	{"a type that is no keyword in a log", "convert --to log h.edn", "{:process 0, :type \"ok\", :f :read}\n",
+	{"a type that is not a keyword in a log", "convert --to log h.edn", "{:process 0, :type \"ok\", :f :read}\n",
 		"h.edn:1:1: log cannot hold process 0's \"ok\" :read: a type is :invoke, :ok, :fail or :info there"},
-	{"what is no value in a log", "convert --to log h.edn", "{:process :nemesis, :type :info, :f :kill, :value 1x3}\n",
+	{"what is not a value in a log", "convert --to log h.edn", "{:process :nemesis, :type :info, :f :kill, :value 1x3}\n",
 		"h.edn:1:1: log cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
 	{"text that is not UTF-8 in JSON", "convert --to jsonl h.edn", write + "{:process 0, :type :invoke, :f :write, :value \"\\ud800\"}\n",
 		"h.edn:3:1: jsonl cannot hold process 0's :invoke :write: it has text that is not UTF-8"},
-	{"what is no value and holds a comment in JSON", "convert --to json h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
+	{"what is not a value and holds a comment in JSON", "convert --to json h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
 		"h.edn:1:1: json cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
-	{"what is no value and holds a comment in EDN", "convert --to edn h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
+	{"what is not a value and holds a comment in EDN", "convert --to edn h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
 		"h.edn:1:1: edn cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
 	{"a key that nobody reads twice", "convert --to edn h.edn", write + "{:process 0, :type :invoke, :f :read, :x 1, :x 2}\n",
 		"h.edn:3:45: duplicate key :x"},
@@ -664,7 +664,7 @@ process: 0
 		`--operations must be a number of at least 1, not "some"`},
 	{"values below 0", "gen --model register --values -1", "",
 		"--values must be a number from 0 to 1000000000, not -1"},
-	{"values that are no number", "gen --model register --values x", "",
+	{"values that are not a number", "gen --model register --values x", "",
 		`--values must be a number of at least 0, not "x"`},
 	{"too many processes", "gen --model register --processes 1000001", "",
 		"--processes must be a number from 1 to 1000000, not 1000001"},
@@ -672,7 +672,7 @@ process: 0
 		"--crash-rate must be a number from 0 to 1, not 1.5"},
 	{"a rate that is none", "gen --model register --fail-rate NaN", "",
 		"--fail-rate must be a number from 0 to 1, not NaN"},
-	{"a rate that is no number", "gen --model register --bug-at end", "",
+	{"a rate that is not a number", "gen --model register --bug-at end", "",
 		`--bug-at must be a number from 0 to 1, not "end"`},
 	{"a seed below 0", "gen --model register --seed -1", "",
 		`--seed must be a number of at least 0, not "-1"`},
@@ -883,7 +883,7 @@ process: 0
 	{"a cas of kv with one value", "check --model kv h.edn", `{:process 0, :type :invoke, :f :cas, :key "x", :value 1}
 `,
 		"h.edn:1:1: kv cannot read the value of :cas (index 0): expected [old new], found 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
-	{"an --init that is no set", "check --model set --init 5 h.edn", "",
+	{"an --init that is not a set", "check --model set --init 5 h.edn", "",
 		"set's --init must be a set such as #{1 2}, not 5"},
 
 	// Inference.
@@ -1063,15 +1063,15 @@ process: 0
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		"mutex does not take --init: it starts free"},
-	{"an --init for a queue that is no vector", "check --model fifo-queue --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+	{"an --init for a queue that is not a vector", "check --model fifo-queue --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		"fifo-queue's --init must be a vector of its elements such as [1 2], not 1"},
-	{"an --init for multi-register that is no map", "check --model multi-register --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+	{"an --init for multi-register that is not a map", "check --model multi-register --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		"multi-register's --init must be a map such as {:x 0 :y 0}, not 1"},
-	{"an --init for kv that is no map", "check --model kv --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+	{"an --init for kv that is not a map", "check --model kv --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		`kv's --init must be a map such as {"k" "v"}, not 1`},

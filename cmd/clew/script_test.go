@@ -252,7 +252,7 @@ func TestASignalLeavesNoTemporaryFiles(t *testing.T) {
 	}
 }
 
-func TestASignalEndsWhatNobodyReads(t *testing.T) {
+func TestASignalEndsOutputThatIsNotRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", many(10))
 	putFile(t, "many.edn", many(3000))

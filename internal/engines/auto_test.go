@@ -60,7 +60,7 @@ func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
 	}
 }
 
-func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
+func TestTheHistorySaysWhichEnginesTakeTurns(t *testing.T) {
 	for _, c := range []struct {
 		model                         string
 		length, crashed, open, values int

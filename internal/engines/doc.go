@@ -10,6 +10,6 @@
 //	porcupine  any model, by github.com/anishathalye/porcupine
 //	hitting    only ever finds witnesses
 //
-// auto.go decides who takes turns, turns.go lets them, and refute.go has two engines that only look for a reason why a
+// auto.go decides which engines take turns, turns.go lets them, and refute.go has two engines that only look for a reason why a
 // history fails. Package fallback has what engines are made of.
 package engines

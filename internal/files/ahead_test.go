@@ -44,7 +44,7 @@ func (c closing) Close() error {
 	return nil
 }
 
-func TestNobodyReadsAheadOnceItIsClosed(t *testing.T) {
+func TestNothingIsReadAheadOnceItIsClosed(t *testing.T) {
 	endless := closing{zeros{}, make(chan bool)}
 	a := Ahead(endless)
 	if _, err := a.Read(make([]byte, 10)); err != nil {

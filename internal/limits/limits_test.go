@@ -56,7 +56,7 @@ func TestATextThatIsHeldAsAWholeHasItsShareOfTheMemory(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadIsCountedIfSomebodyAsks(t *testing.T) {
+func TestWhatIsReadIsCountedIfACallerAsks(t *testing.T) {
 	var read atomic.Int64
 	ctx := Counting(t.Context(), &read)
 	for range 2 {

@@ -184,7 +184,7 @@ func (c *closable) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-func TestNobodyReadsAfterClose(t *testing.T) {
+func TestNothingIsReadAfterClose(t *testing.T) {
 	text := ordinaryHistory(3000)
 	for i := range 100 {
 		in := &closable{t: t, Reader: bytes.NewReader(text)}

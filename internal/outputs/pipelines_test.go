@@ -93,7 +93,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 			"red \ufffd[31m and \ufffd31m\n"},
 		{"an error of syntax", recordOf(t, "h.edn", written+"  #{1}", false), false,
 			"::error file=h.edn,line=3,col=3,title=clew%3A unreadable::expected an op map, found a set\n"},
-		{"standard input is no file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},
+		{"standard input is not a file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},
 		{"an error of another file, such as a model", unreadable("h.edn", edn.Pos{File: "m.star", Line: 4, Col: 5}.Errorf("in add: no")), false,
 			"::error file=m.star,line=4,col=5,title=clew%3A unreadable::"},
 		{"undecided", undecided("h.edn"), false, "::error file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},

@@ -70,7 +70,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"half an index", with(append(whole[:indexOf:indexOf], block(1, []byte{0, 0, 0, 1, 5})...), 10, long(int64(indexOf))...),
 			"190: expected an index of a number and pairs of 12 bytes, found 5 bytes"},
 		{"a root that is not there", file(1, 9, block(4, nil)), "74: expected the number of a block that the index knows, found 9"},
-		{"a root that is no map", file(1, 1, block(2, []byte{5})), "46: expected a map, found 5"},
+		{"a root that is not a map", file(1, 1, block(2, []byte{5})), "46: expected a map, found 5"},
 		{"a root of another type", file(1, 1, block(4, nil)), "18: expected a map, found a stream of values"},
 		{"a test without a history", file(1, 1, block(2, []byte{0xc0, 0xe4})), "48: expected a history, found none: the test has not written a chunk of it yet"},
 		{"a history in the test", file(1, 1, block(2, append(keyword([]byte{0xc0, 0xe6}, "history"), 0xe4))),
@@ -96,7 +96,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			"46: expected an op map with different keys, found {:index 0, :time 0, :type :invoke, :process 0, :f :read, :value nil, :index 5}"},
 		{"an op that makes no sense", stream(op(append(keyword(append(keyword([]byte{0, 0}, "ok"), 0), "read"), 0xf7, 0xf7)...)),
 			"46: process 0's :ok :read (index 0) has no invocation: it is the first event of its process"},
-		{"other keys that are no map", stream(op(append(fields()[:len(fields())-1], 5)...)), "46: expected an op map, found 5"},
+		{"other keys that are not a map", stream(op(append(fields()[:len(fields())-1], 5)...)), "46: expected an op map, found 5"},
 	} {
 		_, err := read(c.data)
 		var at *edn.Error

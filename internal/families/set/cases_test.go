@@ -45,7 +45,7 @@ func TestSetCases(t *testing.T) {
 		{"a read of the later of two adds only", sets,
 			[]testkit.Row{testkit.At(models.ReadSet, 2, 0, 0, 5), testkit.At(models.Add, 0, 0, 1, 2), testkit.At(models.Add, 1, 0, 3, open)},
 			jepsen.Invalid, 5, []int32{0, 1, 2}, AddedBefore.Of(1, 2, 0)},
-		{"a read of what is no set", sets,
+		{"a read of what is not a set", sets,
 			[]testkit.Row{testkit.At(models.ReadNoSet, 9, 0, 0, 1)}, jepsen.Invalid, 1, []int32{0}, NotASet.Of(0)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ type object struct {
 	*gen.Maker
 	permits int  // of all holders together
 	most    int  // of one holder
-	counts  bool // it counts permits, whoever has them
+	counts  bool // it counts permits, whichever process has them
 	owned   bool
 	fenced  bool
 	fence   int // the last one

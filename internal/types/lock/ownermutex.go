@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// ownerMutex is a lock that only the owner who holds it gives back. The owner may hold it
+// ownerMutex is a lock that only the owner that holds it gives back. The owner may hold it
 // several times. If it is fenced, its acquires may carry a fence, a number that only grows.
 // Jepsen's Hazelcast suite checks its locks with fences. A fence is the :fence of the value;
 // 0, or no :fence, says nothing.

@@ -112,7 +112,7 @@ func ownerDefinition(name, fs, about, record string, params []models.Param, make
 	}
 }
 
-// ownerSemaphore hands out permits that only the owner who holds them gives back. A state
+// ownerSemaphore hands out permits that only the owner that holds them gives back. A state
 // holds the owners that hold permits, and how many each holds, sorted by owner. The kinds
 // are Acquire and Release; A is the owner, and B is the number of permits.
 type ownerSemaphore struct {
