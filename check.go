@@ -25,7 +25,8 @@ import (
 type Options struct {
 	// Algorithm is one of Algorithms(); "" means "auto".
 	Algorithm string
-	// TimeLimit bounds the check; 0 means no limit.
+	// TimeLimit bounds the check; 0 means no limit. A step of a model in Go that is under way is still waited for, but
+	// not by CheckStore.
 	TimeLimit time.Duration
 	// Memory is what the search may use, possibly together with other checks; nil means no limit.
 	Memory *Memory
@@ -225,11 +226,11 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 	}
 	start := time.Now()
 	c.release = within(ctx, c.ops.Model, lim)
-	c.fails(d, caught(func() {
+	c.fails(d, caught(c.ops.Model, func() {
 		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
-			late := stopped(func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
+			late := stopped(c.ops.Model, func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
 			if late || ctx.Err() != nil && c.decisions[f].core == nil {
 				c.lacks("a minimal core")
 				if len(c.core) > maxUnfinished {
@@ -253,11 +254,11 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report
 	if c.release != nil {
 		defer c.release()
 	}
-	if c.err == nil {
-		c.fails(d, caught(func() { r = c.shown(ctx, d, o) }))
+	if c.ops != nil && c.err == nil {
+		c.fails(d, caught(c.ops.Model, func() { r = c.shown(ctx, d, o) }))
 	}
 	if c.err == nil && r == nil {
-		r = c.shown(ctx, d, o) // a limit stopped the model: it is not asked again
+		r = c.shown(ctx, d, o) // a limit stopped the model: it is not asked, or not again
 	}
 	return r, c.err
 }
@@ -335,7 +336,7 @@ func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
 			}
 		},
 		func() {
-			if stopped(func() { r.Final, replayed = c.final(ctx) }) {
+			if stopped(c.ops.Model, func() { r.Final, replayed = c.final(ctx) }) {
 				c.lacks("the final state")
 			}
 		},
@@ -478,7 +479,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.FailEvent = jepsen.Some(jepsen.Event(d.FailEvent))
 	var err error
-	late := stopped(func() { r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent.OrNone(), d.Order, d.Others) })
+	late := stopped(part.Model, func() { r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent.OrNone(), d.Order, d.Others) })
 	if late || err != nil {
 		c.lacks("configurations and final paths")
 	}
@@ -491,7 +492,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
 	}
 	c.relate(ctx, r)
-	stopped(func() { r.Beside = c.beside(ctx, r) })
+	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })
 	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")
 	}

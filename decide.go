@@ -109,7 +109,7 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallba
 		return x
 	}
 	var x decision
-	if f := caught(func() { x.Answer = d.engine.Decide(ctx, ops, lim) }); f != nil {
+	if f := caught(ops.Model, func() { x.Answer = d.engine.Decide(ctx, ops, lim) }); f != nil {
 		if f.Cause == "" {
 			panic(f)
 		}

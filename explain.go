@@ -112,7 +112,7 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		}
 		rows = rowsAmong(part, append(r.Named, r.Core...))
 	}
-	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, told, d.why == nil) }) {
+	if stopped(part.Model, func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, told, d.why == nil) }) {
 		r.Relations = nil
 	}
 }

@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,8 +16,8 @@ import (
 // A user's own model can fail, and it can declare something that does not hold. Both are errors of the check, and
 // never a verdict.
 
-// caught calls f, and returns the Failure of a model that ended it, or nil.
-func caught(f func()) (failed *models.Failure) {
+// caught calls f, which takes steps of a model, and returns the Failure of the model that ended it, or nil.
+func caught(m models.Model, f func()) (failed *models.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
 			var ok bool
@@ -25,13 +26,32 @@ func caught(f func()) (failed *models.Failure) {
 			}
 		}
 	}()
-	f()
+	apart(m, f)
 	return nil
 }
 
+// apart calls f, which takes steps of a model. A step of the caller's own may end its goroutine, as testing.T.FailNow
+// does, so it gets another goroutine than the caller's. A panic of f becomes a panic of the caller.
+func apart(m models.Model, f func()) {
+	if m == nil || m.Traits().Within == nil {
+		f()
+		return
+	}
+	ended := make(chan any)
+	go func() {
+		var exited any = &models.Failure{Err: models.ErrExited}
+		defer func() { ended <- cmp.Or(recover(), exited) }()
+		f()
+		exited = nil
+	}()
+	if p := <-ended; p != nil {
+		panic(p)
+	}
+}
+
 // stopped calls f, and reports whether a limit stopped a model in it. Any other failure of a model is passed on.
-func stopped(f func()) bool {
-	switch failed := caught(f); {
+func stopped(m models.Model, f func()) bool {
+	switch failed := caught(m, f); {
 	case failed == nil:
 		return false
 	case failed.Cause == "":

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"clew/internal/effort"
@@ -205,6 +207,10 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 		var none []int64
 		return none[3:4], nil
 	}
+	exits := func(int64, models.Call) ([]int64, error) {
+		runtime.Goexit()
+		return nil, nil
+	}
 	type ops = []string
 	for _, c := range []struct {
 		name string
@@ -215,6 +221,24 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 		{"an error", funcCounter(), ops{"add 1", "add x"}, `func-counter: in add: expected a number, found x, on :add x (index 3) in state 1`},
 		{"a panic", broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }), ops{"add 1"},
 			`func-counter: in add: panic: runtime error: slice bounds out of range [:4] with capacity 0, on :add 1 (index 1) in state 0`},
+		{"a step that ends its goroutine", broken(func(f *models.Func[int64]) { f.Ops["add"] = exits }), ops{"add 1", "add 2", "read 3"},
+			`func-counter: in add: runtime.Goexit was called, as t.Fatal does; return an error instead, on :add 1 (index 1) in state 0`},
+		{"a part's step that ends its goroutine", broken(func(f *models.Func[int64]) {
+			f.Ops["add"], f.Partition = exits, func(c models.Call) any { return c.Value.Class() }
+		}), ops{"add 1", "add 1", "read 0"}, `func-counter: in add: runtime.Goexit was called`},
+		{"a crashed read that ends its goroutine", broken(func(f *models.Func[int64]) { f.Ops["add"], f.Reads = exits, []string{"add"} }), ops{"!add 1", "read 1"},
+			`func-counter: in add: runtime.Goexit was called`},
+		{"a description that ends its goroutine", broken(func(f *models.Func[int64]) {
+			f.Describe = func(int64) any { runtime.Goexit(); return nil }
+		}), ops{"add 1"}, `func-counter: describe: runtime.Goexit was called`},
+		{"a size that ends its goroutine", broken(func(f *models.Func[int64]) {
+			f.Size = func(n int64) int {
+				if n > 0 {
+					runtime.Goexit()
+				}
+				return 8
+			}
+		}), ops{"add 1"}, `func-counter: in add: runtime.Goexit was called`},
 		{"a read that changes something", broken(func(f *models.Func[int64]) { f.Reads = []string{"add"} }), ops{"add 1"},
 			`func-counter: add is among its reads, but it may lead to 1, on :add 1 (index 1) in state 0`},
 		{"a crashed read that changes something", broken(func(f *models.Func[int64]) { f.Reads = []string{"add"} }), ops{"!add 1", "read 1"},
@@ -248,14 +272,22 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 			}
 		}
 	}
-	_, err := checkOwn(t, broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }).Definition(), clew.Options{}, "add 1")
-	var failed *models.Failure
-	if !errors.As(err, &failed) {
-		t.Errorf("%v is no Failure", err)
-	}
-	h := calls(t, "add 1")
-	if err := clew.Verify(h, models.Own(broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }).Definition()), []jepsen.Operation{0}); !errors.As(err, &failed) {
-		t.Errorf("Verify: %v is no Failure", err)
+	for _, fails := range []models.StepFunc[int64]{panics, exits} {
+		own := broken(func(f *models.Func[int64]) { f.Ops["add"] = fails }).Definition()
+		_, err := checkOwn(t, own, clew.Options{}, "add 1")
+		var failed *models.Failure
+		if !errors.As(err, &failed) {
+			t.Errorf("%v is not a Failure", err)
+		}
+		if err := clew.Verify(calls(t, "add 1"), models.Own(own), []jepsen.Operation{0}); !errors.As(err, &failed) {
+			t.Errorf("Verify: %v is not a Failure", err)
+		}
+		store := fstest.MapFS{"history.edn": {Data: []byte("{:process 0, :type :invoke, :f :add, :value 1}\n{:process 0, :type :ok, :f :add, :value 1}\n")}}
+		for run, err := range clew.CheckStore(t.Context(), clew.StoreOptions{Spec: models.Own(own), FS: store}, ".") {
+			if !errors.As(err, &failed) || run.Result.Cause != jepsen.Unreadable {
+				t.Errorf("CheckStore: %v is not a Failure: %s", err, run.Result.Cause)
+			}
+		}
 	}
 }
 
@@ -290,6 +322,49 @@ func TestSlowStepsEndWithTheTimeLimit(t *testing.T) {
 	r, err := checkOwn(t, f.Definition(), clew.Options{TimeLimit: 50 * time.Millisecond}, ops...)
 	if err != nil || r.Verdict != jepsen.Unknown || r.Cause != jepsen.Timeout {
 		t.Errorf("%v, %v, want unknown for want of time", r, err)
+	}
+}
+
+// docs/limits.md says which functions wait for a step that is under way.
+func TestOnlyCheckStoreLeavesAStepBehind(t *testing.T) {
+	end := make(chan struct{})
+	hung := func() (*models.Definition, <-chan struct{}) {
+		began := make(chan struct{}, 1)
+		f := funcCounter()
+		f.Ops["add"] = func(n int64, c models.Call) ([]int64, error) {
+			began <- struct{}{}
+			<-end
+			return []int64{n}, nil
+		}
+		return f.Definition(), began
+	}
+	o := clew.Options{TimeLimit: 100 * time.Millisecond}
+	own, _ := hung()
+	store := fstest.MapFS{"history.edn": {Data: []byte("{:process 0, :type :invoke, :f :add, :value 1}\n{:process 0, :type :ok, :f :add, :value 1}\n")}}
+	for run, err := range clew.CheckStore(t.Context(), clew.StoreOptions{Options: o, Spec: models.Own(own), FS: store}, ".") {
+		if err != nil || run.Result.Cause != jepsen.Timeout {
+			t.Errorf("CheckStore: %v, %s", err, run.Result.Cause)
+		}
+	}
+	own, began := hung()
+	checked := make(chan error, 1)
+	go func() {
+		_, err := checkOwn(t, own, o, "add 1")
+		checked <- err
+	}()
+	select {
+	case <-began:
+	case <-checked:
+		t.Skip("the machine is too busy for a step within the limit")
+	}
+	select {
+	case <-checked:
+		t.Error("Check did not wait for its step")
+	case <-time.After(2 * o.TimeLimit):
+	}
+	close(end)
+	if err := <-checked; err != nil {
+		t.Errorf("Check: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -108,12 +109,14 @@ func sideBySide(n int, f func(i int)) {
 	var next atomic.Int64
 	var panicked atomic.Pointer[any]
 	guarded := func(i int) {
+		var exited any = &models.Failure{Err: models.ErrExited}
 		defer func() {
-			if p := recover(); p != nil {
+			if p := cmp.Or(recover(), exited); p != nil {
 				panicked.CompareAndSwap(nil, &p)
 			}
 		}()
 		f(i)
+		exited = nil
 	}
 	var group sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {

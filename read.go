@@ -64,7 +64,7 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 	for _, part := range ops.Parts() {
 		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent.OrNone()]}); len(failing) > 0 {
 			rows := rowsAmong(part, slices.Concat(r.Named, r.Core))
-			stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, nil, true) })
+			stopped(part.Model, func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, nil, true) })
 		}
 	}
 	return r, nil

@@ -70,7 +70,7 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	}
 	d.judged++
 	var err error
-	late := stopped(func() { r.Verified, err = d.verifyCore(ctx, c, r, o) })
+	late := stopped(c.ops.Model, func() { r.Verified, err = d.verifyCore(ctx, c, r, o) })
 	switch ended := late || !r.Verified && ctx.Err() != nil; {
 	case ended && o.Verify == VerifyAlways:
 		c.lacks("its verification")

@@ -38,7 +38,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 
 // verifyWithin does what Verify does for as long as the context is not done: then the error is its cause.
 func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
-	if f := caught(func() { err = replay(ctx, h, spec, witness) }); f != nil {
+	if f := caught(nil, func() { err = replay(ctx, h, spec, witness) }); f != nil {
 		return f
 	}
 	return err
@@ -66,13 +66,12 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 		return err
 	}
 	var stuck *models.ReplayError
-	if _, err := models.Final(ctx, ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
+	apart(ops.Model, func() { _, err = models.Final(ctx, ops.Model, &ops.Columns, rows) })
+	if errors.As(err, &stuck) {
 		at := positions[stuck.Position]
 		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // inTime returns an error unless each operation that succeeded is in a witness once, crashed ones at most once, and

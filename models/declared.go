@@ -1,6 +1,9 @@
 package models
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // maxDoubts bounds the steps that Doubt takes.
 const maxDoubts = 20_000
@@ -35,7 +38,7 @@ func (m *functional[S]) try(state, op int32) (x *step) {
 		if p == nil {
 			return
 		}
-		if f, ok := p.(*Failure); !ok || f.Cause != "" || f.misdeclared {
+		if f, ok := p.(*Failure); !ok || f.Cause != "" || f.misdeclared || errors.Is(f, ErrExited) {
 			panic(p)
 		}
 	}()

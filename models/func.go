@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,8 @@ import (
 // States and operations are numbered. A step of a state and an operation runs once in a
 // check, whatever engine asks and however often. So a step may be slow, but it must be a
 // function of its arguments and of nothing else. Steps may run concurrently. A step that
-// fails or panics ends the check with an error that names the operation and the state.
+// fails, panics or ends its goroutine (as t.Fatal does) ends the check with an error that
+// names the operation and the state.
 type Func[S comparable] struct {
 	Name  string // of the model, as it prints
 	About string // what it is, in a few words, for lists
@@ -105,6 +107,10 @@ type Failure struct {
 
 	misdeclared bool // it is about what the model's author declares
 }
+
+// ErrExited is the error of a Failure if the caller's code ended its goroutine, as
+// testing.T.FailNow does.
+var ErrExited = errors.New("runtime.Goexit was called, as t.Fatal does; return an error instead")
 
 func (f *Failure) Error() string { return f.Err.Error() }
 

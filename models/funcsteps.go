@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,16 +161,21 @@ func (m *functional[S]) described(state int32) any {
 	if m.Describe == nil {
 		return s
 	}
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
-			err := panicked(p)
-			if m.At == nil {
-				err = fmt.Errorf("%s: describe: %w", m.Name, err)
-			}
-			panic(failure(err, p))
+		if returned {
+			return
 		}
+		p := cmp.Or[any](recover(), ErrExited)
+		err := panicked(p)
+		if m.At == nil {
+			err = fmt.Errorf("%s: describe: %w", m.Name, err)
+		}
+		panic(failure(err, p))
 	}()
-	return m.Describe(s)
+	x := m.Describe(s)
+	returned = true
+	return x
 }
 
 // failure returns an error as a Failure. If the panic value p is a Failure already, it
@@ -208,7 +214,23 @@ func (m *functional[S]) step(state, op int32) *step {
 	s, ctx := m.states[state], m.ctx
 	m.mu.Unlock()
 
-	x := &step{}
+	x, ended := &step{}, false
+	defer func() {
+		m.mu.Lock()
+		m.memo[key] = x
+		delete(m.running, key)
+		close(end)
+		m.mu.Unlock()
+		if x.failure != nil {
+			panic(x.failure)
+		}
+	}()
+	defer func() { // the goroutine may end here
+		if !ended {
+			x.failure = &Failure{Err: fmt.Errorf("%s: in %s: %w", m.Name, m.ops[op].F, ErrExited)}
+			x.failure = m.located(x.failure.Err, state, op)
+		}
+	}()
 	var next []S
 	if ctx != nil && ctx.Err() != nil {
 		x.failure = &Failure{}
@@ -221,18 +243,8 @@ func (m *functional[S]) step(state, op int32) *step {
 	case x.failure != nil && x.failure.Cause == "":
 		x.failure = m.located(x.failure.Err, state, op)
 	}
-
-	m.mu.Lock()
-	defer func() {
-		m.memo[key] = x
-		delete(m.running, key)
-		close(end)
-		m.mu.Unlock()
-		if x.failure != nil {
-			panic(x.failure)
-		}
-	}()
 	m.note(x, next, state, op)
+	ended = true
 	return x
 }
 
@@ -260,8 +272,9 @@ func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure
 }
 
 // note numbers the states that a step leads to and compares the step with the declarations.
-// The caller holds the lock.
 func (m *functional[S]) note(x *step, next []S, state, op int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
 			x.failure = failure(fmt.Errorf("%s: %w", m.Name, panicked(p)), p)

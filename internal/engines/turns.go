@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -147,11 +148,13 @@ func (x *race) start(y *runner) {
 		}
 	}
 	go func() {
+		y.panic = &models.Failure{Err: models.ErrExited}
 		defer func() {
-			y.panic = recover()
+			y.panic = cmp.Or(recover(), y.panic)
 			x.finished <- y
 		}()
 		y.answer = y.engine.Decide(x.ctx, x.ops, fallback.Limits{Memory: y.memory, Passed: x.Limits.Passed, Held: x.Limits.Held, Turn: x.turns(y)})
+		y.panic = nil
 	}()
 }
 

@@ -12,10 +12,15 @@ import (
 )
 
 // Await calls f and reports whether it ended before the context did, or within grace after that. If it did not, it
-// goes on in the background, and the caller must not read what it sets. A panic of f is passed on, with its stack.
+// goes on in the background, and the caller must not read what it sets. A panic of f is passed on, with its stack. If f ends its goroutine, that is a
+// panic, too.
 func Await(ctx context.Context, grace time.Duration, f func()) bool {
 	done := make(chan string, 1)
-	go func() { done <- Guarded(f) }()
+	go func() {
+		bug := "runtime.Goexit was called"
+		defer func() { done <- bug }()
+		bug = Guarded(f)
+	}()
 	late := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
 		time.Sleep(grace)

@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ func TestAPanicOfWhatIsAwaitedIsPassedOn(t *testing.T) {
 	bug := Guarded(func() { Await(t.Context(), 0, func() { panic("no such row") }) })
 	if !strings.HasPrefix(bug, "no such row\n") || !strings.Contains(bug, "watchdog_test.go") {
 		t.Error(bug)
+	}
+	if bug := Guarded(func() { Await(t.Context(), 0, runtime.Goexit) }); !strings.HasPrefix(bug, "runtime.Goexit was called\n") {
+		t.Errorf("it ends its goroutine: %q", bug)
 	}
 }
 

@@ -2,6 +2,7 @@
 package porcupine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -99,6 +100,7 @@ type search struct {
 
 	held     int64 // configurations
 	panicked any
+	exited   chan struct{} // closed if a step ends porcupine's goroutine
 }
 
 func newSearch(ctx context.Context, ops *models.Operations, lim fallback.Limits) *search {
@@ -123,12 +125,21 @@ func (s *search) run() {
 	if len(s.ends) == 0 {
 		return
 	}
-	porcupine.CheckEvents(porcupine.Model{
-		Init:  func() any { return root },
-		Step:  s.step,
-		Equal: func(a, b any) bool { return s.equal(a.(*node).states, b.(*node).states) },
-		Hash:  func(a any) uint64 { return s.hash(a.(*node).states) },
-	}, s.events())
+	events, decided := s.events(), make(chan struct{})
+	s.exited = make(chan struct{})
+	go func() {
+		defer close(decided)
+		porcupine.CheckEvents(porcupine.Model{
+			Init:  func() any { return root },
+			Step:  s.step,
+			Equal: func(a, b any) bool { return s.equal(a.(*node).states, b.(*node).states) },
+			Hash:  func(a any) uint64 { return s.hash(a.(*node).states) },
+		}, events)
+	}()
+	select {
+	case <-decided:
+	case <-s.exited: // CheckEvents never returns
+	}
 }
 
 // events returns what porcupine reads. The returns of crashed operations come last.
@@ -154,8 +165,21 @@ func (s *search) events() []porcupine.Event {
 }
 
 // step implements the step of the porcupine model. state is a *node, and input
-// is a row.
+// is a row. A step of the caller's own may end the goroutine.
 func (s *search) step(state, input, _ any) (ok bool, next any) {
+	returned := false
+	defer func() {
+		if !returned {
+			s.panicked = cmp.Or[any](s.panicked, &models.Failure{Err: models.ErrExited})
+			close(s.exited)
+		}
+	}()
+	ok, next = s.guarded(state, input.(int32))
+	returned = true
+	return ok, next
+}
+
+func (s *search) guarded(state any, row int32) (ok bool, next any) {
 	defer func() {
 		// A panic in porcupine's goroutine would end the process.
 		if p := recover(); p != nil {
@@ -164,7 +188,7 @@ func (s *search) step(state, input, _ any) (ok bool, next any) {
 		}
 	}()
 	s.look(workPerStep + s.ops.Len()/workWords)
-	from, row := state.(*node), input.(int32)
+	from := state.(*node)
 	s.refund(from)
 	if s.Cause != "" {
 		return false, state
