@@ -63,10 +63,13 @@ const (
 // Memory is an amount of memory that searches may use. Several checks at the same time may share one, and then use no
 // more than that together. A search takes from it as it grows, and gives all back when it ends. Each search estimates
 // what it holds. What the histories themselves hold is not counted.
-type Memory struct{ budget *models.Memory }
+type Memory struct {
+	budget *models.Memory
+	bytes  int64
+}
 
-// NewMemory returns a Memory of that many bytes. The zero Memory has no limit, like a nil one.
-func NewMemory(bytes int64) *Memory { return &Memory{models.NewMemory(bytes)} }
+// NewMemory returns a Memory of that many bytes, at least 0. The zero Memory has no limit, like a nil one.
+func NewMemory(bytes int64) *Memory { return &Memory{models.NewMemory(bytes), bytes} }
 
 // limits returns the bounds that the options set, other than the time.
 func (o Options) limits() fallback.Limits {
@@ -137,6 +140,14 @@ func (o *Options) check() error {
 	}
 	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
 		return fmt.Errorf("a depth must be at least 1 and requires the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
+	}
+	switch {
+	case o.TimeLimit < 0:
+		return fmt.Errorf("Options.TimeLimit: expected a positive duration or 0 for no limit, found %v", o.TimeLimit)
+	case o.Memory != nil && o.Memory.bytes < 0:
+		return fmt.Errorf("Options.Memory: expected at least 0 bytes, found %d", o.Memory.bytes)
+	case o.Verify < VerifyCheap || o.Verify > VerifyNever:
+		return fmt.Errorf("Options.Verify: expected VerifyCheap, VerifyAlways or VerifyNever, found %d", o.Verify)
 	}
 	return nil
 }

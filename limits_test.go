@@ -157,3 +157,30 @@ func TestASearchCountsWhatItsModelHolds(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOptionThatMakesNoSenseIsNamed(t *testing.T) {
+	h := calls(t, "write 1")
+	for want, o := range map[string]clew.Options{
+		"Options.TimeLimit: expected a positive duration or 0 for no limit, found -1ns":     {TimeLimit: -1},
+		"Options.Memory: expected at least 0 bytes, found -1":                               {Memory: clew.NewMemory(-1)},
+		"Options.Verify: expected VerifyCheap, VerifyAlways or VerifyNever, found 99":       {Verify: 99},
+		"Options.Verify: expected VerifyCheap, VerifyAlways or VerifyNever, found -1":       {Verify: -1},
+		"a depth must be at least 1 and requires the algorithm hitting; found -1 with \"\"": {Depth: -1},
+		"unknown algorithm \"wing\"; clew knows " + strings.Join(clew.Algorithms(), ", "):   {Algorithm: "wing"},
+	} {
+		if _, err := clew.Check(t.Context(), h, models.Spec{Name: "register"}, o); err == nil || err.Error() != want {
+			t.Errorf("%v, expected %s", err, want)
+		}
+		for run, err := range clew.CheckStore(t.Context(), clew.StoreOptions{Options: o}, "testdata/histories") {
+			if err == nil || err.Error() != want || run.Path != "" {
+				t.Errorf("CheckStore: %s: %v, expected %s", run.Path, err, want)
+			}
+		}
+	}
+	want := "StoreOptions.MemoryLimit: expected a number of bytes or 0 for no limit, found -1"
+	for _, err := range clew.CheckStore(t.Context(), clew.StoreOptions{MemoryLimit: -1}, "testdata/histories") {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}

@@ -139,6 +139,9 @@ func newStoreCheck(ctx context.Context, o *StoreOptions) (*storeCheck, error) {
 	if err := batch.CheckStyle(style); err != nil {
 		return nil, err
 	}
+	if o.MemoryLimit < 0 {
+		return nil, fmt.Errorf("StoreOptions.MemoryLimit: expected a number of bytes or 0 for no limit, found %d", o.MemoryLimit)
+	}
 	c := &storeCheck{o: o, folders: batch.NewFolders(o.Evidence, o.Pages, style)}
 	c.Bounds, c.Decide = batch.Bounds{TimeLimit: o.TimeLimit, Memory: o.MemoryLimit}, o.decide()
 	if o.Shard == "" && (o.ShardTo != nil || o.ShardKeys) {
