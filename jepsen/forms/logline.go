@@ -2,6 +2,7 @@ package forms
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -128,7 +129,7 @@ func hasOpMap(text []byte) bool {
 }
 
 // beginsOpMap reports whether a line begins with the op map of a client, in EDN or JSON, perhaps the first in a vector
-// or list. If the map goes on in the next line, its process or its type suffices.
+// or list. If the map goes on in the next line, its process, its index or its type suffices.
 func beginsOpMap(line []byte) bool {
 	if len(line) == 0 || strings.IndexByte("{[(#,", line[0]) < 0 {
 		return false
@@ -139,7 +140,7 @@ func beginsOpMap(line []byte) bool {
 		return false
 	}
 	text = text[brace:]
-	hasProcess, hasType, isInfo := false, false, false
+	hasProcess, hasType, isInfo, hasIndex := false, false, false, false
 	depth, inString := 0, false
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -162,14 +163,16 @@ func beginsOpMap(line []byte) bool {
 		default:
 			switch key, value := keyAndValue(text[i+1:]); string(key) {
 			case "process":
-				hasProcess = hasProcess || len(value) > 0 && (value[0] == '-' || value[0] >= '0' && value[0] <= '9')
+				hasProcess = hasProcess || len(value) > 0 && !slices.Contains([]string{"nemesis", "nil", "null"}, string(value))
+			case "index":
+				hasIndex = true
 			case "type":
 				hasType = hasType || isType(append([]byte{':'}, value...))
 				isInfo = isInfo || string(value) == "info"
 			}
 		}
 	}
-	return hasProcess || hasType && !isInfo
+	return hasProcess || hasIndex || hasType && !isInfo
 }
 
 // keyAndValue returns the first two words of a text, which may have quotes or colons around them.

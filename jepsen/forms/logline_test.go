@@ -85,8 +85,8 @@ func TestWhichLinesOfALogAreEvents(t *testing.T) {
 				"warning line 7: the last line does not end in a newline; if the file was cut off, its value may be too\n",
 		},
 		"op maps in a vector, after free text": {
-			"3\t:invoke\t:read\tnil\n3\t:info\t:read\tnil\ttimed out\n[{:process 0, :type :invoke, :f :read, :value nil}\n #jepsen.history.Op{:process 0, :type :ok, :f :read, :value \"}\"}]\n{:process 1,\n :type :ok}\n{:type :ok,\n :process 1}\n",
-			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\n2 {:error \"timed out\", :f :read, :index 1, :process 3, :type :info, :value nil}\nwarning 4 lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line 3\n",
+			"3\t:invoke\t:read\tnil\n3\t:info\t:read\tnil\ttimed out\n[{:process 0, :type :invoke, :f :read, :value nil}\n #jepsen.history.Op{:process 0, :type :ok, :f :read, :value \"}\"}]\n{:process 1,\n :type :ok}\n{:type :ok,\n :process 1}\n{:process \"n1\", :type :ok}\n{:index 4,\n :type :ok, :process 1}\n",
+			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\n2 {:error \"timed out\", :f :read, :index 1, :process 3, :type :info, :value nil}\nwarning 6 lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line 3\n",
 		},
 		"op maps in results, and those of the nemesis": {
 			stamp + "3\t:invoke\t:read\tnil\nINFO  jepsen.core - {:valid? false,\n :pending [{:process 3, :type :ok}\n  {:process 4, :type :ok}],\n :op\n {:process 3, :type :ok}}\nINFO  jepsen.nemesis - Resolved:\n[{:type :info,\n  :process :nemesis}\n {:process :nemesis, :type :info}]\n{:op {:process 3, :type :ok}}\n",
