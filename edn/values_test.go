@@ -84,6 +84,8 @@ var equalities = []struct {
 	{`"\ud83d\ude00"`, `"😀"`, true},
 	{`"\ud83d\ude00s"`, `"😀s"`, true},
 	{`"\ud83d"`, `"\ude00"`, false},
+	{`"\ud800"`, `"\udfff"`, false},
+	{`"\ud800"`, `"\uD800"`, true},
 	{`"\ud83d"`, `"\ufffd"`, false},
 	{"\"\xff\"", "\"\xfe\"", false},
 	{"\"\xff\"", "\"\ufffd\"", false},
