@@ -96,8 +96,30 @@ func (s *scanner) lineCol(i int) (line, col int) {
 var newline = []byte{'\n'}
 
 func (s *scanner) fail(i int, msg string) int {
-	s.err = &Error{Pos: s.pos(i), Msg: msg}
+	s.err = &Error{Pos: s.pos(i), Msg: msg + s.nul(i)}
 	return -1
+}
+
+// nul says where there is a NUL byte between the innermost open bracket and the end of the token at i. It belongs to a
+// token, and does not show.
+func (s *scanner) nul(i int) string {
+	from := i
+	if len(s.open) > 0 {
+		from = s.open[len(s.open)-1]
+	}
+	at := from + bytes.IndexByte(s.data[from:s.end(i)], 0)
+	if at < from || at == i {
+		return ""
+	}
+	return "; there is a NUL byte at " + s.pos(at).lineCol()
+}
+
+// end returns where the token at i ends, even if more data may follow.
+func (s *scanner) end(i int) int {
+	for i < len(s.data) && bytesOf[s.data[i]]&delimByte == 0 {
+		i++
+	}
+	return i
 }
 
 // unfinished reports that a form needs bytes after the end of data.
@@ -390,11 +412,9 @@ func (s *scanner) found(i int) string {
 	case c == '#':
 		return cmp.Or(dispatches[s.data[i+1]], "a tagged value")
 	}
-	end := i
-	for end < len(s.data) && bytesOf[s.data[end]]&delimByte == 0 {
-		end++
-	}
-	switch text := s.data[i:end]; {
+	switch text := s.data[i:s.end(i)]; {
+	case c == 0:
+		return "a NUL byte"
 	case startsNumber(text):
 		return "a number"
 	case string(text) == "nil" || string(text) == "true" || string(text) == "false":

@@ -177,7 +177,7 @@ var malformed = []badInput{
 	{"a test.jepsen that leads to another block than the index", "", "JEPSEN\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x12" + strings.Repeat("\x00", 28),
 		"h.edn: offset 18: expected an index, to which the header leads, found another block"},
 	{"NUL bytes after an op", "", "{:process 0, :type :invoke, :f :write, :value 1}\n\x00\x00\x00\x00\x00\x00\x00\x00",
-		"h.edn:2:1: expected an op map, found a symbol"},
+		"h.edn:2:1: expected an op map, found a NUL byte"},
 	{"UTF-16 with a byte order mark, little end first", "", "\xff\xfe[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]\x00",
 		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"},
 	{"UTF-16 with a byte order mark, big end first", "", "\xfe\xff\x00[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]",

@@ -14,7 +14,7 @@ import (
 )
 
 var counterDefinition = models.Definition{
-	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
+	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value, [n new] if called with n, or nil, :add-and-get n -> [n new]", About: "a number that is added to",
 	Params:    []models.Param{models.ParamAnswers},
 	Repeating: []string{"add"},
 	Untold:    "increments do not return new values, so none was checked",
