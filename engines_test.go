@@ -199,6 +199,9 @@ func (b *bout) boundary(t *testing.T, r *rand.Rand, s longSource) bool {
 		r.Shuffle(len(crashed), func(i, j int) { crashed[i], crashed[j] = crashed[j], crashed[i] })
 		keep := func(n int) string {
 			var b strings.Builder
+			if len(done)+n == 0 {
+				return "" // an empty core is an error
+			}
 			if err := (&report.Result{History: h, Core: append(done[:len(done):len(done)], crashed[:n]...)}).WriteCore(&b); err != nil {
 				t.Fatal(err)
 			}

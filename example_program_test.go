@@ -50,7 +50,10 @@ func Example_program() {
 		if err := clew.WriteCertificate(ctx, io.Discard, r, clew.CertificateOptions{}); err != nil {
 			log.Fatal(err)
 		}
-		if err := r.WriteCore(os.Stdout); err != nil { // an invalid history has one
+		if r.Verdict != jepsen.Invalid {
+			continue // only an invalid history has a core
+		}
+		if err := r.WriteCore(os.Stdout); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -17,12 +17,13 @@ import (
 )
 
 // WriteWitness writes the linearization of a valid result, in order, one
-// op map per line. It shows an operation by its completion if it has one.
+// op map per line. It shows an operation by its completion if it has one. A result
+// that has no witness is an error.
 func (r *Result) WriteWitness(w io.Writer) error {
-	h := r.History
-	if len(r.Witness) == 0 {
-		return nil
+	if r.Witness == nil {
+		return fmt.Errorf("expected a result with a witness, found one that says %s", r.Verdict)
 	}
+	h := r.History
 	ops := h.OpPrinter()
 	return writeLines(w, r.Witness, func(line []byte, op jepsen.Operation) []byte {
 		if h.Status[op] == jepsen.Crashed {
@@ -79,6 +80,7 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 // independent, it writes the core of the one that fails first, with the key in every
 // value. The output is then also a history of independent keys. If operations of one
 // process are open at the same time, which EDN cannot express, it writes interval records.
+// A result that has no core is an error.
 func (r *Result) WriteCore(w io.Writer) error {
 	h, core, key := r.History, slices.Concat(r.Core, r.Beside), (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
@@ -94,7 +96,7 @@ func (r *Result) WriteCore(w io.Writer) error {
 	}
 	slices.Sort(events)
 	if len(events) == 0 {
-		return nil
+		return fmt.Errorf("expected a result with a core, found one that says %s", r.Verdict)
 	}
 	if overlap(h, events) {
 		whole := make([]jepsen.Operation, len(core))

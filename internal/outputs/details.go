@@ -105,7 +105,7 @@ func newFailure(r, whole *report.Result) Failure {
 		}
 		f.Named = append(f.Named, Related{*at, h.Name(op)})
 	}
-	if len(r.Core) > maxCore {
+	if len(r.Core) == 0 || len(r.Core) > maxCore {
 		f.Large = len(r.Core)
 		return f
 	}
