@@ -106,8 +106,10 @@ func CheckAlgorithm(name string) error {
 // Check decides whether a history is linearizable with respect to a model, and shows why. If the spec names no model,
 // Check infers it. Anything that stops the search gives a Result with an unknown verdict.
 //
-// An error means that the history, the spec or the options make no sense. It is an *edn.Error if it has a place in
-// the history, and a *models.ParamError if it is about a parameter of the model. Several goroutines must not check
+// An error means that the history, the spec or the options make no sense, or that a model of the caller's own failed:
+// its step returned an error or panicked, or what it declares does not hold. The error is an *edn.Error if it has a
+// place in the history, a *models.ParamError if it is about a parameter of the model, and a *models.Failure if the
+// model failed. Several goroutines must not check
 // the same History at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()

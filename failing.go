@@ -108,7 +108,7 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 	}
 	switch a.Verdict {
 	case jepsen.Valid:
-		c.err = fmt.Errorf("%s: its reads, overwrites or partition are declared wrongly: the apparent failure is linearizable without these declarations", c.spec.Name)
+		c.err = &models.Failure{Err: fmt.Errorf("%s: its reads, overwrites or partition are declared wrongly: the apparent failure is linearizable without these declarations", c.spec.Name)}
 	case jepsen.Unknown:
 		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1,
 			reason: "it is not linearizable if everything that the model declares is right, but whether that is so was not decided"}

@@ -291,6 +291,15 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 	}
 }
 
+func TestAStepWithoutAStateOrAnErrorIsRefused(t *testing.T) {
+	f := funcCounter()
+	f.Ops["add"] = func(int64, models.Call) ([]int64, error) { return nil, nil }
+	r, err := checkOwn(t, f.Definition(), clew.Options{}, "add 1")
+	if err != nil || r.Verdict != jepsen.Invalid || !strings.HasSuffix(r.Explanation, "cannot happen in the initial state: its step leads to no state") {
+		t.Errorf("%v: %v", err, r)
+	}
+}
+
 func TestAStepOfAStateAndAnOperationRunsOnce(t *testing.T) {
 	var ran atomic.Int64
 	f := funcCounter()

@@ -35,7 +35,9 @@ type Options struct {
 // Builder makes a History from events, and pairs them by process as they come. A process
 // has at most one operation open at a time.
 //
-// Programs call Invoke, OK, Fail and Info, in the order in which the events happened.
+// Programs call Invoke, OK, Fail and Info, in the order in which the events happened. A
+// Builder is for one goroutine at a time: clients that run side by side share a mutex, which
+// also puts their events in order. The name of an :f may begin with its colon.
 // Values are plain Go, as edn.Values.From takes them. As in Jepsen, the value of an OK is
 // the one that counts, so the OK of a write carries the value that was written. If an event
 // makes no sense, History returns an error about the first such event, and later events are

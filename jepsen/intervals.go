@@ -15,7 +15,7 @@ import (
 // checkers record it. All times are from one clock, in any unit.
 type Interval struct {
 	Process int
-	F       string // "read"
+	F       string // "read" or ":read"
 	Input   any    // the value that it was called with, in plain Go as edn.Values.From takes it
 	// Output is the value that it returned. Nil means the same as Input, which is right for a write; an Output of a
 	// write would be the value written. edn.Value{} means that it returned nil.

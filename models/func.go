@@ -73,8 +73,8 @@ type Func[S comparable] struct {
 }
 
 // StepFunc applies calls of an :f to a state and returns the states that they may lead to.
-// If the call cannot happen in the state, it returns an error made by Inconsistent. Any
-// other error ends the check.
+// If the call cannot happen in the state, it returns an error made by Inconsistent, which
+// says why, or no states and no error. Any other error ends the check.
 type StepFunc[S comparable] func(s S, c Call) ([]S, error)
 
 // Call is an operation as a Func sees it.

@@ -135,7 +135,7 @@ func (m *functional[S]) Step(dst []State, s State, op Op) []State {
 func (m *functional[S]) Why(s State, op Op) string {
 	why := m.step(numberOf(s), op.A).why
 	if why == "" {
-		return "it cannot happen"
+		return "its step leads to no state"
 	}
 	return why
 }

@@ -16,10 +16,13 @@ import (
 const DefaultMaxHolds = 2
 
 // Spec names a model and its parameters. The zero Spec stands for the model that Infer
-// finds.
+// finds: with Spec{}, functions that get a history infer its model.
 type Spec struct {
-	Name string
-	Init string // the initial value as EDN text; "" means the model's default
+	Name string // "" means the model that Infer finds
+	// Init is the initial value as EDN text, such as "0". "" means the model's default, and
+	// the first reads of a history may show that it began with another value. The default
+	// itself, "nil" for a register or "{}" for kv, says that it began there.
+	Init string
 
 	// NilReadsExact: an :ok read of nil saw nil. Otherwise it matches anything.
 	NilReadsExact bool

@@ -171,7 +171,7 @@ func (m *numbered) Mutates(op models.Op) bool { return m.reads == nil || !m.read
 func (m *numbered) Traits() *models.Traits { return &m.traits }
 
 // Why implements models.Model. Nothing calls it.
-func (m *numbered) Why(models.State, models.Op) string { return "it cannot happen" }
+func (m *numbered) Why(models.State, models.Op) string { return "its step returns false" }
 
 // Record implements models.Model. Nothing calls it.
 func (m *numbered) Record(models.State) edn.Value { return edn.Value{} }
