@@ -214,7 +214,7 @@ func TestAValidKeyHoldsLittle(t *testing.T) {
 	}
 	last := r.Keys[keys-1].Result()
 	if got, want := fmt.Sprintf("%v of %d, %s: %s", last.Witness, last.History.Operations(), last.Final, last.Explanation),
-		fmt.Sprintf("[0 1 2] of 3, #knossos.model.CASRegister{:value 2}: it is linearizable if this crashed operation took effect: process 1's :write 2 (index %d)", 6*keys-5); got != want {
+		fmt.Sprintf("[0 1 2] of 3, #knossos.model.CASRegister{:value 2}: clew's order has this crashed operation take effect: process 1's :write 2 (index %d)", 6*keys-5); got != want {
 		t.Errorf("the last key's result is %s, want %s", got, want)
 	}
 	runtime.KeepAlive(h)

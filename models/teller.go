@@ -78,7 +78,13 @@ func (t Teller) Adds(row Row) bool {
 
 func (t Teller) tell(row Row, be string) string {
 	op, who, a := t.ops.Op(row), t.Who(row), t.Value(row)
-	if verb, ok := t.ops.verbs[t.verb(row)]; ok {
+	verb, ok := t.ops.verbs[t.verb(row)]
+	switch {
+	case ok && a == "" && be == "was":
+		return who + " " + verb
+	case ok && a == "":
+		return who + " had " + verb
+	case ok:
 		return fmt.Sprintf("value %s %s %s by %s", a, be, verb, who)
 	}
 	switch op.Kind {

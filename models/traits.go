@@ -33,7 +33,8 @@ type Traits struct {
 	// Refused says that an operation succeeded in doing nothing, so that its completion may have another value than
 	// its invocation. Otherwise that is worth a warning.
 	Refused func(op Op) bool
-	// Text returns the text of a value class in sentences. Otherwise it is the class's EDN.
+	// Text returns the text of a value class in sentences, "" if operations have no values. Otherwise it is the
+	// class's EDN.
 	Text func(class int32) string
 
 	// Steps.

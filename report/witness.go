@@ -68,11 +68,11 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 	case count == 0:
 		return ""
 	case count == 1:
-		return "it is linearizable if this crashed operation took effect: " + names[0]
+		return "clew's order has this crashed operation take effect: " + names[0]
 	case count > maxTook:
 		names = append(names, fmt.Sprintf("and %d more (%s lists them)", count-maxTook, option.Witness))
 	}
-	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
+	return fmt.Sprintf("clew's order has these %d crashed operations take effect: %s", count, strings.Join(names, ", "))
 }
 
 // WriteCore writes the core of an invalid result as a separate history, which is not

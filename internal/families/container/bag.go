@@ -505,22 +505,39 @@ var bagCore = &fastpath.Algorithm{
 // TakenTooOften (before, taker): taker took a value that had been added at most as often as it had been
 // taken before. The operations before took it, the latest last, at most
 // fastpath.MaxNamed of them. If there are none, nothing had added the value.
-var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", Choose: func(_ models.Teller, v []models.Row) string {
-	if len(v) == 1 {
+var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", Choose: func(t models.Teller, v []models.Row) string {
+	before := fastpath.ListProcesses(len(v) - 1)
+	switch counts := onlyCounts(t, v); {
+	case counts && len(v) == 1:
+		return "{did 0}, but the count was still 0"
+	case counts:
+		return "{did -1}, but the count was already 0: " + before + " had done so before"
+	case len(v) == 1:
 		return "{did 0}, but nothing had added it by then"
 	}
-	return "{did -1}, but had not been added often enough: " + fastpath.ListProcesses(len(v)-1) + " had taken it before"
+	return "{did -1}, but had not been added often enough: " + before + " had taken it before"
 }}
+
+// onlyCounts reports whether the elements have no values, so that the container is a count.
+func onlyCounts(t models.Teller, v []models.Row) bool { return t.Value(v[len(v)-1]) == "" }
 
 // NeverEmpty (adds, empty): empty found the bag empty, but the bag held something all the time
 // that it ran. Some of the values that the adds added were certainly inside. If
 // there are none, more was inside than crashed operations can have taken.
 var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Choose: func(t models.Teller, v []models.Row) string {
-	if len(v) == 1 {
+	switch counts := onlyCounts(t, v); {
+	case counts && len(v) == 1:
+		return "{who 0} found a count of 0 although it was higher throughout than crashed operations can have taken"
+	case len(v) == 1:
 		return "{who 0} found the container empty although it held more throughout than crashed operations can have taken"
 	}
 	return foundEmpty(t, v)
 }}
 
 // Pairing: it matters which of the operations that added its value the operation took.
-var Pairing = &fastpath.Pattern{Says: "value {value 0} was added several times, and the verdict depends on which one op {index 0} took"}
+var Pairing = &fastpath.Pattern{Choose: func(t models.Teller, v []models.Row) string {
+	if onlyCounts(t, v) {
+		return "the verdict depends on which increment op {index 0} took"
+	}
+	return "value {value 0} was added several times, and the verdict depends on which one op {index 0} took"
+}}

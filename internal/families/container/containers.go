@@ -526,7 +526,10 @@ var NotEmpty = &fastpath.Pattern{Name: "not-empty", Choose: foundEmpty}
 
 // foundEmpty says that the last operation found the container empty although some of the
 // values that the others added were inside all the time that it ran.
-func foundEmpty(_ models.Teller, v []models.Row) string {
+func foundEmpty(t models.Teller, v []models.Row) string {
+	if onlyCounts(t, v) {
+		return "{who -1} found a count of 0 although it was at least 1 throughout"
+	}
 	return "{who -1} found the container empty although " + someOf(v[:len(v)-1]) + " was in it throughout"
 }
 

@@ -46,12 +46,12 @@ func TestLockCases(t *testing.T) {
 			[]testkit.Row{testkit.At(models.Acquire, 0, 2, 0, 1)}, jepsen.Unknown, -1, nil, nil},
 		{"a release by another", ownerMutex,
 			[]testkit.Row{testkit.At(models.Acquire, 1, 1, 0, 1), testkit.At(models.Release, 2, 1, 2, 3)},
-			jepsen.Invalid, 3, []int32{0, 1}, NotHeld.Of(1, fastpath.Missing)},
+			jepsen.Invalid, 3, []int32{0, 1}, notTheirs.Of(1, fastpath.Missing)},
 		{"an owner that goes on after a crash", ownerMutex,
 			[]testkit.Row{testkit.At(models.Acquire, 1, 1, 0, open), testkit.At(models.Release, 1, 1, 2, 3)}, jepsen.Unknown, -1, nil, nil},
 		{"an owner that goes on after a crash, once it has failed", ownerMutex,
 			[]testkit.Row{testkit.At(models.Release, 1, 1, 0, 1), testkit.At(models.Acquire, 1, 1, 2, open), testkit.At(models.Release, 1, 1, 4, 5)},
-			jepsen.Invalid, 1, []int32{0}, NotHeld.Of(0, fastpath.Missing)},
+			jepsen.Invalid, 1, []int32{0}, notTheirs.Of(0, fastpath.Missing)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := test.decide(testkit.Columns(test.rows...), fastpath.WantWitness|fastpath.WantFailure)

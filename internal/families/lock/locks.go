@@ -192,13 +192,20 @@ var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: func(_ models.
 }}
 
 // NotHeld (release, last): release released what was not held. The last release before it may be Missing.
-var NotHeld = &fastpath.Pattern{Name: "not-held", Choose: func(_ models.Teller, v []models.Row) string {
-	s := "{who 0} released what was not held, or not by its owner"
-	if v[1] == fastpath.Missing {
-		return s
+var NotHeld = &fastpath.Pattern{Name: "not-held", Choose: released("what was not held")}
+
+// notTheirs is NotHeld for locks with owners.
+var notTheirs = &fastpath.Pattern{Choose: released("what was not held, or not by its owner"), Name: NotHeld.Name}
+
+func released(what string) func(models.Teller, []models.Row) string {
+	return func(_ models.Teller, v []models.Row) string {
+		s := "{who 0} released " + what
+		if v[1] == fastpath.Missing {
+			return s
+		}
+		return s + "; the previous release was by {who 1}"
 	}
-	return s + "; the previous release was by {who 1}"
-}}
+}
 
 // Counted: the operation acquires or releases several permits without owners, which is
 // too hard to decide fast.

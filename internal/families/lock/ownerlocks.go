@@ -199,7 +199,7 @@ func (s *ownerSweep) why(o int32) *fastpath.Finding {
 				last = i
 			}
 		}
-		return NotHeld.Of(o, last)
+		return notTheirs.Of(o, last)
 	}
 	// These are the acquires that have not been released: for each owner the
 	// latest ones, up to the permits it holds.

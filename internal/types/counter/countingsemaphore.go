@@ -17,6 +17,7 @@ var countingSemaphoreDefinition = models.Definition{
 	Object: "counting semaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		q, err := queue.NewBag(b)
+		q.Offered.Text = func(int32) string { return "" }
 		return &countingSemaphore{q, b.Values.InternKeyword("incr"), b.Values.InternKeyword("decr"), int32(b.Values.Same(b.Values.InternInt(1)))}, err
 	},
 }

@@ -480,12 +480,17 @@ func (m *kv) settle() models.Model {
 // whyNot says why an operation with a value, or from one to another, cannot happen with the
 // current value.
 func whyNot(kind models.Kind, now, value, to string) string {
-	switch kind {
-	case models.CAS:
+	absent := value == "nil" // as a :put-if-absent expects
+	switch {
+	case kind == models.CAS && absent:
+		return "can't put " + to + " if absent: " + now + " is there"
+	case kind == models.CAS:
 		return "can't CAS " + now + " from " + value + " to " + to
-	case models.FailedCAS:
+	case kind == models.FailedCAS && absent:
+		return "can't be refused: nothing is there"
+	case kind == models.FailedCAS:
 		return "CAS from " + value + " can't fail with " + now
-	case deleteFound:
+	case kind == deleteFound:
 		return "there is nothing to be deleted; a :delete that always returns true should complete with nil"
 	}
 	return now + "≠" + value

@@ -1,7 +1,7 @@
 package lock
 
 import (
-	"strconv"
+	"fmt"
 
 	"clew/edn"
 	"clew/internal/home"
@@ -120,9 +120,31 @@ func (m *semaphore) Step(dst []models.State, s models.State, op models.Op) []mod
 
 func (m *semaphore) Why(s models.State, op models.Op) string {
 	if op.Kind == models.Acquire {
-		return "only " + strconv.Itoa(int(m.permits-s[0])) + " of " + strconv.Itoa(int(m.permits)) + " permits are free"
+		return free(int64(m.permits-s[0]), m.permits)
 	}
-	return "only " + strconv.Itoa(int(s[0])) + " permits are held"
+	return held(s[0])
+}
+
+// free says how many of all permits are free.
+func free(n int64, all int32) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("none of %d permits is free", all)
+	case 1:
+		return fmt.Sprintf("only 1 of %d permits is free", all)
+	}
+	return fmt.Sprintf("only %d of %d permits are free", n, all)
+}
+
+// held says how many permits are held.
+func held(n int32) string {
+	switch n {
+	case 0:
+		return "no permit is held"
+	case 1:
+		return "only 1 permit is held"
+	}
+	return fmt.Sprintf("only %d permits are held", n)
 }
 
 func (m *semaphore) Record(s models.State) edn.Value {

@@ -1,8 +1,6 @@
 package lock
 
 import (
-	"fmt"
-
 	"clew/edn"
 	"clew/internal/home"
 	"clew/jepsen"
@@ -161,14 +159,14 @@ func (m *ownerSemaphore) free(s models.State) int64 {
 }
 
 func (m *ownerSemaphore) Why(s models.State, op models.Op) string {
-	held := home.At1(s, op.A, 0)
+	holds := home.At1(s, op.A, 0)
 	switch {
 	case op.Kind == models.Acquire:
-		return fmt.Sprintf("only %d of %d permits are free", m.free(s), m.permits)
-	case held == 0:
+		return free(m.free(s), m.permits)
+	case holds == 0:
 		return "not held by " + m.text(op.A)
 	}
-	return fmt.Sprintf("only %d permits are held by %s", held, m.text(op.A))
+	return held(holds) + " by " + m.text(op.A)
 }
 
 func (m *ownerSemaphore) Record(s models.State) edn.Value {

@@ -29,6 +29,7 @@ type Reader struct {
 	FEnqueue, FDequeue, fPeek, FDrain edn.ID
 	empty                             edn.ID // :empty
 	knossos                           bool
+	Called                            string // what an error calls it
 	drains                            [][]int32
 }
 
@@ -42,6 +43,7 @@ func NewReader(b *models.Binding) (Reader, error) {
 		FDrain:   v.InternKeyword("drain"),
 		empty:    v.InternKeyword("empty"),
 		knossos:  b.Spec.Knossos,
+		Called:   "queue",
 	}
 	if b.InitID != nil {
 		items, ok := q.Sequence(*b.InitID)
@@ -73,7 +75,7 @@ func (q *Reader) Read(o models.Operation) (models.Op, bool, error) {
 	switch o.FID {
 	case q.FEnqueue:
 		if q.saysEmpty(o.ValueID) {
-			return models.Op{}, false, models.ParamErrorf("expected an element, found %s, which says that the queue is empty (%s takes it for an element)", q.V.Text(o.ValueID), option.Knossos)
+			return models.Op{}, false, models.ParamErrorf("expected an element, found %s, which says that the %s is empty (%s takes it for an element)", q.V.Text(o.ValueID), q.Called, option.Knossos)
 		}
 		return models.Op{Kind: models.Enqueue, A: a, B: 0}, true, nil
 	case q.FDequeue:

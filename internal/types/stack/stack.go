@@ -27,7 +27,7 @@ var stackDefinition = models.Definition{
 	New: func(b *models.Binding) (models.Reader, error) {
 		ordered, err := queue.NewOrdered(b)
 		q := &stack{ordered}
-		q.LastFirst, q.FEnqueue, q.FDequeue = true, b.Values.InternKeyword("push"), b.Values.InternKeyword("pop")
+		q.Called, q.LastFirst, q.FEnqueue, q.FDequeue = "stack", true, b.Values.InternKeyword("push"), b.Values.InternKeyword("pop")
 		q.Offered.Shape = func() models.Shape { return models.LIFOShape{Init: q.Initial} }
 		// The element that comes out first was on top, at the end.
 		q.Offered.Opening = func() models.Opening { return q.OpeningFrom(slices.Reverse[[]int32]) }
