@@ -51,6 +51,17 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 	return text.Shorten(text.Line(words), maxWords)
 }
 
+// CallOf returns what an operation did, as jepsen.History.Call does, with the nil that a read
+// returned or that counts for a write.
+func CallOf(h *jepsen.History, op jepsen.Operation) string {
+	call := h.Call(op)
+	name := short(h.Values, h.F[h.Invocation[op]])
+	if h.Status[op] == jepsen.Succeeded && h.OpValue(op) == edn.Nil && (name == "write" || slices.Contains(reads, name)) {
+		call += " nil"
+	}
+	return call
+}
+
 func isList(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector || v.Kind(id) == edn.KindList
 }

@@ -28,7 +28,7 @@ func (t *Table) Fit(test, time string) {
 // Widths of the other columns, which fit common names. A longer name moves the
 // rest of its line to the right.
 const (
-	modelWidth   = 23
+	modelWidth   = len("cas-register from 0 (results.edn)")
 	verdictWidth = len("unreadable")
 	countWidth   = len("operations")
 	crashedWidth = len("crashed")
@@ -54,7 +54,7 @@ func (t *Table) Row(run Run, l Line) string {
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
 	model := modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy)
-	model = strings.Replace(model, "according to results.edn", "results.edn", 1) // there is little room
+	model = strings.Replace(model, "according to ", "", 1) // there is little room
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"

@@ -15,13 +15,13 @@ func TestATableFitsItsTestsAndTimes(t *testing.T) {
 		want string
 	}{
 		{[]run{{"long-name", ""}, {"b", ""}},
-			"test       model                    verdict     operations  crashed  skipped  engine                  ms\n" +
-				"long-name  register                 timeout\n" +
-				"b          register                 timeout\n"},
+			"test       model                              verdict     operations  crashed  skipped  engine                  ms\n" +
+				"long-name  register                           timeout\n" +
+				"b          register                           timeout\n"},
 		{[]run{{"a", "20250101T000000Z"}, {"b", "2025"}},
-			"test  time              model                    verdict     operations  crashed  skipped  engine                  ms\n" +
-				"a     20250101T000000Z  register                 timeout\n" +
-				"b     2025              register                 timeout\n"},
+			"test  time              model                              verdict     operations  crashed  skipped  engine                  ms\n" +
+				"a     20250101T000000Z  register                           timeout\n" +
+				"b     2025              register                           timeout\n"},
 	} {
 		table := NewTable()
 		for _, x := range c.runs {

@@ -10,6 +10,7 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Text returns the result for people: one line, and for an invalid history
@@ -236,7 +237,7 @@ func (r *Result) writePicture(p *textPrinter) {
 			ends = append(ends, x.To)
 		}
 		process = max(process, utf8.RuneCountInString(h.ProcessName(x.Operation)))
-		call = max(call, utf8.RuneCountInString(h.Call(x.Operation)))
+		call = max(call, utf8.RuneCountInString(models.CallOf(h, x.Operation)))
 	}
 	slices.Sort(ends)
 	// "  process 3  :read 471  ", the bars, and an arrow's head or a cross.
@@ -251,7 +252,7 @@ func (r *Result) writePicture(p *textPrinter) {
 		if !x.Open && !x.Crashed {
 			to, end = at(x.To), "┤"
 		}
-		name, said := h.ProcessName(x.Operation), text.Shorten(h.Call(x.Operation), call)
+		name, said := h.ProcessName(x.Operation), text.Shorten(models.CallOf(h, x.Operation), call)
 		p.printf("  process %-*s  %s%s  %s", process, name, said, strings.Repeat(" ", call-utf8.RuneCountInString(said)), strings.Repeat(" ", from))
 		bar := "├" + strings.Repeat("─", max(0, to-from-1)) + end
 		if !x.Failing {

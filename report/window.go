@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/text"
@@ -74,13 +75,13 @@ const (
 // maxWhy bounds the text that says why the failing operation cannot happen, in characters.
 const maxWhy = 200
 
-// why returns the message at the end of the first final path.
+// why returns the message at the end of the first final path. Knossos's words leave out a nil, and so may end in a blank.
 func (r *Result) why() string {
 	if len(r.Paths) == 0 {
 		return ""
 	}
 	path := r.Paths[0]
-	return path[len(path)-1].Why
+	return strings.TrimRight(path[len(path)-1].Why, " ")
 }
 
 // Gap says where operations of a row are omitted: between two columns.

@@ -12,6 +12,7 @@ import (
 	"clew/internal/batch"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/internal/text"
 	"clew/internal/watchdog"
@@ -99,7 +100,7 @@ func (r *runner) convert(ctx context.Context, output *files.Output, path string,
 			var warnings []string
 			warnings, err = converted(ctx, r.Memory, limits.Writer(ctx, w), path, from, to)
 			for _, line := range warnings {
-				fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(line))
+				fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(outputs.Called(path)), text.Line(line))
 			}
 			failed = err
 			return err

@@ -145,7 +145,7 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		return nil, err
 	}
 	for _, w := range h.Warnings {
-		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", text.Line(k.history), text.Line(w))
+		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", text.Line(outputs.Called(k.history)), text.Line(w))
 	}
 	if k.result == "" {
 		options := k.optionsOf(how)

@@ -412,7 +412,7 @@ func (r *runner) warn(path string, warnings ...string) {
 		r.tally.of[warned] += len(warnings)
 	}
 	for _, w := range r.said(warnings) {
-		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(text.Brief(w)))
+		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(outputs.Called(path)), text.Line(text.Brief(w)))
 	}
 }
 

@@ -41,14 +41,22 @@ func casesOf(records []Record) (all []testCase) {
 	return all
 }
 
+// Called returns the name of a path in messages: "-" is standard input.
+func Called(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // cases returns the cases of a record: its keys, or the history itself.
 func cases(r *Record) []testCase {
 	whole := testCase{suite: cmp.Or(r.Run.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
 	if r.Name != "" {
 		whole.name, whole.file = r.Name, ""
 	}
-	if r.File == "-" {
-		whole.name, whole.file = "standard input", ""
+	if called := Called(r.File); called != r.File {
+		whole.name, whole.file = called, ""
 	}
 	if r.Details != nil {
 		whole.Failure = &r.Details.Failure

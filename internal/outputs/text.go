@@ -50,5 +50,5 @@ func failure(r *Record, o *Options) string {
 	if r.Explanation != "" {
 		said += ": " + string(r.Explanation)
 	}
-	return fmt.Sprintf("clew: %s: %s\n", text.Line(r.File), text.Line(said))
+	return fmt.Sprintf("clew: %s: %s\n", text.Line(Called(r.File)), text.Line(said))
 }

@@ -382,7 +382,7 @@ func together(lines []Line) Line {
 			}
 		}
 	}
-	whole.Ms, whole.Failures = ms, nil
+	whole.Ms, whole.Failures = math.Round(ms*1000)/1000, nil
 	if told != nil {
 		var details outputs.Details
 		if whole.Run.Details != nil { // missing only in lines of an older clew
