@@ -564,7 +564,7 @@ func TestOnlyTheProgramOfFewerModelsNamesTheOther(t *testing.T) {
 	if err := os.WriteFile(other, []byte(strings.Replace(proof, `"register"`, `"java-queue"`, 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for program, want := range map[string]string{"check.py": "the model java-queue (more.py may know it)\n", "more.py": "the model java-queue\n"} {
+	for program, want := range map[string]string{"check.py": "the model java-queue (more.py knows more of clew's own)\n", "more.py": "the model java-queue\n"} {
 		out, err := exec.Command("python3", "-B", filepath.Join("docs", "certificate", program), file, other).Output()
 		if err == nil || !strings.HasSuffix(string(out), want) {
 			t.Errorf("%s: %s (%v); expected %s", program, out, err, want)

@@ -106,7 +106,7 @@ def operations(text, every_client, knows):
     ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
         for e in map(bare, items(form) if is_list(form) else (form,)):
-            e, place = dict(readable(is_map(e), "what is not an op", e)[1]), place + 1
+            e, place = dict(readable(is_map(e), "anything but EDN op maps", e)[1]), place + 1
             process, kind, f, value = sure(e[key("process")]), e.get(key("type")), e.get(key("f")), e.get(key("value"))
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
             check(every_client or whole(process), f"a process that is not an integer has an operation :{f[1]}")
@@ -237,7 +237,7 @@ class Semaphore(Model):
 MODELS = {"register": (Register, "read write", "init nil-reads"), "cas-register": (Register, "read write cas", "init nil-reads failed-cas"),
           "mutex": (Semaphore, "acquire release", ""), "semaphore": (Semaphore, "acquire release", "permits!"), "set": (GrowSet, "add read", "init"),
           "fifo-queue": (FIFO, "enqueue dequeue peek drain", "init"), "unordered-queue": (Bag, "enqueue dequeue drain", "init"), "stack": (Stack, "push pop peek", "init")}
-others, COUNT = " (more.py may know it)", "[1-9][0-9]{0,8}|10[0-9]{8}"
+others, COUNT = " (more.py knows more of clew's own)", "[1-9][0-9]{0,8}|10[0-9]{8}"
 VALUES = {"init": "(?s).+", "nil-reads": "any|exact", "failed-cas": "ignore|observe", "semantics": "jepsen|knossos", "priority": "max|min", "permits": COUNT,
           "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow", "answers": "told|echo", "kv-keys": "pairs|none"}
 def check_parameters(model, given):
