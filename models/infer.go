@@ -157,7 +157,11 @@ func (s *Seen) notInferred(candidates []string) error {
 	if len(candidates) < 2 {
 		candidates = knowing
 	}
-	if len(candidates) > 0 {
+	switch len(candidates) {
+	case 0:
+	case 1:
+		return ParamErrorf("cannot infer the model from %s: only %s fits, but is not inferred from that; give %s %[2]s", fs, candidates[0], ParamModel)
+	default:
 		return ParamErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
 	}
 	for _, f := range s.fs {

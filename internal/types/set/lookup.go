@@ -23,7 +23,7 @@ var lookupSetDefinition = models.Definition{
 	Record:  "clew.model.LookupSet",
 	Object:  "set",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":contains") && s.Any(":add", ":insert", ":remove"))
+		return models.FitsIf(s.Any(":contains", ":lookup") && s.Any(":add", ":insert", ":remove", ":delete"))
 	},
 	New: newLookupSet,
 }
