@@ -62,8 +62,8 @@ func TestTheFilesForPipelines(t *testing.T) {
 			[]string{"clew.xml", "clew.sarif", "pages/index.html", "pages/store/etcd/1/history.html"}},
 		{"github.yml", "bash", 3, write, exitValid, "", []string{"clew.xml", "clew.sarif", "pages/index.html"}},
 		{"github.yml", "bash", 3, "{", exitUsage, "::error file=store/etcd/1/history.edn,line=1,col=2,title=clew%3A unreadable::", []string{"clew.xml", "clew.sarif"}},
-		{"gitlab.yml", "sh", 7, stale, exitInvalid, "\netcd/1  register (inferred)      INVALID ", []string{"clew.xml", "pages/index.html"}},
-		{"gitlab.yml", "sh", 7, write, exitValid, "\netcd/1  register (inferred)      valid ", []string{"clew.xml"}},
+		{"gitlab.yml", "sh", 7, stale, exitInvalid, "\netcd/1  register (inferred)                INVALID ", []string{"clew.xml", "pages/index.html"}},
+		{"gitlab.yml", "sh", 7, write, exitValid, "\netcd/1  register (inferred)                valid ", []string{"clew.xml"}},
 	} {
 		all := steps(t, c.file)
 		if len(all) != c.steps {
