@@ -36,6 +36,8 @@ var promises = map[string][]string{
 	"Lookahead":      {"may not follow", "may lead"},
 	"Guide":          {"../internal/engines/small_test.go TestEverySmallHistoryAgreesWithTheOracle"},
 	"Liveness":       {"needs", "leaves the rest"},
+	"Levels":         {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
+	"Hindsight":      {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Relaxed":        {"relaxed"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},

@@ -79,7 +79,9 @@ func (o *Operations) Prefix(t int32) Cut {
 			res = Open
 		}
 		cut.Append(o.Inv[i], res, op)
-		cut.Of = append(cut.Of, o.Of[i])
+		if len(o.Of) > 0 { // operations that are built and not read have none
+			cut.Of = append(cut.Of, o.Of[i])
+		}
 		cut.Rows = append(cut.Rows, i)
 	}
 	return cut

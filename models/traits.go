@@ -83,6 +83,13 @@ type Traits struct {
 	Guide *Guide
 	// Liveness says which values of a state still matter.
 	Liveness *Liveness
+	// Levels says which sums the answers show.
+	Levels *Levels
+	// Hindsight returns a model with smaller states, under which exactly these operations are linearizable if and only
+	// if they are under this one: it uses what their answers show later. It returns nil if the answers contradict each
+	// other. A log of which few offsets are told has as many states as orders of its appends; if it is known what reads
+	// will find, a state is its length.
+	Hindsight func(ops *Operations) Model
 	// Relaxed returns a model with the same states and with all steps of this one, and more. A history that is not
 	// linearizable there is not linearizable here. Without bounds, the order of a bank's transfers does not matter: a
 	// wrong read among 5,000 events takes 0.9 s instead of 2.4 s.
@@ -130,6 +137,34 @@ type Lookahead struct {
 	// ways lead to the same state. False means nothing. None of the others is a pure read.
 	MayLead func(s State, op Op, others []Op) bool
 }
+
+// Levels is for a model whose operations raise and lower levels, and whose answers bound them: the number of elements
+// of a queue, or of those that are a certain value, the balance of an account, how often a key has been set to a value.
+// A level lies between what the completed operations make of it and what the open ones may make of it. If an answer is
+// beyond that, the history is not linearizable, whatever the order. A pop of a value that nothing pushed is refuted in a
+// millisecond, with 40 crashed operations that a search would try in every order.
+type Levels struct {
+	// Start returns a level of the initial state.
+	Start func(level int64) int64
+	// Moves appends what op adds to levels if it happens.
+	Moves func(dst []Move, op Op) []Move
+	// Shows appends what an op that has completed says of levels as they are right after it.
+	Shows func(dst []Bound, op Op) []Bound
+	// NotNegative says that no level is ever less than 0.
+	NotNegative bool
+}
+
+// Move is an amount that is added to a level: from Least to Most, if it depends on the state.
+type Move struct{ Level, Least, Most int64 }
+
+// Unbounded is more than any level.
+const Unbounded = 1 << 40
+
+// By returns a Move of a certain amount.
+func By(level, amount int64) Move { return Move{level, amount, amount} }
+
+// Bound says that a level is from Least to Most.
+type Bound struct{ Level, Least, Most int64 }
 
 // Guide is for a model that knows which operations are worth trying before the goal. The goal must happen next, because
 // it returns before all other open operations. The open operations may happen in any order that the model allows.

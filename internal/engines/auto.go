@@ -90,11 +90,13 @@ type history struct {
 	register, stack, queue bool
 	many                   bool // operations have crashed
 	busy                   bool // it is a register that is too much for a search over configurations
+	hindsight              bool // there is a model that uses what is shown later
 	looser                 bool // there is a model in which more is linearizable
 }
 
 func look(ops *models.Operations) *history {
-	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: looser(ops.Model) != nil}
+	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: looser(ops.Model) != nil,
+		hindsight: ops.Model.Traits().Hindsight != nil}
 	for _, res := range ops.Res {
 		if res == models.Open {
 			h.crashed++
@@ -121,7 +123,15 @@ func suited(ops *models.Operations) []fallback.Engine {
 func (easyFirst) Name() string { return auto }
 
 // Decide implements fallback.Engine.
-func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+func (e easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	fail := refutedByLevels(ops)
+	if fail == models.Open {
+		return e.search(ctx, ops, lim)
+	}
+	return upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim) })
+}
+
+func (easyFirst) search(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	return Turns{
 		Engines: suited(ops), First: easyWork + easyPerOperation*int64(ops.Len()), Turn: turnWork, Apart: hardWork,
 	}.Decide(ctx, ops, lim)

@@ -88,6 +88,19 @@ var table = []Entry{
 		turn: func(h *history) int { return when(h.looser, 3) },
 	},
 	{
+		Name: "hindsight", New: always(hindsight{}), part: true,
+		turn: func(h *history) int { return when(h.hindsight, 1) },
+	},
+	{
+		Name: "beam", New: always(configs.Beam{}),
+		turn: func(h *history) int {
+			if h.looser && h.many {
+				return 1
+			}
+			return when(h.many && !h.register && !h.queue && !h.stack, 3)
+		},
+	},
+	{
 		Name: "refuter", New: always(refuter{}), part: true,
 		turn: func(h *history) int { return when(h.many && !h.register && !h.queue, 7) },
 	},

@@ -1,8 +1,11 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
+	"sort"
 
 	"clew/fallback"
 	"clew/internal/engines/configs"
@@ -11,7 +14,7 @@ import (
 )
 
 // before finds what comes before a failure.
-var before = Turns{Engines: []fallback.Engine{configs.Window{}, configs.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
+var before = Turns{Engines: []fallback.Engine{configs.Window{}, configs.Beam{}, configs.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
 
 // loosener decides operations under a looser model, and gives up if it finds no
 // refutation. A linearization, including its crashed operations, is one under the
@@ -39,6 +42,56 @@ func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback
 	return failsBy(ctx, ops, lim, a.FailEvent, a.Work)
 }
 
+// hindsight decides operations under a model that knows what their answers show later.
+type hindsight struct{}
+
+// Name implements fallback.Engine.
+func (hindsight) Name() string { return "hindsight" }
+
+// Decide implements fallback.Engine. If the operations are not linearizable, those up to an
+// earlier completion show less, and may be. So it searches for the first completion at which
+// what was shown by then makes them fail. That is not before the one at which they fail with
+// all that is shown.
+func (h hindsight) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	a := h.known(ctx, ops, lim)
+	if a.Verdict != jepsen.Invalid {
+		return a
+	}
+	var ends []int32
+	for _, res := range ops.Res {
+		if res != models.Open && res >= a.FailEvent {
+			ends = append(ends, res)
+		}
+	}
+	slices.Sort(ends)
+	work := a.Work
+	var unknown fallback.Answer
+	i := sort.Search(len(ends), func(i int) bool {
+		cut := ops.Prefix(ends[i])
+		a := h.known(ctx, cut.Operations, lim)
+		work += a.Work
+		if a.Verdict == jepsen.Unknown {
+			unknown = a
+		}
+		return a.Verdict == jepsen.Invalid
+	})
+	if unknown.Cause != "" || i == len(ends) {
+		return fallback.Answer{Cause: cmp.Or(unknown.Cause, fallback.GaveUp), Work: work}
+	}
+	a = upTo(ops, ends[i], func(prefix *models.Operations) fallback.Answer { return h.known(ctx, prefix, lim) })
+	a.Work += work
+	return a
+}
+
+// known decides operations with all that they show. FailEvent may be too early.
+func (hindsight) known(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	m := ops.Model.Traits().Hindsight(ops)
+	if m == nil {
+		return fallback.Answer{Verdict: jepsen.Invalid}
+	}
+	return before.Decide(ctx, ops.Under(m), lim)
+}
+
 // refuter looks for a refutation by configs.Refute, and gives up if it finds none.
 type refuter struct{}
 
@@ -61,15 +114,22 @@ func (refuter) Decide(ctx context.Context, ops *models.Operations, lim fallback.
 // failsBy finds where operations fail that are known to fail at a
 // return or earlier.
 func failsBy(ctx context.Context, ops *models.Operations, lim fallback.Limits, fail int32, work int64) fallback.Answer {
-	cut := ops.Prefix(fail - 1)
-	a := before.Decide(ctx, cut.Operations, lim)
-	a.Renumber(cut)
+	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return before.Decide(ctx, prefix, lim) })
 	a.Work += work
-	switch a.Verdict {
-	case jepsen.Valid:
-		a.Verdict, a.FailEvent = jepsen.Invalid, fail
-	case jepsen.Unknown:
+	if a.Verdict == jepsen.Unknown {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
+	}
+	return a
+}
+
+// upTo decides operations that are known to fail at a return or earlier, given a
+// function that decides what comes before it.
+func upTo(ops *models.Operations, fail int32, decide func(prefix *models.Operations) fallback.Answer) fallback.Answer {
+	cut := ops.Prefix(fail - 1)
+	a := decide(cut.Operations)
+	a.Renumber(cut)
+	if a.Verdict == jepsen.Valid {
+		a.Verdict, a.FailEvent = jepsen.Invalid, fail
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"clew/internal/engines/configs"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
+	"clew/internal/oracle"
 	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
@@ -71,5 +72,57 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 	t.Logf("%d of %d refuted", refuted, invalid)
 	if refuted == 0 || refuted == invalid {
 		t.Error("that tells too little")
+	}
+}
+
+// parts are engines that may give up.
+var parts = map[string]fallback.Engine{"beam": configs.Beam{}, "hindsight": hindsight{}, "all in turns": easyFirst{}}
+
+// What the engines say that give up on some histories, and what the levels rule out, is
+// compared with the oracle.
+func TestRefutationsAndBeamsAgreeWithTheOracle(t *testing.T) {
+	n := effort.Histories(400, 40_000)
+	for _, spec := range testops.Models() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			invalid, refuted := 0, 0
+			for seed := range n {
+				r := gen.Rand(seed)
+				o := gen.Options{Operations: 3 + r.IntN(8), Processes: 2 + r.IntN(4), Values: 1 + r.IntN(3), Crashes: 0.5 * r.Float64()}
+				whole, text := testops.Generated(t, spec, o, seed)
+				for _, ops := range whole.Parts() {
+					want := oracle.Decide(ops, oracle.Options{})
+					if !want.Linearizable {
+						invalid++
+					}
+					if fail := refutedByLevels(ops); fail != models.Open {
+						refuted++
+						if want.Linearizable || fail < want.Fail {
+							t.Fatalf("the levels rule out event %d, but the first failure is %v:\n%s", fail, want, text)
+						}
+					}
+					for name, engine := range parts {
+						if name == "hindsight" && ops.Model.Traits().Hindsight == nil {
+							continue
+						}
+						a := engine.Decide(context.Background(), ops, fallback.Limits{})
+						switch {
+						case a.Verdict == jepsen.Unknown && name != "all in turns":
+							continue
+						case a.Verdict == jepsen.Unknown, (a.Verdict == jepsen.Valid) != want.Linearizable,
+							a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail:
+							t.Fatalf("%s says %d (event %d), but it is %v:\n%s", name, a.Verdict, a.FailEvent, want, text)
+						}
+						if err := enginetest.Shows(ops, a); err != nil {
+							t.Fatalf("%s: %v\n%s", name, err, text)
+						}
+					}
+				}
+			}
+			t.Logf("the levels rule out %d of %d", refuted, invalid)
+			if traits := testops.Read(t, spec, "").Model.Traits(); refuted == 0 && invalid > 0 && traits.Levels != nil {
+				t.Error("the levels rule out nothing")
+			}
+		})
 	}
 }

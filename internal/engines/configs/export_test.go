@@ -7,3 +7,11 @@ func ProveLocallyAtOnce() (restore func()) {
 	firstPatience, firstSpan = 1, 1
 	return func() { firstPatience, firstSpan = patience, span }
 }
+
+// NarrowBeams makes beams so narrow that they drop almost everything, until the caller calls
+// the function that it returns.
+func NarrowBeams() (restore func()) {
+	before := beams
+	beams = []beam{{most: 1}, {most: 2, least: 1}}
+	return func() { beams = before }
+}

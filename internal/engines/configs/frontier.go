@@ -43,17 +43,22 @@ func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim fallba
 	s := newFrontierSearch(m)
 	s.start(0, s.Space.Number(ops.Model.Init()), make([]uint64, s.width))
 	failed := s.run(0, int32(len(s.Ends)))
-	switch {
-	case s.Cause != "":
+	if s.Cause != "" {
 		return fallback.Answer{Cause: s.Cause, Passed: int64(s.at), Held: s.held(), Work: s.Done()}
-	case failed >= 0:
-		a := fallback.Answer{Verdict: jepsen.Invalid, Work: s.Done(), Order: s.settle(s.orderTo(s.layer.trail[0])), FailEvent: s.Ends[failed]}
-		for _, at := range s.layer.trail[1:min(len(s.layer.trail), fallback.MaxOthers)] {
-			a.Others = append(a.Others, s.settle(s.orderTo(at)))
-		}
-		return a
 	}
-	return fallback.Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0])), Work: s.Done()}
+	return s.decided(failed)
+}
+
+// decided returns the answer of a search that failed at a return, or nowhere if that is -1.
+func (s *frontierSearch) decided(failed int32) fallback.Answer {
+	if failed < 0 {
+		return fallback.Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0])), Work: s.Done()}
+	}
+	a := fallback.Answer{Verdict: jepsen.Invalid, Work: s.Done(), Order: s.settle(s.orderTo(s.layer.trail[0])), FailEvent: s.Ends[failed]}
+	for _, at := range s.layer.trail[1:min(len(s.layer.trail), fallback.MaxOthers)] {
+		a.Others = append(a.Others, s.settle(s.orderTo(at)))
+	}
+	return a
 }
 
 // maxEndless is how many states a model may have for a refutation. Some models have infinitely many, ever larger states
@@ -91,6 +96,7 @@ type frontierSearch struct {
 	layer, next layer      // about to pass the current return, and past it
 	seen        *antichain // at the current return
 	seenTrail   []int32    // by configuration of seen
+	seenPlan    []plan     // the same
 	queue       [][]int32  // of seen, to be expanded, by how many crashed operations they use
 	passed      *antichain // past the current return
 	passedTrail []int32
@@ -101,6 +107,7 @@ type frontierSearch struct {
 	silent          bool   // how it gets there is not needed
 	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
 	maxStates       int    // it gives up if it meets more, unless that is 0
+	*beam                  // nil: it drops nothing
 
 	c    []uint64 // a configuration in the making
 	rows []int32  // rows that it has linearized since the configuration that it was made from
@@ -159,6 +166,9 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 		}
 		if len(s.trail) > s.collect {
 			s.sweep()
+			if s.beam != nil {
+				s.oldest = k + 1 // the trails of other layers are gone
+			}
 		}
 	}
 	return -1
@@ -178,19 +188,25 @@ func (s *frontierSearch) held() int64 {
 func (s *frontierSearch) passAll(k int32) {
 	s.seen.empty()
 	s.passed.empty()
-	s.seenTrail, s.passedTrail, s.queue = s.seenTrail[:0], s.passedTrail[:0], s.queue[:0]
+	if s.beam != nil {
+		s.fewest = 0
+	}
+	s.seenTrail, s.seenPlan, s.passedTrail, s.queue = s.seenTrail[:0], s.seenPlan[:0], s.passedTrail[:0], s.queue[:0]
 	for i, state := range s.layer.states {
 		copy(s.c, s.layer.configs[i*s.width:])
 		s.expect(k, state, s.layer.trail[i])
 	}
-	for uses := 0; uses < len(s.queue); uses++ {
-		for i := 0; i < len(s.queue[uses]); i++ {
+	for uses := 0; uses < len(s.queue) && !s.isFull(); uses++ {
+		for i := 0; i < len(s.queue[uses]) && !s.isFull(); i++ {
 			if s.steps++; s.isSpent() || !s.Tick() {
 				return
 			}
 			if at := s.queue[uses][i]; !s.seen.isDead(at) {
-				s.expand(k, at)
+				s.expand(k, at, s.beam.first())
 			}
+		}
+		if s.beam != nil && !s.useCrashed(k, uses) {
+			break
 		}
 	}
 	s.next.states, s.next.configs, s.next.trail = s.next.states[:0], s.next.configs[:0], s.next.trail[:0]
@@ -210,9 +226,16 @@ func (s *frontierSearch) passAll(k int32) {
 // not counting s.rows.
 func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
-	if s.lookAhead(k, state, s.c) != hopeless && !s.seen.covered(k, state, s.c) {
-		at := s.seen.add(k, state, s.c)
-		s.seenTrail = append(fallback.Grow(&s.Budget, s.seenTrail, 1), s.extend(trail))
+	if !s.seen.covered(k, state, s.c) {
+		p := s.lookAhead(k, state, s.c)
+		at := s.seen.add(k, state, s.c) // even if it is hopeless: then so is what it covers
+		s.seenTrail = append(fallback.Grow(&s.Budget, s.seenTrail, 1), -1)
+		s.seenPlan = append(fallback.Grow(&s.Budget, s.seenPlan, 1), p)
+		if p == hopeless {
+			s.rows = s.rows[:0]
+			return
+		}
+		s.seenTrail[at] = s.extend(trail)
 		uses := s.uses(s.c)
 		for len(s.queue) <= uses {
 			if len(s.queue) < cap(s.queue) {
@@ -240,20 +263,26 @@ func (s *frontierSearch) extend(trail int32) int32 {
 }
 
 // expand lets a configuration of seen pass the k-th return, if it may. It also
-// queues the other configurations that this one leads to there.
-func (s *frontierSearch) expand(k, at int32) {
+// queues the other configurations that some choices lead to there.
+func (s *frontierSearch) expand(k, at int32, which choices) {
 	returning := s.OpenRows(k)[0]
 	state, c := s.seen.config(at)
 	if s.discharged(c, returning) && !s.free(c, returning) {
+		if which != all && which != notCrashed {
+			return
+		}
 		copy(s.c, c)
 		s.arrive(k, state, at)
 		return
 	}
-	p := s.lookAhead(k, state, c)
+	p := s.seenPlan[at]
 	for choice := range s.choices(k) {
 		_, c := s.seen.config(at)
 		if p >= guided {
 			s.gatherAll(k, c)
+		}
+		if which != all && s.which(k, choice) != which {
+			continue
 		}
 		row, crash, ok := s.choose(k, choice, state, c, p)
 		if !ok {

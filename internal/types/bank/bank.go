@@ -67,6 +67,7 @@ func (m *bank) offers() models.Traits {
 		},
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 	}
+	t.Levels = m.levels()
 	if !m.negative {
 		t.Relaxed = m.relaxed
 	}
@@ -200,6 +201,52 @@ func (m *bank) Step(dst []models.State, s models.State, op models.Op) []models.S
 	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
 }
 
+// total is a level: the sum of all accounts. The others are balances, by the account's class.
+const total = -1
+
+func (m *bank) levels() *models.Levels {
+	return &models.Levels{
+		Start: func(level int64) (n int64) {
+			if level != total {
+				return balance(m.Initial, int32(level))
+			}
+			return sum(m.Initial)
+		},
+		Moves: func(dst []models.Move, op models.Op) []models.Move {
+			if !m.Mutates(op) {
+				return dst
+			}
+			t := m.transfers[op.A]
+			return append(dst, models.By(int64(t.from), -int64(t.amount)), models.By(int64(t.to), int64(t.amount)))
+		},
+		Shows:       m.shows,
+		NotNegative: !m.negative,
+	}
+}
+
+func (m *bank) shows(dst []models.Bound, op models.Op) []models.Bound {
+	if op.Kind == bankTransfer {
+		return dst
+	}
+	saw := m.reads[op.A]
+	dst = append(dst, models.Bound{Level: total, Least: sum(saw), Most: sum(saw)})
+	for _, s := range [...]models.State{saw, m.Initial} {
+		for i := 0; i < len(s); i += 3 {
+			n := balance(saw, s[i])
+			dst = append(dst, models.Bound{Level: int64(s[i]), Least: n, Most: n})
+		}
+	}
+	return dst
+}
+
+// sum returns the sum of all balances.
+func sum(s models.State) (n int64) {
+	for i := 0; i < len(s); i += 3 {
+		n += home.Number(s[i+1 : i+3])
+	}
+	return n
+}
+
 // relaxed returns a bank whose accounts may hold less than 0: the order of transfers does not
 // matter there.
 func (m *bank) relaxed() models.Model {
@@ -250,7 +297,7 @@ type missing struct {
 const (
 	maxMissing = 32
 	maxMovers  = 64
-	maxMoves   = 1000
+	maxMoves   = 200
 )
 
 // add says that an account must gain an amount. It returns false if there are too many

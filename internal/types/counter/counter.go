@@ -39,6 +39,7 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 	m := &counter{Base: home.NewBase(b), fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
 	m.Offered = models.Traits{
+		Levels: m.levels(),
 		Survey: m.survey,
 		Opening: func() models.Opening {
 			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
@@ -179,6 +180,21 @@ func (m *counter) mayFollow(s models.State, op models.Op, others []models.Op) bo
 		}
 	}
 	return least <= missing && missing <= most
+}
+
+// levels has the total as its only level.
+func (m *counter) levels() *models.Levels {
+	return &models.Levels{
+		Start: func(int64) int64 { return home.Number(m.Initial) },
+		Moves: func(dst []models.Move, op models.Op) []models.Move { return append(dst, models.By(0, int64(op.A))) },
+		Shows: func(dst []models.Bound, op models.Op) []models.Bound {
+			if op.Kind != models.Plus {
+				saw := m.totals.List[op.B]
+				dst = append(dst, models.Bound{Level: 0, Least: saw, Most: saw})
+			}
+			return dst
+		},
+	}
 }
 
 // mayLead rests on that the order of additions does not matter unless an operation sees the

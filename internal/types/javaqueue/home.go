@@ -1,4 +1,3 @@
-// Package javaqueue is the home of java-queue: java.util.Queue with all its methods.
 package javaqueue
 
 import (

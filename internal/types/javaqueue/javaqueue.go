@@ -97,6 +97,7 @@ func newJavaQueue(b *models.Binding) (models.Reader, error) {
 		Finish:    m.finish,
 		Opening:   m.opening,
 		Run:       m.run,
+		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows, NotNegative: true},
 		Droppable: &models.Droppable{Lasting: func() []int32 { return m.Initial }, Touches: m.touches},
 	}
 	for kind, f := range Fs {

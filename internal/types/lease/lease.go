@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
+	m.Offered = models.Traits{Levels: m.levels(), Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
 	}
@@ -149,6 +149,38 @@ func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.
 		owner = int32(edn.Nil)
 	}
 	return models.Only(dst, owner, epoch, told)
+}
+
+// epochs is added to an epoch to name its level. The other levels are owners.
+const epochs = 1 << 32
+
+// levels are how often each owner has claimed the lease, and how often each epoch can
+// still be claimed.
+func (m *lease) levels() *models.Levels {
+	return &models.Levels{
+		Start: func(level int64) int64 {
+			if level >= epochs && level != epochs+int64(m.Initial[1]) || level == int64(m.Initial[0]) {
+				return 1
+			}
+			return 0
+		},
+		Moves: func(dst []models.Move, op models.Op) []models.Move {
+			if op.Kind != leaseClaim {
+				return dst
+			}
+			if op.B != 0 {
+				dst = append(dst, models.By(epochs+int64(op.B), -1))
+			}
+			return append(dst, models.By(int64(op.A), 1))
+		},
+		Shows: func(dst []models.Bound, op models.Op) []models.Bound {
+			if op.Kind == leaseClaim || edn.ID(op.A) == edn.Nil {
+				return dst
+			}
+			return append(dst, models.Bound{Level: int64(op.A), Least: 1, Most: models.Unbounded})
+		},
+		NotNegative: true,
+	}
 }
 
 // Mutates also returns true for operations that tell the epoch.

@@ -54,11 +54,13 @@ func newLog(b *models.Binding) (models.Reader, error) {
 		told: b.Spec.Answers == models.AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
 	m.Initial = models.State{0}
 	m.Offered = models.Traits{
-		Survey:  m.survey,
-		Opening: m.opening,
-		Run:     m.run,
-		Weight:  func(models.State) int64 { return 64 }, // a node is held as long as its number is
-		Shape:   func() models.Shape { return models.LogShape{Init: m.first, Lists: m.lists} },
+		Survey:    m.survey,
+		Opening:   m.opening,
+		Run:       m.run,
+		Hindsight: m.hindsight,
+		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows},
+		Weight:    func(models.State) int64 { return 64 }, // a node is held as long as its number is
+		Shape:     func() models.Shape { return models.LogShape{Init: m.first, Lists: m.lists} },
 		Lookahead: &models.Lookahead{
 			MayFollow: m.mayFollow,
 			MayLead:   func(models.State, models.Op, []models.Op) bool { return false },
@@ -356,6 +358,43 @@ func (m *log) Step(dst []models.State, s models.State, op models.Op) []models.St
 }
 
 func (m *log) Mutates(op models.Op) bool { return op.Kind == models.AppendTo }
+
+// length is a level: that of the list. The others are how often it holds each value.
+const length = -1
+
+func (m *log) start(level int64) (n int64) {
+	for _, x := range m.first {
+		if level == length || int64(x) == level {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *log) moves(dst []models.Move, op models.Op) []models.Move {
+	if op.Kind == models.AppendTo {
+		dst = append(dst, models.By(int64(op.A), 1), models.By(length, 1))
+	}
+	return dst
+}
+
+func (m *log) shows(dst []models.Bound, op models.Op) []models.Bound {
+	at := int64(op.B)
+	switch op.Kind {
+	case models.AppendTo:
+		if at > 0 {
+			dst = append(dst, models.Bound{Level: length, Least: at, Most: at})
+		}
+	case models.ReadAt:
+		dst = append(dst, models.Bound{Level: length, Least: at + 1, Most: models.Unbounded},
+			models.Bound{Level: int64(op.A), Least: 1, Most: models.Unbounded})
+	case models.ReadNothing:
+		dst = append(dst, models.Bound{Level: length, Least: 0, Most: at})
+	case models.Tail:
+		dst = append(dst, models.Bound{Level: length, Least: at, Most: at})
+	}
+	return dst
+}
 
 // mayFollow rests on that a list only grows, and by at most the number of values that the
 // others append.

@@ -82,6 +82,7 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		Opening:    m.opening,
 		Run:        m.run,
 		Partition:  &models.Partition{Of: m.part, Project: m.project},
+		Levels:     &models.Levels{Start: m.start, Moves: m.moves, Shows: m.atLeastOnce},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Liveness: &models.Liveness{
 			At:      func(s models.State, place int32) int32 { return orNil(m.value(s, place)) },
@@ -334,6 +335,42 @@ func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
 	for _, mop := range m.txns[op.A] {
 		if mop.write && mop.outer {
 			dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+		}
+	}
+	return dst
+}
+
+// level returns the level of a cell: how often it has been written.
+func level(c models.Cell) int64 { return int64(c.Place)<<32 | int64(c.Value) }
+
+func (m *multiRegister) start(level int64) int64 {
+	if orNil(m.first[level>>32]) == int32(level) {
+		return 1
+	}
+	return 0
+}
+
+func (m *multiRegister) moves(dst []models.Move, op models.Op) []models.Move {
+	for _, mop := range m.txns[op.A] {
+		if mop.write && mop.outer {
+			dst = append(dst, models.By(level(models.Cell{Place: mop.slot, Value: mop.value}), 1))
+		}
+	}
+	return dst
+}
+
+// atLeastOnce is Levels.Shows. If a transaction writes what it has read, that is not what it read.
+func (m *multiRegister) atLeastOnce(dst []models.Bound, op models.Op) []models.Bound {
+	before := len(dst)
+	for _, mop := range m.txns[op.A] {
+		if cell := (models.Cell{Place: mop.slot, Value: mop.value}); !mop.write && mop.outer {
+			dst = append(dst, models.Bound{Level: level(cell), Least: 1, Most: models.Unbounded})
+		} else if mop.write && mop.outer {
+			for i := range dst[before:] {
+				if dst[before+i].Level == level(cell) {
+					dst[before+i].Least++
+				}
+			}
 		}
 	}
 	return dst

@@ -59,10 +59,56 @@ func NewReader(b *models.Binding) (Reader, error) {
 func (q *Reader) Offers(own models.Traits) models.Traits {
 	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.FDrain) } // drains are collected in a list
 	own.Droppable = &models.Droppable{Lasting: func() []int32 { return q.Initial }, Touches: q.touches}
+	own.Levels = &models.Levels{Start: q.start, Moves: q.moves, Shows: q.shows, NotNegative: true}
 	if own.Opening == nil {
 		own.Opening = func() models.Opening { return q.OpeningFrom(func(elements []int32) {}) }
 	}
 	return own
+}
+
+// The levels of a queue are how often it holds each element, by class, and its size.
+const size = -1
+
+func (q *Reader) start(level int64) int64 {
+	return Held(q.Initial, level)
+}
+
+// Held returns how many elements some content has of a class, or altogether.
+func Held(content models.State, level int64) (n int64) {
+	for _, x := range content {
+		if level == size || int64(x) == level {
+			n++
+		}
+	}
+	return n
+}
+
+func (q *Reader) moves(dst []models.Move, op models.Op) []models.Move {
+	switch op.Kind {
+	case models.Enqueue:
+		return append(dst, models.By(int64(op.A), 1), models.By(size, 1))
+	case models.Dequeue:
+		return append(dst, models.By(int64(op.A), -1), models.By(size, -1))
+	case models.DequeueAny:
+		return append(dst, models.Move{Level: size, Least: -1, Most: 0})
+	case models.Drain:
+		for _, x := range q.drains[op.A] {
+			dst = append(dst, models.By(int64(x), -1), models.By(size, -1))
+		}
+	case models.DrainAny:
+		return append(dst, models.Move{Level: size, Least: -models.Unbounded, Most: 0})
+	}
+	return dst
+}
+
+func (q *Reader) shows(dst []models.Bound, op models.Op) []models.Bound {
+	switch op.Kind {
+	case models.DequeueEmpty:
+		return append(dst, models.Bound{Level: size, Least: 0, Most: 0})
+	case models.Peek:
+		return append(dst, models.Bound{Level: int64(op.A), Least: 1, Most: models.Unbounded})
+	}
+	return dst
 }
 
 // saysEmpty says whether a value means that the queue was empty.
