@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards module
+.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -44,6 +44,7 @@ bench-clients: ; $(call tool,bench) clients -limit 20s $(ARGS)
 bench-hitting: ; $(call tool,bench) hitting $(ARGS)
 bench-models: ; $(call tool,bench) models -limit 20s $(ARGS)
 bench-repeated: ; $(call tool,bench) repeated -limit 20s $(ARGS)
+bench-decided: ; $(call tool,bench) decided -limit 20s $(ARGS)
 bench-porcupine: ; $(call tool,bench) porcupine $(ARGS)
 pictures: ; $(call tool,pictures)
 knossos:

@@ -35,6 +35,7 @@ import (
 var tables = map[string]func(*bench) error{
 	"clients":   clients,
 	"crashes":   crashes,
+	"decided":   decided,
 	"hitting":   measureHitting,
 	"models":    measureModels,
 	"porcupine": porcupine,
@@ -51,6 +52,7 @@ type bench struct {
 	among  []string       // the engines to measure; nil: all of the table's
 	before string         // another build of clew, to measure with each engine; "": none
 	sizes  string         // for the table speed
+	keep   string         // the table decided leaves its histories in this folder; "": none
 	out    io.Writer      // for the table
 	status io.Writer      // for progress; nil if nothing shows it
 	clew   string         // the program
@@ -80,6 +82,7 @@ func run(args []string) error {
 	among := flags.String("engines", "", "measure only these of the table's engines, `a,b`")
 	before := flags.String("before", "", "measure each engine of another build of clew, a `PROGRAM`, right before the same engine")
 	sizes := flags.String("sizes", "10k,1M", "how many operations the histories of the table speed have")
+	keep := flags.String("keep", "", "leave the histories of the table decided in this `FOLDER`, and do not check them")
 	if len(args) == 0 || tables[args[0]] == nil {
 		return fmt.Errorf("which table: %s?", names)
 	}
@@ -95,7 +98,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir, sizes: *sizes, before: *before}
+	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir, sizes: *sizes, before: *before, keep: *keep}
 	if *among != "" {
 		b.among = strings.Split(*among, ",")
 	}
