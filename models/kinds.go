@@ -9,6 +9,7 @@ const (
 	Peek              // saw A first
 	Drain             // took these, one after another
 	DrainAny          // crashed: took some, one after another
+	Size              // there were A elements
 )
 
 // Kinds of counter. A is the number added. B is a place in the model's totals.

@@ -26,10 +26,12 @@ type (
 
 	// FIFOShape, LIFOShape and PriorityShape are containers of unique values: Enqueue,
 	// Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority. A FIFOShape also has
-	// Drain, whose A is a place in Drains, and DrainAny.
+	// Drain, whose A is a place in Drains, and DrainAny, and Size if Sizes is set. Sizes fit
+	// no near-linear decision.
 	FIFOShape struct {
 		Init   []int32
 		Drains [][]int32
+		Sizes  bool
 	}
 	LIFOShape     struct{ Init []int32 }
 	PriorityShape struct{ Init []int32 }

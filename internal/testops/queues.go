@@ -12,7 +12,7 @@ type Queues struct {
 	N, Processes, Values, Crashes int
 	Initial                       int // initial elements
 	Length                        int // about how long the queue is; the shorter, the more empty answers
-	Peeks, Drains                 int // of 20 operations
+	Peeks, Drains, Sizes          int // of 20 operations
 	Wrong                         int // wrong answers
 }
 
@@ -74,7 +74,7 @@ func (s Queues) Run(r *rand.Rand) (text, init string) {
 		}
 		if begun < s.N && running < s.Processes && (len(busy) == 0 || r.IntN(2) == 0) {
 			o := s.call(r, len(now))
-			o.process, o.crash = begun, r.IntN(s.N-begun) < crashes && o.f != ":peek"
+			o.process, o.crash = begun, r.IntN(s.N-begun) < crashes && o.f != ":peek" && o.f != ":size"
 			begun++
 			if o.crash {
 				crashes--
@@ -99,7 +99,11 @@ func (s Queues) Run(r *rand.Rand) (text, init string) {
 		}
 		if wrong > 0 && o.f != ":enqueue" && r.IntN(1+s.N-begun+len(busy)) < 2*wrong {
 			wrong--
-			o.saw = [][]int{nil, {r.IntN(s.Values)}, {r.IntN(s.Values)}}[r.IntN(3)]
+			if o.f == ":size" {
+				o.saw[0] += 1 - 2*r.IntN(2)
+			} else {
+				o.saw = [][]int{nil, {r.IntN(s.Values)}, {r.IntN(s.Values)}}[r.IntN(3)]
+			}
 		}
 		b.WriteString(o.text(":ok"))
 		busy, running = slices.Delete(busy, i, i+1), running-1
@@ -114,6 +118,8 @@ func (s Queues) call(r *rand.Rand, length int) *queueOp {
 		return &queueOp{f: ":peek"}
 	case k < s.Peeks+s.Drains:
 		return &queueOp{f: ":drain"}
+	case k < s.Peeks+s.Drains+s.Sizes:
+		return &queueOp{f: ":size"}
 	case r.IntN(length+s.Length) < s.Length:
 		return &queueOp{f: ":enqueue", saw: []int{r.IntN(s.Values)}}
 	}
@@ -131,6 +137,8 @@ func (s Queues) take(r *rand.Rand, o *queueOp, now []int) []int {
 			now = now[1:]
 		}
 		return now
+	case o.f == ":size":
+		o.saw = []int{len(now)}
 	case o.f == ":drain":
 		n := r.IntN(len(now) + 1)
 		o.saw, now = slices.Clone(now[:n]), now[n:]

@@ -59,12 +59,21 @@ func TestPlainJavaQueuesAreQueues(t *testing.T) {
 		text, init := s.Run(r)
 		return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
 	})
-	for _, other := range []string{":size :value 0", ":isEmpty :value false", ":offer :value false"} {
+	for _, other := range []string{":isEmpty :value false", ":offer :value false"} {
 		text := "{:process 0 :type :invoke :f " + strings.Replace(other, "false", "1", 1) + "}\n{:process 0 :type :ok :f " + other + "}"
 		if ops := testops.Read(t, models.Spec{Name: "java-queue"}, text); isQueue(ops.Model) {
 			t.Errorf("%s is an operation of a FIFO queue", other)
 		}
 	}
+}
+
+func TestSizesAgreeWithTheOracle(t *testing.T) {
+	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		s := testops.DrawQueues(r, 2, 10, 5)
+		s.Drains, s.Sizes, s.Length = 0, 1+r.IntN(12), s.Length+r.IntN(4)
+		text, init := s.Run(r)
+		return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+	})
 }
 
 // asJava turns a fifo-queue's history into a java-queue's. Every operation has a

@@ -20,7 +20,7 @@ type problem struct {
 
 	inv, res []int32 // by operation, in events of the history and those before it
 	kind     []models.Kind
-	value    []int32 // by operation: the number of its value, dense; a drain has a place in flat
+	value    []int32 // by operation: the number of its value, dense; a drain has a place in flat; a size
 	class    []int32 // by operation that crashed: its class
 	free     []int32 // operations that say nothing: drains of nothing that returned
 
@@ -33,7 +33,8 @@ type problem struct {
 	takeAny   int32   // the class of the other crashed dequeues
 	drains    []int32 // the classes of crashed drains of known values
 	drainAny  int32   // the class of the other crashed drains
-	empties   int32   // the place in out after the last empty answer
+	empties   int32   // the place in out after the last empty answer or size
+	sizes     bool    // there are sizes
 
 	// The values of all drains, each place with its drain and with whether it is the
 	// drain's last.
@@ -77,6 +78,8 @@ func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
 		switch kind {
 		case models.Enqueue, models.Dequeue, models.Peek:
 			p.value[op] = values.Of(ops.A[row])
+		case models.Size:
+			p.value[op], p.sizes = ops.A[row], true
 		case models.Drain:
 			p.value[op] = int32(len(p.flat))
 			drained := shape.Drains[ops.A[row]]
@@ -97,7 +100,7 @@ func (p *problem) says(op int32) bool {
 	switch p.kind[op] {
 	case models.Drain:
 		return p.value[op] != none
-	case models.Peek, models.DequeueEmpty:
+	case models.Peek, models.DequeueEmpty, models.Size:
 		return p.res[op] != models.Open
 	}
 	return true
@@ -125,7 +128,7 @@ func (p *problem) layOut(values int) {
 		case says:
 			side.End(op)
 			side.ops, side.res, side.passed = append(side.ops, op), append(side.res, p.res[op]), append(side.passed, passed)
-			if p.kind[op] == models.DequeueEmpty {
+			if kind := p.kind[op]; kind == models.DequeueEmpty || kind == models.Size {
 				p.empties = int32(len(p.out.ops))
 			}
 		case begins && returns:
@@ -214,6 +217,22 @@ func (p *problem) drained(op int32) string {
 		if p.last[i] {
 			return string(key)
 		}
+	}
+}
+
+// place marks an operation as linearized.
+func (p *problem) place(x *side, place *int32, w []uint64, op int32) {
+	if c := p.class[op]; c != none {
+		p.counts.Of[c].Use(w)
+		return
+	}
+	fallback.SetBit(w, x.Slot[op])
+	for ; int(*place) < len(x.ops); *place++ {
+		slot := x.Slot[x.ops[*place]]
+		if !fallback.HasBit(w, slot) {
+			break
+		}
+		fallback.ClearBit(w, slot)
 	}
 }
 

@@ -23,6 +23,7 @@ type frame struct {
 	in, out    int32 // places: everything before them is linearized
 	mode       int32
 	latest     int32 // the latest invocation in the second order so far, or none
+	owes       int32 // to the sizes that are linearized: the number of a list
 	came       step  // what led here
 	from, next int32 // among the choices
 }
@@ -50,6 +51,7 @@ type search struct {
 	width   int
 	choices []step // of the frames, one after another
 	visited visited
+	sizes   *sizes
 	work    int64
 	steps   int64
 
@@ -86,7 +88,7 @@ const (
 
 func newSearch(p *problem, r Rules) *search {
 	s := &search{problem: p, Rules: r, width: p.words + p.counts.Words(), offers: make([]offer, len(p.add)), best: none}
-	s.visited = visited{problem: p, Rules: r}
+	s.visited, s.sizes = visited{problem: p, Rules: r}, newSizes(p)
 	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
 		s.bound = p.enough()
 	}
@@ -161,7 +163,7 @@ func (s *search) apply(c step) bool {
 	case models.Enqueue:
 		s.place(&s.in, &f.in, w, op)
 		return s.added(f, w, op, c.drained())
-	case models.Peek:
+	case models.Peek, models.Size:
 		s.seen(f, w, op)
 		return true
 	case models.DrainAny:
@@ -210,28 +212,15 @@ func (s *search) seen(f *frame, w []uint64, op int32) {
 	s.place(&s.out, &f.out, w, op)
 }
 
-// place marks an operation as linearized.
-func (s *search) place(x *side, place *int32, w []uint64, op int32) {
-	if c := s.class[op]; c != none {
-		s.counts.Of[c].Use(w)
-		return
-	}
-	fallback.SetBit(w, x.Slot[op])
-	for ; int(*place) < len(x.ops); *place++ {
-		slot := x.Slot[x.ops[*place]]
-		if !fallback.HasBit(w, slot) {
-			break
-		}
-		fallback.ClearBit(w, slot)
-	}
-}
-
 // enter finds what can be tried in the last frame, if it is new.
 func (s *search) enter(remember bool) {
 	i := len(s.frames) - 1
 	f, w := &s.frames[i], s.bits[i*s.width:]
 	f.from = int32(len(s.choices))
 	f.next = f.from
+	if s.sizes.any && i > 0 && !s.sizes.owe(f, w) {
+		return
+	}
 	if f.out > s.best {
 		s.best, s.depth, s.noted = f.out, len(s.frames), false
 	}
@@ -243,9 +232,34 @@ func (s *search) enter(remember bool) {
 	case f.mode >= front+values:
 		s.goOn(f, w, f.mode-front-values)
 	case f.mode >= front:
+		s.size(f, w)
 		s.atFront(f, w, f.mode-front)
 	default:
+		s.size(f, w)
 		s.between(f, w)
+	}
+}
+
+// size finds the sizes that can come now, if the enqueues that come later make them right.
+func (s *search) size(f *frame, w []uint64) {
+	if f.out >= s.empties || !s.sizes.any {
+		return
+	}
+	harmless := s.harmless(f)
+	open := s.out.at(f.out)
+	for i, op := range open {
+		s.work++
+		if s.kind[op] != models.Size || fallback.HasBit(w, s.out.Slot[op]) {
+			continue
+		}
+		twin := false
+		for _, first := range open[:i] {
+			twin = twin || s.kind[first] == models.Size && s.value[first] == s.value[op] && !fallback.HasBit(w, s.out.Slot[first]) &&
+				(s.inv[first] < s.inv[op] || s.inv[first] < harmless)
+		}
+		if !twin || s.NoTwins {
+			s.choose(op)
+		}
 	}
 }
 
@@ -258,7 +272,7 @@ func (s *search) crashed(class int32, w []uint64, before int32) int32 {
 		return none
 	}
 	ops, used := s.classes[class], s.counts.Of[class].Used(w)
-	if used == len(ops) || s.inv[ops[used]] > before {
+	if used == len(ops) || s.inv[ops[used]] >= before {
 		return none
 	}
 	return ops[used]
@@ -348,20 +362,27 @@ func (s *search) twin(op int32, first *int32, harmless int32) bool {
 // values that something can then see or take.
 func (s *search) between(f *frame, w []uint64) {
 	before := s.out.res[f.out]
-	if f.out < s.empties {
+	owed := s.sizes.lists[f.owes]
+	if f.out < s.empties && len(owed) == 0 {
 		for _, op := range s.out.at(f.out) {
 			s.work++
 			if s.kind[op] != models.DequeueEmpty || fallback.HasBit(w, s.out.Slot[op]) || max(f.latest, s.inv[op]) > s.in.res[f.in] {
 				continue
 			}
-			if s.choose(op); f.mode == idle && !s.NoEagerEmpties {
+			if f.mode == idle && !s.NoEagerEmpties {
+				s.choices = s.choices[:f.from]
+				s.choose(op)
 				return
 			}
+			s.choose(op)
 		}
 	}
 	s.round++
 	rank := s.wants(f, w, before)
 	s.adds = s.adds[:0]
+	if len(owed) > 0 {
+		before = min(before, owed[0].before)
+	}
 	for _, op := range s.in.at(f.in) {
 		s.work++
 		if s.inv[op] < before && !fallback.HasBit(w, s.in.Slot[op]) {
@@ -414,7 +435,7 @@ func (s *search) wants(f *frame, w []uint64, before int32) int32 {
 	for i, op := range s.out.at(f.out) {
 		s.work++
 		value := s.value[op]
-		if value == none || fallback.HasBit(w, s.out.Slot[op]) {
+		if value == none || s.kind[op] == models.Size || fallback.HasBit(w, s.out.Slot[op]) {
 			continue
 		}
 		if s.kind[op] == models.Drain {
@@ -451,5 +472,5 @@ func (s *search) want(value, rank int32) {
 // bytes returns how much memory the search holds.
 func (s *search) bytes() int64 {
 	frames := int64(unsafe.Sizeof(frame{}))*int64(cap(s.frames)) + 8*int64(cap(s.bits))
-	return frames + 4*int64(cap(s.choices)+cap(s.order)) + s.visited.bytes()
+	return frames + 4*int64(cap(s.choices)+cap(s.order)) + s.visited.bytes() + s.sizes.bytes()
 }

@@ -64,7 +64,7 @@ func (v *visited) add(f *frame, w []uint64) bool {
 	if 2*int(v.lists) >= len(v.heads) {
 		v.grow()
 	}
-	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.mode)
+	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.owes)<<32|uint64(f.mode)
 	bits, counts := w[:v.words], w[v.words:v.words+v.counts.Words()]
 	at := v.find(place, mode, bits)
 	head := v.heads[at]

@@ -10,8 +10,11 @@ import (
 // search has taken.
 func (p *problem) before(steps []step, until int32) []models.Row {
 	m := merger{problem: p}
-	m.replay(steps)
+	m.replay(steps, until)
 	placed := make([]bool, len(p.inv))
+	if p.sizes {
+		m.fill()
+	}
 	for _, op := range m.adds {
 		placed[op] = true
 	}
@@ -28,20 +31,23 @@ type merger struct {
 	*problem
 	adds, sees []int32
 	needs      []int32 // by place in sees: how many enqueues precede it
+	first      int32   // 1 if some element is first, else 0
 }
 
-// replay splits the steps into the two orders.
-func (m *merger) replay(steps []step) {
+// replay splits the steps into the two orders, without sizes that return later.
+func (m *merger) replay(steps []step, until int32) {
 	drain := none // a drain that is not complete
 	after := none // the place in flat after what it has taken
 	for _, s := range steps {
 		op := s.op()
 		if m.kind[op] == models.Enqueue {
 			m.adds = append(m.adds, op)
+			m.first = 0
 			switch {
 			case s.drained():
 				m.needs[len(m.needs)-1] = int32(len(m.adds))
 			case drain == none:
+				m.first = 1
 			case m.last[after]:
 				m.see(drain)
 				drain = none
@@ -54,12 +60,41 @@ func (m *merger) replay(steps []step) {
 			drain, after = op, m.value[op]+1
 			continue
 		}
+		switch m.kind[op] {
+		case models.Size:
+			if m.res[op] < until {
+				m.sees, m.needs = append(m.sees, op), append(m.needs, int32(len(m.adds))-m.first+m.value[op])
+			}
+			continue
+		case models.Peek:
+		default:
+			m.first = 0
+		}
 		m.see(op)
 	}
 }
 
 func (m *merger) see(op int32) {
 	m.sees, m.needs = append(m.sees, op), append(m.needs, int32(len(m.adds)))
+}
+
+// fill adds enqueues until all sizes are right.
+func (m *merger) fill() {
+	var list []owed
+	before, n := models.Open, int32(len(m.adds))
+	for i, op := range slices.Backward(m.sees) {
+		if before = min(before, m.res[op]); m.kind[op] == models.Size && m.needs[i] > n {
+			list = append(list, owed{m.needs[i] - n, before, none})
+		}
+	}
+	slices.Reverse(list)
+	w, place := make([]uint64, m.words+m.counts.Words()), int32(0)
+	for _, op := range m.adds {
+		m.place(&m.in, &place, w, op)
+	}
+	x := filler{problem: m.problem, marks: make([]int32, len(m.inv))}
+	x.fill(place, w, list)
+	m.adds = append(m.adds, x.picked...)
 }
 
 // merge returns one order that respects both orders, time, and the needed enqueues.
@@ -69,7 +104,7 @@ func (m *merger) merge() []int32 {
 	next[len(m.sees)] = models.Open
 	for i := len(m.sees) - 1; i >= 0; i-- {
 		next[i] = next[i+1]
-		if m.kind[m.sees[i]] == models.DequeueEmpty {
+		if kind := m.kind[m.sees[i]]; kind == models.DequeueEmpty || kind == models.Size {
 			next[i] = m.needs[i]
 		}
 	}

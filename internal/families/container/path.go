@@ -12,6 +12,9 @@ import (
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.FIFOShape:
+		if s.Sizes {
+			return nil, "does not support :size"
+		}
 		return startsEmpty(fifoQueue, s.Init)
 	case models.LIFOShape:
 		return startsEmpty(stack, s.Init)

@@ -24,12 +24,12 @@ const (
 	javaPollAny = models.DequeueAny // crashed
 	javaNothing = models.DequeueEmpty
 	javaPeek    = models.Peek
+	javaSize    = models.Size
 )
 
 const (
-	javaRefused models.Kind = iota + models.DrainAny + 1 // offer that answered false
-	javaSize
-	javaIsEmpty // answered false
+	javaRefused models.Kind = iota + models.Size + 1 // offer that answered false
+	javaIsEmpty                                      // answered false
 	javaClear
 	javaContains
 	javaRemove
@@ -73,7 +73,8 @@ type javaQueue struct {
 	kinds  map[edn.ID]models.Kind
 	lists  [][]int32
 	texts  []string // what toString returned
-	beyond bool     // some operation is not one of a queue with offer, poll and peek
+	beyond bool     // some operation is not one of a queue with offer, poll, peek and size
+	sized  bool     // some operation is a size
 
 	odd edn.ID // an element that Java prints in an unknown way, or Nil
 }
@@ -134,6 +135,7 @@ func (m *javaQueue) Read(o models.Operation) (models.Op, bool, error) {
 	}
 	kept := o.Status != jepsen.Crashed || m.Mutates(op)
 	m.beyond = m.beyond || kept && op.Kind >= javaRefused
+	m.sized = m.sized || kept && op.Kind == javaSize
 	return op, kept, nil
 }
 
@@ -142,7 +144,7 @@ func (m *javaQueue) shape() models.Shape {
 	if m.beyond {
 		return nil
 	}
-	return models.FIFOShape{Init: m.Initial}
+	return models.FIFOShape{Init: m.Initial, Sizes: m.sized}
 }
 
 // argument reads the method's argument.
