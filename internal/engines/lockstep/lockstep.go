@@ -9,7 +9,7 @@ import (
 )
 
 // Engine decides first-in-first-out queues whose values may repeat: enqueues, dequeues,
-// peeks, empty answers, drains, and initial elements.
+// peeks, empty answers, sizes, drains, and initial elements.
 //
 // Precondition: the model has a models.FIFOShape. Complexity: the configurations that can
 // be reached, times what is open in them. This is exponential in the operations that are
@@ -26,19 +26,23 @@ import (
 // element that is taken has the value of ei. A dequeue takes the next element, a drain the
 // next few, a peek sees the one that is taken next, and an empty answer sees none. An
 // operation of the second order needs one enqueue for each element that it, or an operation
-// before it in that order, takes or sees.
+// before it in that order, takes or sees. If n elements are taken before a size of k, it, and
+// what comes after it in that order, needs n+k enqueues.
 //
 // Lemma 1. The two orders can be merged into a linearization if and only if
 //
 //	(1) each of them on its own respects time;
 //	(2) no operation that needs k enqueues had returned before one of e1 .. ek was
 //	    invoked;
-//	(3) if an empty answer needs i enqueues, then all enqueues that had returned before
-//	    it was invoked, or before something that stands before it was, are among e1 .. ei.
+//	(3) if an empty answer or a size needs i enqueues, then all enqueues that had returned
+//	    before it was invoked, or before something that stands before it was, are among
+//	    e1 .. ei;
+//	(4) an empty answer or a size with n elements taken before it, and k inside, needs no
+//	    more than n+k.
 //
 // Proof. The merged orders are a linearization if both orders and time are respected, if
-// what needs k enqueues stands behind ek, and if an empty answer that needs i stands before
-// e(i+1). Then whatever is taken is there, and is the first. That is possible unless these
+// what needs k enqueues stands behind ek, and if an empty answer or a size that needs i
+// stands before e(i+1). Then whatever is taken is there, and is the first. That is possible unless these
 // relations have a cycle. Since the orders are total, there is then a cycle that goes from
 // the second order to the first and back, once. It goes from s to ek, from ek along its
 // order to el (k <= l), from el to r, and from r along its order to s (or r is s).
@@ -48,9 +52,9 @@ import (
 //   - s had returned before ek was invoked, and el before r was. But el had not returned
 //     before ek was invoked, and s had not before r was. So res(el) > inv(ek) > res(s) >
 //     inv(r) > res(el), which is impossible.
-//   - s is an empty answer that needs k-1 enqueues, and r needs el. It needs no more than
-//     s, so l < k, which is impossible.
-//   - s is such an empty answer, and el had returned before r was invoked. (3) forbids that.
+//   - s is an empty answer or a size that needs k-1 enqueues, and r needs el. It needs no
+//     more than s (4), so l < k, which is impossible.
+//   - s is such an operation, and el had returned before r was invoked. (3) forbids that.
 //
 // So the search goes through both orders side by side, element by element. A configuration
 // consists of the operations of either order that are linearized, and the value of the
@@ -65,6 +69,19 @@ import (
 // anything that is left in the second order returned (1). A drain is left until it has taken
 // all its elements. The search ends where all operations of the second order that returned
 // are linearized. The elements of the remaining enqueues stay in the queue.
+//
+// # Sizes
+//
+// A size needs enqueues that the search has not linearized yet. So a configuration also says
+// what it owes (sizes.go): after how many more enqueues each size is satisfied, before which
+// return all of these must have been invoked (2), and after which invocation all others must
+// return (3). It is dropped if no enqueues that are left can do so, whatever their values are
+// (filler). For that, the enqueue that returns first among those that may stand at a place
+// stands there: exchanging two enqueues for that violates none of (1) to (3). What is owed is
+// left out of a configuration if time demands it anyway, so without concurrency there are no
+// more configurations with sizes than without.
+//
+// Lemma 2 below holds, since a size that has not returned by a prefix's end can be left out.
 //
 // # Crashed operations
 //
@@ -95,7 +112,7 @@ import (
 // prefix behind it. Each rule keeps a way for every prefix that has one.
 //
 // An operation of the second order is harmless if putting it right here, instead of
-// somewhere later, cannot violate (3). It is if no empty answer is left, or if it was
+// somewhere later, cannot violate (3). It is if no empty answer and no size is left, or if it was
 // invoked before something that is already linearized. It also is if it was invoked before
 // the next return of the enqueues that are left. Then, for any i from here on, every enqueue
 // that returned before it is among e1 .. ei.
@@ -103,7 +120,7 @@ import (
 //   - A harmless peek of the value that is first may as well come at once. It does not
 //     violate (1), as it may come now, and not (2), as it needs less here (eager peeks).
 //   - An empty answer that may come is harmless, and itself needs less here (eager
-//     empties). But it may wait if there is a drain that takes what comes, which it would
+//     empties). It may not come while anything is owed (4). But it may wait if there is a drain that takes what comes, which it would
 //     end.
 //   - Suppose that two operations a and b do the same and may come now, and a returns
 //     first. If b comes now, and a later or not at all in this prefix, exchange them. a may

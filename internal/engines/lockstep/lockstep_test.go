@@ -69,11 +69,16 @@ func TestPlainJavaQueuesAreQueues(t *testing.T) {
 
 func TestSizesAgreeWithTheOracle(t *testing.T) {
 	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
-		s := testops.DrawQueues(r, 2, 10, 5)
-		s.Drains, s.Sizes, s.Length = 0, 1+r.IntN(12), s.Length+r.IntN(4)
-		text, init := s.Run(r)
-		return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+		return withSizes(t, r, testops.DrawQueues(r, 2, 10, 5))
 	})
+}
+
+// withSizes returns a history of a java-queue whose size is asked.
+func withSizes(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations {
+	t.Helper()
+	s.Drains, s.Sizes, s.Length = 0, 1+r.IntN(12), s.Length+r.IntN(4)
+	text, init := s.Run(r)
+	return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
 }
 
 // asJava turns a fifo-queue's history into a java-queue's. Every operation has a
@@ -123,6 +128,9 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		s := testops.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
 		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
 		s.Wrong = r.IntN(2)
+		if r.IntN(2) == 0 {
+			return withSizes(t, r, s)
+		}
 		return read(t, r, s)
 	})
 }

@@ -21,6 +21,8 @@ type sizes struct {
 	any      bool    // there are sizes
 	nextAdd  []int32 // by event: the first invocation of an enqueue from there on, or models.Open
 	lastDone []int32 // by event: the last return of an enqueue up to there, or none
+	begun    []int32 // by event: how many enqueues are invoked up to there
+	done     []int32 // by event: how many enqueues return up to there
 
 	lists   [][]owed
 	numbers map[string]int32
@@ -34,8 +36,9 @@ func newSizes(p *problem) *sizes {
 	if !s.any {
 		return s
 	}
-	events := len(p.inv) * 2
+	events := int(2*p.first + p.ops.Events)
 	s.nextAdd, s.lastDone = make([]int32, events+1), make([]int32, events+1)
+	s.begun, s.done = make([]int32, events+1), make([]int32, events+1)
 	for t := range s.nextAdd {
 		s.nextAdd[t], s.lastDone[t] = models.Open, none
 	}
@@ -43,13 +46,15 @@ func newSizes(p *problem) *sizes {
 		if kind != models.Enqueue {
 			continue
 		}
-		s.nextAdd[p.inv[op]] = p.inv[op]
+		s.nextAdd[p.inv[op]], s.begun[p.inv[op]] = p.inv[op], 1
 		if res := p.res[op]; res != models.Open {
-			s.lastDone[res] = res
+			s.lastDone[res], s.done[res] = res, 1
 		}
 	}
 	for t := range events {
 		s.lastDone[t+1] = max(s.lastDone[t+1], s.lastDone[t])
+		s.begun[t+1] += s.begun[t]
+		s.done[t+1] += s.done[t]
 		s.nextAdd[events-1-t] = min(s.nextAdd[events-1-t], s.nextAdd[events-t])
 	}
 	s.filler.marks = make([]int32, len(p.inv))
@@ -85,8 +90,9 @@ func (s *sizes) owe(f *frame, w []uint64) bool {
 		f.owes = 0
 		return true
 	}
-	for i := range s.list {
-		o := &s.list[i]
+	placed, crashed := s.placed(f, w)
+	kept := 0
+	for i, o := range s.list {
 		o.before = min(o.before, s.out.res[f.out])
 		if !added {
 			o.before = min(o.before, s.res[op])
@@ -94,12 +100,35 @@ func (s *sizes) owe(f *frame, w []uint64) bool {
 		if o.before != models.Open {
 			o.before = s.nextAdd[o.before]
 		}
-		if o.after = s.lastDone[max(o.after, 0)]; o.after < s.in.res[f.in] {
-			o.after = none
+		if o.before != models.Open && s.done[o.before]-placed >= o.more {
+			o.before = models.Open // so many have to come before those anyway
+		}
+		o.after = s.lastDone[max(o.after, 0)]
+		if o.after < s.in.res[f.in] || s.begun[o.after]-placed-crashed <= o.more {
+			o.after = none // no more can come before those
+		}
+		if i == len(s.list)-1 || o.before != models.Open || o.after != none {
+			s.list[kept] = o
+			kept++
 		}
 	}
+	s.list = s.list[:kept]
 	f.owes = s.number()
 	return s.filler.fill(f.in, w, s.list)
+}
+
+// placed returns how many enqueues are linearized that returned, and that crashed.
+func (s *sizes) placed(f *frame, w []uint64) (returned, crashed int32) {
+	returned = f.in
+	for _, op := range s.in.at(f.in) {
+		if fallback.HasBit(w, s.in.Slot[op]) {
+			returned++
+		}
+	}
+	for _, c := range s.adding {
+		crashed += int32(s.counts.Of[c].Used(w))
+	}
+	return returned, crashed
 }
 
 // size adds a size that needs so many more enqueues.
