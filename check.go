@@ -234,7 +234,7 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 // decide finds the verdict and the core.
 func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) {
 	if c.ops == nil {
-		c.verdict = conclusion{cause: limits.Stopped(ctx), failing: -1}
+		c.verdict = conclusion{cause: limits.Stopped(ctx), failing: -1, undecided: -1}
 		return
 	}
 	start := time.Now()
@@ -288,6 +288,10 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	case jepsen.Valid:
 		r.Ops = c.ops
 		c.valid(ctx, r, o)
+	case jepsen.Unknown:
+		if c.verdict.undecided >= 0 {
+			r.Hard = c.hard(c.verdict.undecided)
+		}
 	case jepsen.Invalid:
 		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
@@ -315,19 +319,20 @@ type conclusion struct {
 	analyzer, reason string
 	cause            jepsen.Cause
 	failing          int // if Invalid, the part that fails first; else -1
+	undecided        int // if Unknown, an undecided part; else -1
 	depth            int // if Valid, that of the deepest witness
 }
 
 // conclude combines the verdicts of the parts. One failing part makes the whole invalid, and the earliest known
 // failing completion counts.
 func conclude(decisions []decision) conclusion {
-	c := conclusion{verdict: jepsen.Valid, failing: -1}
+	c := conclusion{verdict: jepsen.Valid, failing: -1, undecided: -1}
 	for i, d := range decisions {
 		switch {
 		case d.Verdict == jepsen.Unknown && c.verdict != jepsen.Invalid:
-			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: d.Cause, reason: d.reason, failing: -1}
+			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: d.Cause, reason: d.reason, failing: -1, undecided: i}
 		case d.Verdict == jepsen.Invalid && (c.failing < 0 || d.FailEvent < decisions[c.failing].FailEvent):
-			c = conclusion{verdict: jepsen.Invalid, analyzer: d.analyzer, failing: i}
+			c = conclusion{verdict: jepsen.Invalid, analyzer: d.analyzer, failing: i, undecided: -1}
 		case c.analyzer == "":
 			c.analyzer = d.analyzer
 		}

@@ -10,6 +10,7 @@ import (
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 type decision struct {
@@ -18,6 +19,8 @@ type decision struct {
 	reason   string            // unknown: why the fast path cannot say, or how far the search got
 	core     []models.Row      // if the fast path found one
 	why      *fastpath.Finding // if the fast path found one
+
+	ambiguous string // unknown: why the fast path did not decide
 }
 
 // renumber changes the rows of a decision about a cut to their numbers in the whole.
@@ -84,9 +87,15 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 		// It certainly fails, but some prefix is ambiguous: the search finds where. It need not look further than
 		// where the history has certainly failed.
 		cut := part.Prefix(f.BoundEvent)
-		return d.search(ctx, cut.Operations, lim).renumber(cut)
+		x = d.search(ctx, cut.Operations, lim).renumber(cut)
+		if x.Verdict == jepsen.Unknown && (x.FailsBy == 0 || f.BoundEvent < x.FailsBy) {
+			x.FailsBy, x.FailsAs = f.BoundEvent, "since "+f.Why.Tell(part.Teller())
+		}
 	default:
-		return d.search(ctx, part, lim)
+		x = d.search(ctx, part, lim)
+	}
+	if x.Verdict == jepsen.Unknown && f.Reason != nil {
+		x.ambiguous = f.Reason.Tell(part.Teller())
 	}
 	return x
 }
@@ -105,6 +114,9 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallba
 		x := d.search(ctx, &dense, lim)
 		if x.Verdict == jepsen.Invalid {
 			x.FailEvent = in.Original(x.FailEvent)
+		}
+		if x.FailsBy > 0 {
+			x.FailsBy = in.Original(x.FailsBy)
 		}
 		return x
 	}
@@ -139,4 +151,36 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 		ops[i] = part.Of[row]
 	}
 	return ops
+}
+
+// hard says what made a part too hard for the search, nil if the search was not stopped by a limit.
+func (c *checking) hard(i int) *report.Hard {
+	part, x := c.parts[i], c.decisions[i]
+	if x.Cause != jepsen.Timeout && x.Cause != jepsen.OutOfMemory && x.Cause != jepsen.Interrupted || x.reason == "" || x.Depth > 0 {
+		return nil
+	}
+	completions := fallback.Completions(part)
+	h := &report.Hard{Passed: int(x.Passed), Completions: len(completions), Open: engines.MostOpen(part), Values: part.Model.Traits().Shape != nil, Ambiguous: x.ambiguous}
+	at := models.Open
+	if h.Passed < len(completions) {
+		at = completions[h.Passed]
+		h.At = jepsen.Some(jepsen.Event(at))
+	}
+	if x.FailsBy > 0 {
+		h.FailsBy, h.FailsAs = jepsen.Some(jepsen.Event(x.FailsBy)), x.FailsAs
+	}
+	differ := map[models.Op]bool{}
+	for row := range models.Row(part.Len()) {
+		op := part.Op(row)
+		if !part.Model.Mutates(op) {
+			continue
+		}
+		h.Updates++
+		differ[op] = true
+		if part.Res[row] == models.Open && part.Inv[row] < at {
+			h.Count(c.h.Values.Value(c.h.F[c.h.Invocation[part.Of[row]]]))
+		}
+	}
+	h.Distinct = len(differ)
+	return h
 }

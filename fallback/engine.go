@@ -33,6 +33,11 @@ type Answer struct {
 	// completions up to which it found a linearization. Held counts the
 	// configurations that it held then.
 	Passed, Held int64
+	// FailsBy is the event of a completion by which the operations are certain not to be
+	// linearizable, if Unknown and one is known, else 0. They may fail before. FailsAs says
+	// how that is known.
+	FailsBy int32
+	FailsAs string
 
 	// Order is the linearization if Valid. If Invalid, it is a linearization of
 	// the operations up to just before FailEvent. Optional operations that

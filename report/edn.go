@@ -207,6 +207,9 @@ func (p *ednPrinter) single(r *Result) []field {
 		if r.Error != "" {
 			m = append(m, field{"error", p.string(r.Error)})
 		}
+		if r.Hard != nil {
+			m = append(m, field{"hard", func() { p.hard(r) }})
+		}
 	}
 	if sentence := r.sentence(); r.Verdict != jepsen.Valid && sentence != "" {
 		m = append(m, field{"explanation", p.string(sentence)})

@@ -27,6 +27,7 @@ type Line struct {
 	Crashed     int            `json:"crashed"`
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
+	Hard        Text           `json:"hard,omitempty"`    // how far an undecided search got, why it is hard, and what to change in the test
 	Verified    *bool          `json:"verified"`          // the evidence was checked again; nil if there is none
 	Vacuous     Text           `json:"vacuous,omitempty"` // why none of its answers says anything that could be wrong
 	Skipped     int            `json:"skipped"`
@@ -56,6 +57,9 @@ func (r *Result) Line() Line {
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
 		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy,
+	}
+	if r.Hard != nil {
+		l.Hard = Text(r.Hard.Paragraph(r.History))
 	}
 	if r.Keys != nil {
 		n := len(r.Keys)

@@ -66,6 +66,7 @@ type Result struct {
 
 	// For an unknown verdict:
 	Cause jepsen.Cause
+	Hard  *Hard  // what made it too hard, if a limit stopped the search
 	Error string // why the history could not be read, or what is wrong with the evidence
 	// Refuted is the result whose evidence is wrong if the cause is jepsen.SelfCheckFailed.
 	Refuted *Result

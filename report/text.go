@@ -68,6 +68,8 @@ func (r *Result) TextFor(o TextOptions) string {
 		r.writeKeys(p)
 	case r.Verdict == jepsen.Invalid:
 		r.writeFailure(p)
+	case r.Hard != nil:
+		p.printf("  %s\n", text.Line(r.Hard.Paragraph(r.History)))
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
 		p.printf("  %s\n", r.Explanation)
 	}
@@ -144,6 +146,9 @@ func (r *Result) writeKeys(p *textPrinter) {
 				p.printf(": %s", k.Result().Explanation)
 			}
 			p.printf("\n")
+			if hard := k.Result().Hard; hard != nil {
+				p.printf("  %s\n", text.Line(hard.Paragraph(k.Result().History)))
+			}
 		}
 	}
 	if shown > maxKeys {

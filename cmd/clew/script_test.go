@@ -120,7 +120,7 @@ var variable = []struct {
 	{regexp.MustCompile(`clew/[a-z-]+`), "ENGINE"},
 	{regexp.MustCompile(`(?m)(ENGINE) +[0-9.]+$`), "$1      N"},
 	{regexp.MustCompile(`held \d+ configurations`), "held N configurations"},
-	{regexp.MustCompile(`"explanation":"[^"]+"`), `"explanation":"WHY"`},
+	{regexp.MustCompile(`"(explanation|hard)":"[^"]+"`), `"$1":"WHY"`},
 }
 
 func said(ts *testscript.TestScript, neg bool, args []string) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fallback"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -46,7 +47,7 @@ const (
 // busy says whether a register's operations are too much for a search over
 // configurations.
 func busy(ops *models.Operations) bool {
-	open := mostOpen(ops)
+	open := MostOpen(ops)
 	return open > someOpen || open > fewOpen && moreValues(ops, fewValues) || ops.Len() > shortRows && moreValues(ops, manyValues)
 }
 
@@ -66,9 +67,9 @@ func moreValues(ops *models.Operations, n int) bool {
 	return false
 }
 
-// mostOpen returns how many operations are open at once at most, without those
+// MostOpen returns how many operations are open at once at most, without those
 // that crashed.
-func mostOpen(ops *models.Operations) int {
+func MostOpen(ops *models.Operations) int {
 	change := make([]int8, ops.Events)
 	for i, res := range ops.Res {
 		if res != models.Open {
@@ -128,7 +129,11 @@ func (e easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallb
 	if fail == models.Open {
 		return e.search(ctx, ops, lim)
 	}
-	return upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim) })
+	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim) })
+	if a.Verdict == jepsen.Unknown && (a.FailsBy == 0 || fail < a.FailsBy) {
+		a.FailsBy, a.FailsAs = fail, "since the operations before it cannot add up to its answer"
+	}
+	return a
 }
 
 func (easyFirst) search(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {

@@ -39,7 +39,7 @@ func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback
 	if a.Verdict != jepsen.Invalid {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
 	}
-	return failsBy(ctx, ops, lim, a.FailEvent, a.Work)
+	return failsBy(ctx, ops, lim, a.FailEvent, a.Work, "since it is not linearizable even under a looser model")
 }
 
 // hindsight decides operations under a model that knows what their answers show later.
@@ -108,16 +108,16 @@ func (refuter) Decide(ctx context.Context, ops *models.Operations, lim fallback.
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: work}
 	}
-	return failsBy(ctx, ops, lim, fail, work)
+	return failsBy(ctx, ops, lim, fail, work, "since nothing explains it even if crashed operations could take effect again and again")
 }
 
 // failsBy finds where operations fail that are known to fail at a
-// return or earlier.
-func failsBy(ctx context.Context, ops *models.Operations, lim fallback.Limits, fail int32, work int64) fallback.Answer {
+// return or earlier. as says how.
+func failsBy(ctx context.Context, ops *models.Operations, lim fallback.Limits, fail int32, work int64, as string) fallback.Answer {
 	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return before.Decide(ctx, prefix, lim) })
 	a.Work += work
 	if a.Verdict == jepsen.Unknown {
-		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
+		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work, FailsBy: fail, FailsAs: as}
 	}
 	return a
 }

@@ -209,6 +209,9 @@ func (x *race) answer() fallback.Answer {
 	a.Work = 0
 	for _, y := range x.runners {
 		a.Work += y.answer.Work
+		if by := y.answer.FailsBy; by > 0 && (a.FailsBy == 0 || by < a.FailsBy) {
+			a.FailsBy, a.FailsAs = by, y.answer.FailsAs
+		}
 		if x.winner == nil && y != x.runners[0] {
 			a.Passed = max(a.Passed, y.answer.Passed)
 			a.Held += y.answer.Held
