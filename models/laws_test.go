@@ -38,7 +38,7 @@ var promises = map[string][]string{
 	"Liveness":       {"needs", "leaves the rest"},
 	"Levels":         {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Hindsight":      {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
-	"Relaxed":        {"relaxed"},
+	"Projections":    {"projections"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
@@ -86,15 +86,17 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 			}
 			l := &laws{t, r, ops, kept}
 			s := ops.Model.Init()
+			var row []models.Op // what has happened
 			for range 12 {
 				op := l.op()
 				l.step(s, op)
 				l.lookahead(s, op)
 				l.liveness(s, op)
 				if next := ops.Model.Step(nil, s, op); len(next) > 0 {
-					s = next[r.IntN(len(next))]
+					s, row = next[r.IntN(len(next))], append(row, op)
 				}
 			}
+			l.projections(row)
 			l.parts()
 		}
 	}
@@ -155,9 +157,23 @@ func (l *laws) step(s models.State, op models.Op) {
 		})
 		l.true("outcomes are those of Step", slices.EqualFunc(outcomes, next, slices.Equal[models.State]), s, op)
 	}
-	if traits.Relaxed != nil {
-		for _, n := range next {
-			l.true("relaxed", slices.ContainsFunc(traits.Relaxed().Step(nil, s, op), func(o models.State) bool { return slices.Equal(n, o) }), s, op)
+}
+
+// projections lets what can happen in a row happen under the model's projections.
+func (l *laws) projections(row []models.Op) {
+	project := l.ops.Model.Traits().Projections
+	if project == nil {
+		return
+	}
+	for _, m := range project() {
+		states := []models.State{m.Init()}
+		for _, op := range row {
+			var next []models.State
+			for _, s := range states {
+				next = m.Step(next, s, op)
+			}
+			l.true("projections", len(next) > 0, states[0], op, row...)
+			states = next[:min(len(next), 100)]
 		}
 	}
 }

@@ -96,7 +96,7 @@ type history struct {
 }
 
 func look(ops *models.Operations) *history {
-	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: looser(ops.Model) != nil,
+	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: ops.Model.Traits().Projections != nil,
 		hindsight: ops.Model.Traits().Hindsight != nil}
 	for _, res := range ops.Res {
 		if res == models.Open {

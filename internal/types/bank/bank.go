@@ -69,7 +69,7 @@ func (m *bank) offers() models.Traits {
 	}
 	t.Levels = m.levels()
 	if !m.negative {
-		t.Relaxed = m.relaxed
+		t.Projections = m.relaxed
 	}
 	return t
 }
@@ -249,11 +249,11 @@ func sum(s models.State) (n int64) {
 
 // relaxed returns a bank whose accounts may hold less than 0: the order of transfers does not
 // matter there.
-func (m *bank) relaxed() models.Model {
+func (m *bank) relaxed() []models.Model {
 	relaxed := *m
 	relaxed.negative = true
 	relaxed.Offered = relaxed.offers()
-	return &relaxed
+	return []models.Model{&relaxed}
 }
 
 func (m *bank) Mutates(op models.Op) bool {

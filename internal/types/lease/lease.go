@@ -43,7 +43,8 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Levels: m.levels(), Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
+	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(),
+		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
 	}
@@ -151,15 +152,15 @@ func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.
 	return models.Only(dst, owner, epoch, told)
 }
 
-// epochs is added to an epoch to name its level. The other levels are owners.
-const epochs = 1 << 32
+// epochLevel is added to an epoch to name its level. The other levels are owners.
+const epochLevel = 1 << 32
 
 // levels are how often each owner has claimed the lease, and how often each epoch can
 // still be claimed.
 func (m *lease) levels() *models.Levels {
 	return &models.Levels{
 		Start: func(level int64) int64 {
-			if level >= epochs && level != epochs+int64(m.Initial[1]) || level == int64(m.Initial[0]) {
+			if level >= epochLevel && level != epochLevel+int64(m.Initial[1]) || level == int64(m.Initial[0]) {
 				return 1
 			}
 			return 0
@@ -169,7 +170,7 @@ func (m *lease) levels() *models.Levels {
 				return dst
 			}
 			if op.B != 0 {
-				dst = append(dst, models.By(epochs+int64(op.B), -1))
+				dst = append(dst, models.By(epochLevel+int64(op.B), -1))
 			}
 			return append(dst, models.By(int64(op.A), 1))
 		},
@@ -180,6 +181,24 @@ func (m *lease) levels() *models.Levels {
 			return append(dst, models.Bound{Level: int64(op.A), Least: 1, Most: models.Unbounded})
 		},
 		NotNegative: true,
+	}
+}
+
+// lookahead rules out that epochs shrink, and owners that nothing lets claim.
+func (m *lease) lookahead() *models.Lookahead {
+	return &models.Lookahead{
+		MayFollow: func(s models.State, op models.Op, others []models.Op) bool {
+			switch owner := op.A; {
+			case op.Kind == leaseClaim:
+				return op.B == 0 || op.B > s[1]
+			case op.B != 0 && op.B < s[1]:
+				return false
+			default:
+				return owner == s[0] || edn.ID(owner) == edn.Nil ||
+					slices.ContainsFunc(others, func(o models.Op) bool { return o.Kind == leaseClaim && o.A == owner })
+			}
+		},
+		MayLead: func(models.State, models.Op, []models.Op) bool { return false },
 	}
 }
 
