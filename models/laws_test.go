@@ -39,6 +39,7 @@ var promises = map[string][]string{
 	"Levels":         {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Hindsight":      {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Projections":    {"projections"},
+	"Rank":           {"rank"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
@@ -97,6 +98,7 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 				}
 			}
 			l.projections(row)
+			l.rank(s)
 			l.parts()
 		}
 	}
@@ -156,6 +158,40 @@ func (l *laws) step(s models.State, op models.Op) {
 			return true
 		})
 		l.true("outcomes are those of Step", slices.EqualFunc(outcomes, next, slices.Equal[models.State]), s, op)
+	}
+}
+
+// rank compares what can happen in a row from a state with what can from others of its group.
+func (l *laws) rank(s models.State) {
+	m := l.ops.Model
+	rank := m.Traits().Rank
+	if rank == nil {
+		return
+	}
+	seen := []models.State{s, m.Init()}
+	for range 30 {
+		next := m.Step(nil, seen[l.r.IntN(len(seen))], l.op())
+		seen = append(seen, next...)
+	}
+	for range 20 {
+		worse := seen[l.r.IntN(len(seen))]
+		group, n := rank(worse)
+		for _, better := range seen {
+			if other, k := rank(better); !slices.Equal(group, other) || k > n {
+				continue
+			}
+			from, to, row := better, worse, []models.Op(nil)
+			for range 5 {
+				op := l.op()
+				worseNext, betterNext := m.Step(nil, to, op), m.Step(nil, from, op)
+				if len(worseNext) == 0 {
+					continue
+				}
+				row = append(row, op)
+				l.true("rank", len(betterNext) == 1 && len(worseNext) == 1, worse, op, row...)
+				from, to = betterNext[0], worseNext[0]
+			}
+		}
 	}
 }
 

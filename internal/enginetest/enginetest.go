@@ -26,11 +26,12 @@ var Switches = map[string]configs.Rules{
 	"no local proof":     {NoLocalProof: true},
 	"no quiescence":      {NoQuiescence: true},
 	"no lookahead":       {NoLookahead: true},
+	"no ranks":           {NoRanks: true},
 	"no guide":           {NoGuide: true},
 	"no forgetting":      {NoForgetting: true},
 	"no needs":           {NoNeeds: true},
 	"no rule on": {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true,
-		NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true},
+		NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true, NoRanks: true},
 }
 
 // Compare lets two engines decide operations. It checks that they agree on the

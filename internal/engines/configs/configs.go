@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"clew/fallback"
@@ -11,7 +12,7 @@ import (
 // (window.go says why).
 type Rules struct {
 	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoLookahead bool
-	NoGuide, NoForgetting, NoNeeds                                                                    bool
+	NoGuide, NoForgetting, NoNeeds, NoRanks                                                           bool
 }
 
 // transitions holds configurations, and says how one leads to another (window.go
@@ -34,6 +35,7 @@ type transitions struct {
 	guide     *models.Guide     // nil if the model has none
 	aim       int32             // see aimed
 	live      *liveness         // nil if the model does not say what matters
+	ranks     *ranks            // nil if the model has none
 	horizon   int32             // see wants
 	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
 	endless   bool              // crashed operations are never used up, see Refute
@@ -48,6 +50,9 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 	if traits.Lookahead != nil && !m.NoLookahead {
 		m.lookahead, m.aim = traits.Lookahead, l.Slots
 		l.Words = int(l.Slots+1+63) / 64
+	}
+	if traits.Rank != nil && !m.NoRanks && !m.NoDomination {
+		m.ranks = &ranks{of: traits.Rank, numbers: map[string]int32{}}
 	}
 	if !m.NoGuide && !m.NoEagerReads {
 		m.guide = traits.Guide
@@ -544,8 +549,48 @@ func (a *antichain) isDead(i int32) bool { return a.record(i)[1] == dead }
 
 func keyOf(k, state int32) uint64 { return uint64(uint32(k))<<32 | uint64(uint32(state)) }
 
+// asGood says whether two keys have the same return, and whatever is possible in the state
+// of the second one is so in that of the first one.
+func (a *antichain) asGood(first, second uint64) bool {
+	if first == second || a.ranks == nil {
+		return first == second
+	}
+	s, t := int32(uint32(first)), int32(uint32(second))
+	return first>>32 == second>>32 && a.ranks.group(a.Space, s) == a.ranks.group(a.Space, t) && a.ranks.rank[s] <= a.ranks.rank[t]
+}
+
+// ranks holds the groups and ranks of states (see models.Traits.Rank).
+type ranks struct {
+	of      func(s models.State) (group models.State, rank int32)
+	groups  []int32 // by state
+	rank    []int32 // by state
+	numbers map[string]int32
+	key     []byte
+}
+
+// group returns the number of a state's group.
+func (r *ranks) group(space *fallback.Space, state int32) int32 {
+	for n := len(r.groups); n <= int(state); n++ {
+		group, rank := r.of(space.States[n])
+		r.key = r.key[:0]
+		for _, x := range group {
+			r.key = binary.LittleEndian.AppendUint32(r.key, uint32(x))
+		}
+		number, ok := r.numbers[string(r.key)]
+		if !ok {
+			number = int32(len(r.numbers))
+			r.numbers[string(r.key)] = number
+		}
+		r.groups, r.rank = append(r.groups, number), append(r.rank, rank)
+	}
+	return r.groups[state]
+}
+
 // bucket returns the list that a configuration belongs to.
 func (a *antichain) bucket(key uint64, c []uint64) *int32 {
+	if a.ranks != nil {
+		key = keyOf(int32(key>>32), a.ranks.group(a.Space, int32(uint32(key))))
+	}
 	h := key * 0x9e3779b97f4a7c15
 	k := int(key >> 32)
 	for i, exact := range a.exact[k*a.Words : (k+1)*a.Words] {
@@ -559,7 +604,7 @@ func (a *antichain) covered(k, state int32, c []uint64) bool {
 	key := keyOf(k, state)
 	for i := *a.bucket(key, c); i != 0; {
 		r := a.record(i - 1)
-		if r[0] == key && a.covers(r[header:], c) {
+		if a.asGood(r[0], key) && a.covers(r[header:], c) {
 			return true
 		}
 		i = int32(r[1])
@@ -576,7 +621,7 @@ func (a *antichain) add(k, state int32, c []uint64) int32 {
 	for at := uint64(*head); at != 0; {
 		r := a.record(int32(at) - 1)
 		next := r[1]
-		if r[0] == key && a.covers(c, r[header:]) {
+		if a.asGood(key, r[0]) && a.covers(c, r[header:]) {
 			a.unlink(head, int32(at))
 		}
 		at = next

@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(),
+	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -200,6 +200,14 @@ func (m *lease) lookahead() *models.Lookahead {
 		},
 		MayLead: func(models.State, models.Op, []models.Op) bool { return false },
 	}
+}
+
+// rank orders states by the least that the epoch can be, if it was not told.
+func rank(s models.State) (group models.State, rank int32) {
+	if s[2] == 1 {
+		return s, 0
+	}
+	return s[:1], s[1]
 }
 
 // Mutates also returns true for operations that tell the epoch.
