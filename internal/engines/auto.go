@@ -115,7 +115,11 @@ func suited(ops *models.Operations) []fallback.Engine {
 	slices.SortStableFunc(entries, func(a, b Entry) int { return a.turn(h) - b.turn(h) })
 	var suited []fallback.Engine
 	for _, e := range entries {
-		suited = append(suited, e.New(0))
+		if e.among != nil {
+			suited = append(suited, e.among)
+		} else {
+			suited = append(suited, e.New(0))
+		}
 	}
 	return suited
 }

@@ -32,6 +32,8 @@ type Entry struct {
 	// means not at all. The fewer engines suit a history, the sooner it is decided; work_test.go says how many are too
 	// many.
 	turn func(h *history) int
+	// among takes turns among others in its place, unless it is nil.
+	among fallback.Engine
 	// part says that the engine only takes turns: no algorithm asks for it.
 	part bool
 }
@@ -92,7 +94,7 @@ var table = []Entry{
 		turn: func(h *history) int { return when(h.hindsight, 1) },
 	},
 	{
-		Name: "beam", New: always(configs.Beam{}),
+		Name: "beam", New: always(configs.Beam{}), among: configs.Beam{GivesUp: true},
 		turn: func(h *history) int {
 			if h.looser && h.many {
 				return 1

@@ -119,7 +119,7 @@ func (x *levelsOf) complete(row int32) bool {
 		}
 		most := l.start + l.invokedAdd + s.doneTake
 		least := l.start + l.invokedTake + s.doneAdd
-		possible = possible && s.bound.Least <= most && s.bound.Most >= least
+		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative)
 		return true
 	})
 	for _, m := range x.moves {

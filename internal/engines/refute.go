@@ -14,7 +14,7 @@ import (
 )
 
 // before finds what comes before a failure.
-var before = Turns{Engines: []fallback.Engine{configs.Window{}, configs.Beam{}, configs.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
+var before = Turns{Engines: []fallback.Engine{configs.Window{}, configs.Beam{GivesUp: true}, configs.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
 
 // loosener decides operations under the model's projections, and gives up if it finds no
 // refutation. A linearization, including its crashed operations, is one under a

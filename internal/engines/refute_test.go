@@ -76,7 +76,7 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 }
 
 // parts are engines that may give up.
-var parts = map[string]fallback.Engine{"beam": configs.Beam{}, "hindsight": hindsight{}, "all in turns": easyFirst{}}
+var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "beam alone": configs.Beam{}, "hindsight": hindsight{}, "all in turns": easyFirst{}}
 
 // What the engines say that give up on some histories, and what the levels rule out, is
 // compared with the oracle.

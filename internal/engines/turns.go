@@ -203,6 +203,11 @@ func (x *race) answer() fallback.Answer {
 		panic(x.panicked)
 	}
 	a := x.runners[0].answer
+	for _, y := range x.runners {
+		if a.Cause == fallback.GaveUp { // then others were stopped by a limit
+			a.Cause = y.answer.Cause
+		}
+	}
 	if x.winner != nil {
 		a = x.winner.answer
 	}

@@ -23,8 +23,10 @@ import (
 // time. In the end, the next beam is wider.
 //
 // A linearization that it finds is one, whatever it has dropped. If it fails without having
-// dropped anything, it is Frontier. If it fails in its widest beam, it gives up.
-type Beam struct{}
+// dropped anything, it is Frontier. If it fails in its widest beam, Frontier decides.
+type Beam struct {
+	GivesUp bool // if it fails in its widest beam
+}
 
 // beam is how many configurations a search holds, and whether it has dropped others.
 type beam struct {
@@ -59,7 +61,7 @@ const (
 func (Beam) Name() string { return "beam" }
 
 // Decide implements Engine.
-func (Beam) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+func (e Beam) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	l := fallback.NewLayout(ctx, ops, lim)
 	defer l.Release()
 	passed := 0
@@ -83,11 +85,14 @@ func (Beam) Decide(ctx context.Context, ops *models.Operations, lim fallback.Lim
 		passed = max(passed, int(failed))
 		l.Give(l.Taken() - before)
 	}
-	cause := l.Cause
-	if cause == "" {
-		cause = fallback.GaveUp
+	switch {
+	case l.Cause != "":
+		return fallback.Answer{Cause: l.Cause, Passed: int64(passed), Work: l.Done()}
+	case e.GivesUp:
+		return fallback.Answer{Cause: fallback.GaveUp, Passed: int64(passed), Work: l.Done()}
 	}
-	return fallback.Answer{Cause: cause, Passed: int64(passed), Work: l.Done()}
+	l.Release()
+	return Frontier{}.Decide(ctx, ops, lim)
 }
 
 // runBeam sweeps all returns. It returns one that no configuration can pass, or -1.
