@@ -135,4 +135,7 @@ func (c *Counts) Add(other Counts) {
 			x.to.add(name, v)
 		}
 	}
+	for cause, n := range other.Unknown {
+		c.unknown(cause, n)
+	}
 }

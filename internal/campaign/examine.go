@@ -24,6 +24,8 @@ type Counts struct {
 	// Engines, Changes and Forms are the verdicts that were compared: by engines, on
 	// histories that were changed, and on histories in other forms.
 	Engines, Changes, Forms Compared
+	// Unknown counts long histories that auto did not decide, by what makes them hard.
+	Unknown map[string]int `json:",omitempty"`
 }
 
 // Compared counts verdicts by the name of what they were compared for.

@@ -155,6 +155,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	}
 	c.noteLong(h, agreed)
 	if !easy && fast.Verdict == jepsen.Unknown {
+		c.unknown(spec.Name+": "+hard(h, parts), 1)
 		return nil
 	}
 	r, err := limited(h, spec, "auto")
@@ -169,6 +170,32 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 		return fmt.Errorf("evidence: %w", err)
 	}
 	return nil
+}
+
+// unknown counts histories that are not decided.
+func (c *Counts) unknown(cause string, n int) {
+	if c.Unknown == nil {
+		c.Unknown = map[string]int{}
+	}
+	c.Unknown[cause] += n
+}
+
+// hard says what makes a history hard: more than ten crashed operations, as many open at once, or neither.
+func hard(h *jepsen.History, parts []*models.Operations) string {
+	const many = 10
+	open := 0
+	for _, part := range parts {
+		open = max(open, engines.MostOpen(part))
+	}
+	switch crashed := h.CrashedCount() > many; {
+	case crashed && open > many:
+		return "many crashed, and many open at once"
+	case crashed:
+		return "many crashed"
+	case open > many:
+		return "many open at once"
+	}
+	return "neither many crashed nor many open at once"
 }
 
 // noteLong counts a history.

@@ -76,7 +76,8 @@ func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 }
 
 // parts are engines that may give up.
-var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "beam alone": configs.Beam{}, "hindsight": hindsight{}, "all in turns": easyFirst{}}
+var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "beam alone": configs.Beam{}, "hindsight": hindsight{},
+	"projections": loosener{}, "refuter": refuter{}, "no levels": easyFirst{noLevels: true}, "all in turns": easyFirst{}}
 
 // What the engines say that give up on some histories, and what the levels rule out, is
 // compared with the oracle.
@@ -102,12 +103,12 @@ func TestRefutationsAndBeamsAgreeWithTheOracle(t *testing.T) {
 						}
 					}
 					for name, engine := range parts {
-						if name == "hindsight" && ops.Model.Traits().Hindsight == nil {
+						if traits := ops.Model.Traits(); name == "hindsight" && traits.Hindsight == nil || name == "projections" && traits.Projections == nil {
 							continue
 						}
 						a := engine.Decide(context.Background(), ops, fallback.Limits{})
 						switch {
-						case a.Verdict == jepsen.Unknown && name != "all in turns":
+						case a.Verdict == jepsen.Unknown && name != "all in turns" && name != "no levels":
 							continue
 						case a.Verdict == jepsen.Unknown, (a.Verdict == jepsen.Valid) != want.Linearizable,
 							a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail:

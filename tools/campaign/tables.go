@@ -115,11 +115,22 @@ func verdicts(what string, compared campaign.Compared) *table {
 	return t
 }
 
+// unknown returns a table of the histories that were not decided, by cause.
+func unknown(all campaign.Counts) *table {
+	t := &table{heading: []string{"not decided", "histories"}}
+	for _, cause := range slices.SortedFunc(maps.Keys(all.Unknown), func(a, b string) int {
+		return cmp.Or(cmp.Compare(all.Unknown[b], all.Unknown[a]), cmp.Compare(a, b))
+	}) {
+		t.row(cause, all.Unknown[cause])
+	}
+	return t
+}
+
 // text prints counts by configuration, and by what was compared.
 func (t *tally) text(w io.Writer) error {
 	all := t.sum()
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, x := range []*table{of("configuration", t.configs, all), verdicts("engine", all.Engines), verdicts("change", all.Changes), verdicts("form", all.Forms)} {
+	for _, x := range []*table{of("configuration", t.configs, all), verdicts("engine", all.Engines), verdicts("change", all.Changes), verdicts("form", all.Forms), unknown(all)} {
 		for _, row := range append([][]string{x.heading}, x.rows...) {
 			fmt.Fprintf(out, "%s\t %s\n", strings.Join(row[1:], "\t"), row[0])
 		}
@@ -135,7 +146,7 @@ func (t *tally) markdown(w io.Writer) error {
 	for _, s := range t.commits {
 		at.row("`"+s.commit+"`", s.units, s.Valid+s.Invalid, comparisons(&s.Counts), s.Mismatches)
 	}
-	for _, x := range []*table{at, of("model", t.models, all), verdicts("engine", all.Engines), verdicts("change", all.Changes), verdicts("form", all.Forms)} {
+	for _, x := range []*table{at, of("model", t.models, all), verdicts("engine", all.Engines), verdicts("change", all.Changes), verdicts("form", all.Forms), unknown(all)} {
 		for i, row := range append([][]string{x.heading}, x.rows...) {
 			if fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); i == 0 {
 				fmt.Fprintf(w, "|---|%s\n", strings.Repeat("--:|", len(row)-1))
