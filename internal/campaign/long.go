@@ -28,9 +28,10 @@ const (
 	longWork   = 300_000   // of an engine and a part: some milliseconds
 	longMemory = 256 << 20 // of an engine
 	longTime   = 20 * time.Second
-	longest    = 2000 // operations
-	hittable   = 60   // hitting gets histories of at most this many operations
-	fewCrashed = 8    // crashed operations, with which Porcupine's sets of states are not too large for one step
+	hardTime   = 2 * time.Second // if auto did not decide it in that work
+	longest    = 2000            // operations
+	hittable   = 60              // hitting gets histories of at most this many operations
+	fewCrashed = 8               // crashed operations, with which Porcupine's sets of states are not too large for one step
 )
 
 // longEngines returns the algorithms whose engines count their work.
@@ -146,26 +147,30 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 		}
 		easy = easy || name == "auto" && decided
 	}
-	fast, err := limited(h, spec, "fast")
+	fast, err := limited(h, spec, "fast", longTime)
 	if err == nil && fast.Verdict != jepsen.Unknown {
 		err = agree("fast", int(fast.FailEvent.OrNone()))
 	}
 	if err != nil {
 		return fmt.Errorf("--algorithm fast: %w", err)
 	}
-	c.noteLong(h, agreed)
+	limit := longTime
 	if !easy && fast.Verdict == jepsen.Unknown {
-		c.unknown(spec.Name+": "+hard(h, parts), 1)
-		return nil
+		limit = hardTime
 	}
-	r, err := limited(h, spec, "auto")
-	if err == nil && r.Verdict != jepsen.Unknown {
+	r, err := limited(h, spec, "auto", limit)
+	switch {
+	case err != nil:
+	case r.Verdict != jepsen.Unknown:
 		if err = agree("evidence", int(r.FailEvent.OrNone())); err == nil {
 			err = c.evidence(spec, r, ops, strings.Split(text, "\n"))
 		}
-	} else if err == nil && r.Cause == jepsen.SelfCheckFailed {
+	case r.Cause == jepsen.SelfCheckFailed:
 		err = errors.New(r.Error)
+	default:
+		c.unknown(spec.Name+": "+hard(h, parts), 1)
 	}
+	c.noteLong(h, agreed)
 	if err != nil {
 		return fmt.Errorf("evidence: %w", err)
 	}
@@ -221,13 +226,13 @@ func verdictOf(fail int) jepsen.Verdict {
 }
 
 // limited calls clew.Check, which checks its evidence again if that is cheap.
-func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
+func limited(h *jepsen.History, spec models.Spec, algorithm string, limit time.Duration) (r *report.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	o := clew.Options{Algorithm: algorithm, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)}
+	o := clew.Options{Algorithm: algorithm, TimeLimit: limit, Memory: clew.NewMemory(longMemory)}
 	return clew.Check(context.Background(), h, spec.FromDefault(), o)
 }
 
@@ -349,7 +354,7 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 		one, err := clew.Read(strings.NewReader(alone[h.Values.Same(key.Key.ID())]), "", jepsen.Options{})
 		var got *report.Result
 		if err == nil {
-			got, err = limited(one, spec, "auto")
+			got, err = limited(one, spec, "auto", longTime)
 		}
 		if err != nil {
 			return fmt.Errorf("key %s alone: %w", key.Key, err)
