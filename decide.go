@@ -2,6 +2,7 @@ package clew
 
 import (
 	"context"
+	"sync/atomic"
 
 	"clew/fallback"
 	"clew/fastpath"
@@ -121,11 +122,12 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallba
 		return x
 	}
 	var x decision
+	lim.Furthest = new(atomic.Int64)
 	if f := caught(ops.Model, func() { x.Answer = d.engine.Decide(ctx, ops, lim) }); f != nil {
 		if f.Cause == "" {
 			panic(f)
 		}
-		x.Answer = fallback.Answer{Cause: f.Cause}
+		x.Answer = fallback.Answer{Cause: f.Cause, Passed: lim.Furthest.Load()}
 	}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By

@@ -17,6 +17,9 @@ type Limits struct {
 	Memory *models.Memory // nil: unbounded
 	Passed *atomic.Int64  // unless nil: completions passed so far, for progress
 	Held   *atomic.Int64  // unless nil: configurations held at the moment, for progress
+	// Furthest, unless nil, is the most completions that any engine has passed. It is known
+	// even if a limit stops the model within a step.
+	Furthest *atomic.Int64
 
 	// Turn, unless nil, waits until it is the search's turn, and returns how much
 	// work it may do then, in units of some nanoseconds. The search calls it
@@ -116,6 +119,10 @@ func (b *Budget) Release() { b.Give(b.taken) }
 func (b *Budget) Passed(n int64) {
 	if b.Limits.Passed != nil {
 		b.Limits.Passed.Store(n)
+	}
+	if f := b.Limits.Furthest; f != nil {
+		for before := f.Load(); before < n && !f.CompareAndSwap(before, n); before = f.Load() {
+		}
 	}
 }
 

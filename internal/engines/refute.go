@@ -28,8 +28,10 @@ func (loosener) Name() string { return "loosener" }
 // Decide implements fallback.Engine.
 func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	fail, work, cut := models.Open, int64(0), ops
+	unseen := lim // what passes there need not pass here
+	unseen.Passed, unseen.Held, unseen.Furthest = nil, nil, nil
 	for _, p := range ops.Model.Traits().Projections() {
-		a := before.Decide(ctx, cut.Under(p), lim)
+		a := before.Decide(ctx, cut.Under(p), unseen)
 		if work += a.Work; a.Verdict == jepsen.Invalid {
 			fail, cut = a.FailEvent, ops.Prefix(a.FailEvent).Operations
 		}

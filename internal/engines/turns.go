@@ -153,7 +153,9 @@ func (x *race) start(y *runner) {
 			y.panic = cmp.Or(recover(), y.panic)
 			x.finished <- y
 		}()
-		y.answer = y.engine.Decide(x.ctx, x.ops, fallback.Limits{Memory: y.memory, Passed: x.Limits.Passed, Held: x.Limits.Held, Turn: x.turns(y)})
+		lim := x.Limits
+		lim.Memory, lim.Turn = y.memory, x.turns(y)
+		y.answer = y.engine.Decide(x.ctx, x.ops, lim)
 		y.panic = nil
 	}()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -22,6 +23,8 @@ type decidedRow struct {
 	flags  []string
 	plants []plant
 	sizes  []calls
+
+	twin string // the file of a user's own model, which decides; "": clew's model
 }
 
 // plant is a wrong answer.
@@ -30,6 +33,14 @@ type plant struct {
 	verdict string // "" if other open operations may explain the answer
 	answer  func(s system, c *call) bool
 }
+
+// twins are models of users' own that mean the same, by the model's name. They decide
+// histories of a tenth of the length.
+//
+//go:embed twins
+var twins embed.FS
+
+const ofTwins = 10
 
 // decidedSeeds is how many histories of each kind there are.
 const decidedSeeds = 20
@@ -42,6 +53,24 @@ func decided(b *bench) error {
 		column{"clew", "cpu median", 10}, column{"clew", "cpu most", 8}, column{"clew", "memory", 8}, column{"window", "unknown", 7}, column{"window", "cpu most", 8})
 	for _, row := range decidedRows {
 		for _, size := range row.sizes {
+			for _, p := range append([]plant{{"linearizable", "valid", nil}}, row.plants...) {
+				if err := b.decided(t, row, size, p); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, row := range decidedRows {
+		text, err := twins.ReadFile("twins/" + row.model + ".star")
+		if err != nil {
+			return err
+		}
+		row.twin = filepath.Join(b.dir, row.model+".star")
+		if err := os.WriteFile(row.twin, text, 0o644); err != nil {
+			return err
+		}
+		for _, size := range row.sizes {
+			size.operations, size.crashed = size.operations/ofTwins, (size.crashed+ofTwins-1)/ofTwins
 			for _, p := range append([]plant{{"linearizable", "valid", nil}}, row.plants...) {
 				if err := b.decided(t, row, size, p); err != nil {
 					return err
@@ -67,6 +96,10 @@ func (t *tally) add(m measurement) {
 
 func (b *bench) decided(t *table, row decidedRow, size calls, p plant) error {
 	name := fmt.Sprintf("%s%s, %s operations, %d crashed, %d clients, %s", row.model, row.about, thousands(size.operations), size.crashed, size.clients, p.name)
+	model := append([]string{"--model", row.model}, row.flags...)
+	if row.twin != "" {
+		name, model = "own "+name, []string{"--model-file", row.twin}
+	}
 	if !b.only.MatchString(name) {
 		return nil
 	}
@@ -95,9 +128,9 @@ func (b *bench) decided(t *table, row decidedRow, size calls, p plant) error {
 				tallies[i].verdicts = map[string]int{}
 			}
 			b.progress("%s: seed %d %s", name, seed, engine)
-			args := append([]string{"--model", row.model}, row.flags...)
+			args := model
 			if engine != "" && engine != "auto" {
-				args = append(args, "--algorithm", engine)
+				args = append(slices.Clip(args), "--algorithm", engine)
 			}
 			m, err := b.measure(file, args...)
 			if err != nil {
@@ -289,34 +322,34 @@ func oldest(int) int   { return 0 }
 var decidedRows = []decidedRow{
 	{"stack", ", 10 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 10, put: "push", take: "pop", index: newest}
-	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 1000, crashed: 30, clients: 8}}},
+	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 1000, crashed: 30, clients: 8}}, ""},
 	{"stack", ", 5 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 5, put: "push", take: "pop", index: newest}
-	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 3000, crashed: 40, clients: 10}}},
+	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 3000, crashed: 40, clients: 10}}, ""},
 	{"unordered-queue", " with empties, 10 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 10, put: "enqueue", take: "dequeue", index: r.IntN}
-	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 500, crashed: 20, clients: 5}, {operations: 5000, crashed: 100, clients: 5}}},
+	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 500, crashed: 20, clients: 5}, {operations: 5000, crashed: 100, clients: 5}}, ""},
 	{"multi-register", ", 3 keys, 5 values", func(r *rand.Rand) system {
 		return &registers{Rand: r, values: 5}
-	}, []string{"--init", "{0 0, 1 0, 2 0}"}, []plant{neverWritten, otherValue}, []calls{{operations: 1000, crashed: 40, clients: 5}, {operations: 10000, crashed: 100, clients: 5}}},
+	}, []string{"--init", "{0 0, 1 0, 2 0}"}, []plant{neverWritten, otherValue}, []calls{{operations: 1000, crashed: 40, clients: 5}, {operations: 10000, crashed: 100, clients: 5}}, ""},
 	{"bank", ", 4 accounts", func(r *rand.Rand) system {
 		return &bank{Rand: r, balances: []int{20, 20, 20, 20}}
-	}, []string{"--init", "{0 20, 1 20, 2 20, 3 20}"}, []plant{wrongTotal, wrongBalances, impossibleBalances}, []calls{{operations: 1000, crashed: 40, clients: 5}, {operations: 10000, crashed: 100, clients: 5}}},
+	}, []string{"--init", "{0 20, 1 20, 2 20, 3 20}"}, []plant{wrongTotal, wrongBalances, impossibleBalances}, []calls{{operations: 1000, crashed: 40, clients: 5}, {operations: 10000, crashed: 100, clients: 5}}, ""},
 	{"java-queue", " with sizes, 10 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 10, put: "offer", take: "poll", index: oldest, add: "true", size: true}
-	}, nil, []plant{neverWritten, otherValue, taken, lost, wrongSize, sizeAbove}, []calls{{operations: 400, crashed: 20, clients: 5}, {operations: 1000, crashed: 40, clients: 5}, {operations: 100_000, crashed: 0, clients: 5}}},
+	}, nil, []plant{neverWritten, otherValue, taken, lost, wrongSize, sizeAbove}, []calls{{operations: 400, crashed: 20, clients: 5}, {operations: 1000, crashed: 40, clients: 5}, {operations: 100_000, crashed: 0, clients: 5}}, ""},
 	{"lease", "", func(r *rand.Rand) system {
 		return &lease{Rand: r, owner: -1, before: -1}
-	}, nil, []plant{neverWritten, twoHolders, sameEpoch}, []calls{{operations: 1000, crashed: 40, clients: 5}}},
+	}, nil, []plant{neverWritten, twoHolders, sameEpoch}, []calls{{operations: 1000, crashed: 40, clients: 5}}, ""},
 	{"log", ", offsets mostly untold, 5 values", func(r *rand.Rand) system {
 		return &appends{Rand: r, values: 5}
-	}, nil, []plant{neverWritten, otherValue}, []calls{{operations: 200, crashed: 8, clients: 5}, {operations: 500, crashed: 0, clients: 5}, {operations: 10_000, crashed: 0, clients: 5}}},
+	}, nil, []plant{neverWritten, otherValue}, []calls{{operations: 200, crashed: 8, clients: 5}, {operations: 500, crashed: 0, clients: 5}, {operations: 10_000, crashed: 0, clients: 5}}, ""},
 	{"counter", "", func(r *rand.Rand) system {
 		return &adder{Rand: r}
-	}, nil, []plant{sumAbove, wrongSum}, []calls{{operations: 10_000, crashed: 20, clients: 5}}},
+	}, nil, []plant{sumAbove, wrongSum}, []calls{{operations: 10_000, crashed: 20, clients: 5}}, ""},
 	{"fifo-queue", ", 10 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 10, put: "enqueue", take: "dequeue", index: oldest}
-	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 400, crashed: 40, clients: 5}, {operations: 3000, crashed: 60, clients: 5}}},
+	}, nil, []plant{neverWritten, otherValue, taken, lost}, []calls{{operations: 400, crashed: 40, clients: 5}, {operations: 3000, crashed: 60, clients: 5}}, ""},
 }
 
 // A system is what simulated clients call: one object, whose operations take effect
