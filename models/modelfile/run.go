@@ -1,10 +1,12 @@
 package modelfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.starlark.net/starlark"
@@ -228,32 +230,71 @@ func (m *bound) size(state) int {
 	return n
 }
 
-// step calls the function of an operation.
+// step calls the function of an operation. A state does not keep the order of its dicts and sets, so if it has any, step
+// also calls the function with the reverse order, and fails if that makes a difference.
 func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
+	before, reversed := m.orders(s)
+	next, refusal, err := m.call(f, before, c)
+	if err != nil {
+		return nil, err
+	}
+	if reversed == nil {
+		return next, refusal
+	}
+	again, otherwise, err := m.call(f, reversed, c)
+	if err != nil || (refusal == nil) != (otherwise == nil) || !sameStates(next, again) {
+		select {
+		case <-m.stop: // then the second call may have ended early
+		default:
+			return nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), errOrder)
+		}
+	}
+	return next, refusal
+}
+
+var errOrder = errors.New("what it answers depends on the order of a dict or a set of the state, which clew does not keep; expected the order in a list, or sorted keys")
+
+// orders returns the value of a state, and an equal one with the reverse order of dicts and sets, or nil if that is the same.
+func (m *bound) orders(s state) (value, reversed starlark.Value) {
+	m.states.mu.Lock()
+	defer m.states.mu.Unlock()
+	if m.states.facts[s.number].loose {
+		reversed = m.states.reversed(s.number)
+	}
+	return m.states.value(s.number), reversed
+}
+
+// sameStates says whether two lists have the same states, in any order.
+func sameStates(a, b []state) bool {
+	byNumber := func(x, y state) int { return cmp.Compare(x.number, y.number) }
+	return slices.Equal(slices.SortedFunc(slices.Values(a), byNumber), slices.SortedFunc(slices.Values(b), byNumber))
+}
+
+// call calls the function of an operation with the value of a state. refusal says why the operation cannot happen there.
+func (m *bound) call(f *starlark.Function, before starlark.Value, c models.Call) (next []state, refusal, err error) {
 	x := m.begin()
-	before := m.value(s)
 	v, err := starlark.Call(x.thread, f, starlark.Tuple{before, operation{c, m}}, nil)
 	if err != nil {
-		return nil, placed(m.file.path, err)
+		return nil, nil, placed(m.file.path, err)
 	}
 	defer m.idle.Put(x)
 	list := []starlark.Value{v}
 	switch v := v.(type) {
 	case impossible:
-		return nil, models.Inconsistent("%s", v.why)
+		return nil, models.Inconsistent("%s", v.why), nil
 	case outcomes:
 		list = v.list
 	}
-	next := make([]state, len(list))
+	next = make([]state, len(list))
 	for i, v := range list {
 		if err = m.shaped(before, v, operation{c, m}); err == nil {
 			next[i], err = m.intern(v, x.grown)
 		}
 		if err != nil {
-			return nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), err)
+			return nil, nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), err)
 		}
 	}
-	return next, nil
+	return next, nil, nil
 }
 
 // begin returns a new call, or reuses one that has ended.

@@ -48,6 +48,7 @@ type fact struct {
 	hash   uint32
 	length int32
 	size   int32 // elements, with those of its elements, counted every time they occur
+	loose  bool  // there is a dict or a set of several elements in it, whose order does not count
 }
 
 // held is a list, dict or set in memory, frozen and in canonical order. Lists that
@@ -115,8 +116,10 @@ func (t *table) then(kind nodeKind, before, a, b int32) (int32, error) {
 		if item != empty {
 			f.hash ^= t.facts[item].hash
 			f.size += t.facts[item].size
+			f.loose = f.loose || t.facts[item].loose
 		}
 	}
+	f.loose = f.loose || f.length > 1 && (kind == dict || kind == set)
 	if f.size > maxSize {
 		return 0, errLarge
 	}
@@ -153,6 +156,9 @@ func (t *table) intern(v starlark.Value, grown growth, depth int) (int32, error)
 	case starlark.Float:
 		if x != x {
 			return 0, errors.New("a state cannot contain NaN, which equals nothing")
+		}
+		if x == 0 {
+			x = 0 // -0.0 is equal, and prints otherwise
 		}
 		return t.leafOf(float64(x), x), nil
 	case starlark.String:
@@ -318,6 +324,40 @@ func (t *table) value(n int32) starlark.Value {
 		panic(err) // it has been a set or a dict before
 	}
 	t.hold(n, v, s, len(items))
+	return v
+}
+
+// reversed returns a frozen value of a number in which dicts and sets have the reverse order. It is equal to the value
+// that value returns.
+func (t *table) reversed(n int32) starlark.Value {
+	x := t.nodes[n]
+	if !t.facts[n].loose {
+		return t.value(n)
+	}
+	var items []starlark.Value
+	for y := x; y.before != empty; y = t.nodes[y.before] {
+		items = append(items, t.reversed(y.a))
+		if y.b != empty {
+			items = append(items, t.reversed(y.b))
+		}
+	}
+	var v starlark.Value
+	var err error
+	switch x.kind {
+	case dict:
+		v, err = dictFrom(items)
+	case set:
+		v, err = setFrom(items)
+	default:
+		slices.Reverse(items)
+		if v = starlark.Tuple(items); x.kind == list {
+			v = starlark.NewList(items)
+		}
+	}
+	if err != nil {
+		panic(err) // it has been a set or a dict before
+	}
+	v.Freeze()
 	return v
 }
 
