@@ -90,7 +90,10 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 		cut := part.Prefix(f.BoundEvent)
 		x = d.search(ctx, cut.Operations, lim).renumber(cut)
 		if x.Verdict == jepsen.Unknown && (x.FailsBy == 0 || f.BoundEvent < x.FailsBy) {
-			x.FailsBy, x.FailsAs = f.BoundEvent, "since "+f.Why.Tell(part.Teller())
+			x.FailsBy, x.FailsAs = f.BoundEvent, "whichever operation saw which"
+			if f.Why != nil {
+				x.FailsAs = "since " + f.Why.Tell(part.Teller())
+			}
 		}
 	default:
 		x = d.search(ctx, part, lim)

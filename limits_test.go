@@ -11,6 +11,7 @@ import (
 	"clew"
 	"clew/internal/campaign"
 	"clew/internal/countdown"
+	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -181,6 +182,28 @@ func TestAnOptionThatMakesNoSenseIsNamed(t *testing.T) {
 	for _, err := range clew.CheckStore(t.Context(), clew.StoreOptions{MemoryLimit: -1}, "testdata/histories") {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}
+
+// A near-linear decision may know that a history fails by a completion, and the search for the first one may reach a limit.
+func TestALimitAfterANearLinearDecision(t *testing.T) {
+	for _, model := range []string{"register", "cas-register", "fifo-queue", "stack"} {
+		var text strings.Builder
+		o := gen.LongOptions{Model: model, Operations: 3000, Processes: 5, Values: 4, Kind: gen.ImpossibleRead, Seed: 1, At: 0.8, Crashes: 0.01}
+		if _, err := gen.Long(&text, o); err != nil {
+			t.Fatal(err)
+		}
+		h, _, err := campaign.ReadText(models.Spec{Name: model}, text.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: model}, clew.Options{Memory: clew.NewMemory(1 << 12)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, certain := r.Hard.FailsBy.Get(); r.Cause != jepsen.OutOfMemory || !certain {
+			t.Errorf("%s: %s", model, r.Text())
 		}
 	}
 }
