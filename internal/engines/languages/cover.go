@@ -33,7 +33,7 @@ func (s *search) drop() {
 // thrift drops sets that use many more crashed operations than others. If that was
 // wrong, the search starts over with more slack.
 func (s *search) thrift() {
-	if s.slack == none {
+	if s.slack == anyNumber {
 		return
 	}
 	kept := s.next[:0]
@@ -50,7 +50,7 @@ func (s *search) thrift() {
 // isEnough says whether all sets that use this many crashed operations or more would be
 // dropped.
 func (s *search) isEnough(spent int32) bool {
-	if s.slack == none || spent-s.slack <= s.least {
+	if s.slack == anyNumber || spent-s.slack <= s.least {
 		return false
 	}
 	s.dropped = true

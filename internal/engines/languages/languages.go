@@ -2,6 +2,7 @@ package languages
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"clew/fallback"
@@ -74,8 +75,9 @@ import (
 //     below a value that was taken out matters, the crashed pop can. Everything since
 //     then is blocks, which may stand on top of one value more or less.
 //   - Thrift. At first the search holds only sets that use no more crashed operations
-//     than the one that uses the fewest. If a return then fails, it starts over with
-//     some more, and finally with all: only that shows that nothing passes the return.
+//     than the one that uses the fewest. If a return then fails, it starts over and holds
+//     some more shortly before that return, then from further back, and finally all from
+//     the beginning: only that shows that nothing passes the return.
 //   - Forgetting. The search holds sets, ways, and the nodes that only they need for one
 //     segment of the returns (walk.go).
 //
@@ -171,23 +173,41 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 	return s
 }
 
-// slacks are how many more crashed operations a set may use than others, one after
-// another. none means that it may use any number.
-var slacks = [...]int32{0, 1, 3, none}
+// leeway says how many more crashed operations than others a set may use, at the return where
+// the search got stuck and at some before it.
+type leeway struct{ returns, slack int32 }
+
+const anyNumber = math.MaxInt32
+
+// leeways are tried one after another where the search is stuck. The last one drops nothing.
+var leeways = [...]leeway{{64, 4}, {256, 4}, {math.MaxInt32, 4}, {math.MaxInt32, 8}, {math.MaxInt32, anyNumber}}
 
 // decide sweeps the returns until the result is certain. It returns the first
 // return that no set could pass, or -1.
 func (s *search) decide() (failed int32) {
-	for _, s.slack = range slacks {
-		if s.slack != none && (s.rules.NoThrift || len(s.counts) == 0) {
-			continue
-		}
+	s.slacks = make([]int32, len(s.Ends))
+	if s.rules.NoThrift {
+		s.give(leeways[len(leeways)-1], int32(len(s.Ends)))
+	}
+	stuck, next := none, 0
+	for {
 		s.start()
 		if failed = s.run(); failed < 0 || !s.dropped {
-			break
+			return failed
 		}
+		if failed > stuck {
+			stuck, next = failed, 0
+		}
+		s.give(leeways[next], stuck+1)
+		next++
 	}
-	return failed
+}
+
+// give gives a leeway to the returns before one.
+func (s *search) give(l leeway, end int32) {
+	for k := max(0, end-l.returns); k < end; k++ {
+		s.slacks[k] = max(s.slacks[k], l.slack)
+	}
 }
 
 // start begins without any operation.

@@ -31,9 +31,10 @@ type search struct {
 	parent, key []uint64  // sets in the making
 	peers       table     // the first peer by mask, see left
 	covered     memo
-	slack       int32 // see thrift
-	dropped     bool  // thrift has dropped some set
-	furthest    int32 // how many returns it has ever passed
+	slacks      []int32 // by return: see thrift
+	slack       int32   // that of the k-th return
+	dropped     bool    // thrift has dropped some set
+	furthest    int32   // how many returns it has ever passed
 
 	points []point // where segments begin
 	closed int64   // bytes that the automata held when this one began
@@ -58,7 +59,7 @@ func (s *search) enter(p phase) {
 
 // pass finds the sets that have passed the k-th return.
 func (s *search) pass(k int32) {
-	s.k = k
+	s.k, s.slack = k, s.slacks[k]
 	s.survey(k)
 	s.here.reset(len(s.layer))
 	s.past.reset(len(s.layer))
