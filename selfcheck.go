@@ -99,18 +99,6 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 	return nil
 }
 
-// once returns a function that gives out work one time. It calls stop when it is asked for more.
-func once(work int64, stop func()) func() int64 {
-	given := false
-	return func() int64 {
-		if given {
-			stop()
-		}
-		given = true
-		return work
-	}
-}
-
 // verifyCore decides a core once more. If the user asked for that, another engine than the one that found the core
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
@@ -142,10 +130,9 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
 	lim := fallback.Limits{Memory: o.limits().Memory}
 	if o.Verify != VerifyAlways {
-		var stop context.CancelFunc
-		ctx, stop = context.WithCancel(ctx)
+		var stop func()
+		ctx, lim, stop = fallback.Limits{Memory: models.NewMemory(judgeMemory)}.Within(ctx, judgeWork+judgePerOperation*int64(c.h.Operations()))
 		defer stop()
-		lim = fallback.Limits{Memory: models.NewMemory(judgeMemory), Turn: once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)}
 	}
 	return d.part(ctx, core, lim)
 }

@@ -2,6 +2,7 @@ package fallback
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -25,6 +26,22 @@ type Limits struct {
 	// work it may do then, in units of some nanoseconds. The search calls it
 	// before it begins, and whenever that work is done.
 	Turn func() (work int64)
+}
+
+// Within returns a context and limits that end a search after some work, in the same state whatever else is running.
+// The caller calls stop after the search.
+func (l Limits) Within(ctx context.Context, work int64) (_ context.Context, _ Limits, stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	given := false
+	l.Turn = func() int64 {
+		if given {
+			stop()
+			return math.MaxInt64 / 2
+		}
+		given = true
+		return work
+	}
+	return ctx, l, stop
 }
 
 // Budget accounts for what one decision takes: its time, its memory and its turns. A search looks at it every few

@@ -10,12 +10,17 @@ import (
 )
 
 // maxCoreChecks bounds the decisions that are spent on a core, and maxCoreRows
-// the operations in all of them. maxLooked bounds the operations that all
-// passes of visibility look at. Beyond any bound the core is still not linearizable,
-// but may be larger than necessary.
+// the operations in all of them. maxCheckWork bounds the work of each, and
+// maxCoreWork that of all. A part of the history can be much harder than the
+// whole: without its reads, nothing says which crashed operations have
+// happened. maxLooked bounds the operations that all passes of visibility look
+// at. Beyond any bound the core is still not linearizable, but may be larger
+// than necessary.
 const (
 	maxCoreChecks = 300
 	maxCoreRows   = 500_000
+	maxCheckWork  = 10_000_000
+	maxCoreWork   = 50_000_000
 	maxLooked     = 1_000_000
 )
 
@@ -79,13 +84,14 @@ type minimizer struct {
 	limits     Limits
 	visibility *visibility // if not nil, only operations within it may be left out
 	checks     int
-	rows       int // of all checks
-	looked     int // rows that visibility looked at
+	rows       int   // of all checks
+	work       int64 // the same
+	looked     int   // rows that visibility looked at
 }
 
 // spent says whether the bounds are reached or the context is done.
 func (m *minimizer) spent() bool {
-	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxLooked || m.ctx.Err() != nil
+	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.work >= maxCoreWork || m.looked >= maxLooked || m.ctx.Err() != nil
 }
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
@@ -105,7 +111,16 @@ func (m *minimizer) fails(rows []int32) bool {
 	}
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)
 	cut := m.ops.Select(rows).Prefix(m.fail)
-	return m.engine.Decide(m.ctx, cut.Operations, m.limits).Verdict == jepsen.Invalid
+	return m.decide(cut.Operations).Verdict == jepsen.Invalid
+}
+
+// decide decides a part within the bounds.
+func (m *minimizer) decide(ops *models.Operations) Answer {
+	ctx, lim, stop := m.limits.Within(m.ctx, min(maxCheckWork, maxCoreWork-m.work))
+	defer stop()
+	a := m.engine.Decide(ctx, ops, lim)
+	m.work += a.Work
+	return a
 }
 
 // minimize keeps only those units that are needed to make fixed and the units
@@ -410,6 +425,6 @@ func (m *minimizer) lateness(row models.Row) int {
 func (m *minimizer) failsThere(rows []models.Row) bool {
 	slices.Sort(rows)
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)
-	a := m.engine.Decide(m.ctx, m.ops.Select(rows).Prefix(m.fail).Operations, m.limits)
+	a := m.decide(m.ops.Select(rows).Prefix(m.fail).Operations)
 	return a.Verdict == jepsen.Invalid && a.FailEvent == m.fail
 }

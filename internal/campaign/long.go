@@ -242,15 +242,8 @@ func limited(h *jepsen.History, spec models.Spec, algorithm string, limit time.D
 func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, decided bool, err error) {
 	fail = -1
 	for _, part := range parts {
-		ctx, stop := context.WithCancel(context.Background())
-		turns := 0
-		a := e.Decide(ctx, part, fallback.Limits{Memory: models.NewMemory(longMemory), Turn: func() int64 {
-			if turns++; turns > 1 {
-				stop()
-				return math.MaxInt64 / 2
-			}
-			return longWork
-		}})
+		ctx, lim, stop := fallback.Limits{Memory: models.NewMemory(longMemory)}.Within(context.Background(), longWork)
+		a := e.Decide(ctx, part, lim)
 		stop()
 		switch {
 		case a.Verdict == jepsen.Unknown:
