@@ -201,9 +201,17 @@ func (l *laws) projections(row []models.Op) {
 	if project == nil {
 		return
 	}
-	for _, m := range project() {
+	ops := &models.Operations{Model: l.ops.Model, History: l.ops.History}
+	for i, op := range row {
+		ops.Append(int32(2*i), int32(2*i+1), op)
+		ops.Of = append(ops.Of, 0)
+	}
+	ops.Events = 2 * int32(len(row))
+	for _, p := range project(ops) {
+		m := p.Model
 		states := []models.State{m.Init()}
-		for _, op := range row {
+		for i := range p.Len() {
+			op := p.Op(models.Row(i))
 			var next []models.State
 			for _, s := range states {
 				next = m.Step(next, s, op)

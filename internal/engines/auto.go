@@ -92,12 +92,13 @@ type history struct {
 	many                   bool // operations have crashed
 	busy                   bool // it is a register that is too much for a search over configurations
 	hindsight              bool // there is a model that uses what is shown later
-	looser                 bool // there is a model in which more is linearizable
+	looser                 bool // the model has projections
+	placed                 bool // a state has values at places, and most of them do not matter
 }
 
 func look(ops *models.Operations) *history {
 	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: ops.Model.Traits().Projections != nil,
-		hindsight: ops.Model.Traits().Hindsight != nil}
+		placed: ops.Model.Traits().Liveness != nil, hindsight: ops.Model.Traits().Hindsight != nil}
 	for _, res := range ops.Res {
 		if res == models.Open {
 			h.crashed++

@@ -96,7 +96,7 @@ var table = []Entry{
 	{
 		Name: "beam", New: always(configs.Beam{}), among: configs.Beam{GivesUp: true},
 		turn: func(h *history) int {
-			if h.looser && h.many {
+			if h.looser && h.many && !h.placed {
 				return 1
 			}
 			return when(h.many && !h.register && !h.queue && !h.stack, 3)

@@ -27,13 +27,20 @@ func (loosener) Name() string { return "loosener" }
 
 // Decide implements fallback.Engine.
 func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	fail, work, cut := models.Open, int64(0), ops
+	fail, work := models.Open, int64(0)
 	unseen := lim // what passes there need not pass here
 	unseen.Passed, unseen.Held, unseen.Furthest = nil, nil, nil
-	for _, p := range ops.Model.Traits().Projections() {
-		a := before.Decide(ctx, cut.Under(p), unseen)
+	for _, p := range ops.Model.Traits().Projections(ops) {
+		if fail != models.Open {
+			p = p.Prefix(fail).Operations
+		}
+		turns := before
+		if p.Model.Traits().IsRegister {
+			turns.Engines = suited(p)
+		}
+		a := turns.Decide(ctx, p, unseen)
 		if work += a.Work; a.Verdict == jepsen.Invalid {
-			fail, cut = a.FailEvent, ops.Prefix(a.FailEvent).Operations
+			fail = a.FailEvent
 		}
 	}
 	if fail == models.Open {

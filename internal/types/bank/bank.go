@@ -247,13 +247,13 @@ func sum(s models.State) (n int64) {
 	return n
 }
 
-// relaxed returns a bank whose accounts may hold less than 0: the order of transfers does not
-// matter there.
-func (m *bank) relaxed() []models.Model {
+// relaxed returns the operations of a bank whose accounts may hold less than 0: the order of
+// transfers does not matter there.
+func (m *bank) relaxed(ops *models.Operations) []*models.Operations {
 	relaxed := *m
 	relaxed.negative = true
 	relaxed.Offered = relaxed.offers()
-	return []models.Model{&relaxed}
+	return []*models.Operations{ops.Under(&relaxed)}
 }
 
 func (m *bank) Mutates(op models.Op) bool {

@@ -6,10 +6,10 @@ import (
 )
 
 // projections are a lease's owners without epochs, and its epochs without owners.
-func (m *lease) projections() []models.Model {
-	return []models.Model{
-		&epochs{lease: m},
-		&owners{lease: m, traits: models.Traits{Overwrites: func(op models.Op) bool { return op.Kind == leaseClaim }}},
+func (m *lease) projections(ops *models.Operations) []*models.Operations {
+	return []*models.Operations{
+		ops.Under(&epochs{lease: m}),
+		ops.Under(&owners{lease: m, traits: models.Traits{Overwrites: func(op models.Op) bool { return op.Kind == leaseClaim }}}),
 	}
 }
 

@@ -78,12 +78,13 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		slot:          map[edn.ID]int32{},
 	}
 	m.Offered = models.Traits{
-		Finish:     m.finish,
-		Opening:    m.opening,
-		Run:        m.run,
-		Partition:  &models.Partition{Of: m.part, Project: m.project},
-		Levels:     &models.Levels{Start: m.start, Moves: m.moves, Shows: m.atLeastOnce},
-		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
+		Finish:      m.finish,
+		Opening:     m.opening,
+		Run:         m.run,
+		Partition:   &models.Partition{Of: m.part, Project: m.project},
+		Levels:      &models.Levels{Start: m.start, Moves: m.moves, Shows: m.atLeastOnce},
+		Projections: m.keyByKey,
+		Visibility:  &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Liveness: &models.Liveness{
 			At:      func(s models.State, place int32) int32 { return orNil(m.value(s, place)) },
 			Shows:   m.shows,

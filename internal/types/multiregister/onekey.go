@@ -8,8 +8,7 @@ import (
 	"clew/models"
 )
 
-// multiRegisterKey is a key of a multiRegister that no transaction ties to another. A and B
-// are classes of its values.
+// multiRegisterKey is a key of a multiRegister by itself. A and B are classes of its values.
 type multiRegisterKey struct {
 	register.Register
 	whole *multiRegister
@@ -28,7 +27,12 @@ func (m *multiRegister) project(part int32, c *models.Columns) models.Model {
 		op, _ := m.onRegister(part, m.txns[txn])
 		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
 	}
-	k := &multiRegisterKey{Register: register.OfKey(m.V, orNil(m.first[part])), whole: m, slot: part}
+	return m.register(part, c)
+}
+
+// register returns the model of the register at a slot, which has some operations.
+func (m *multiRegister) register(slot int32, c *models.Columns) *multiRegisterKey {
+	k := &multiRegisterKey{Register: register.OfKey(m.V, orNil(m.first[slot])), whole: m, slot: slot}
 	shape := models.RegisterShape{Init: k.Initial[0], CAS: slices.Contains(c.Kind, models.CAS)}
 	k.Offered.Shape = func() models.Shape { return shape }
 	k.Offered.Text = k.text
@@ -64,6 +68,35 @@ func (m *multiRegister) onRegister(slot int32, txn []microOp) (op models.Op, ok 
 		return models.Op{Kind: models.Write, A: left, B: 0}, true
 	}
 	return models.Op{Kind: models.CAS, A: saw, B: left}, true
+}
+
+// keyByKey returns the operations of each key that transactions tie to others, as those of a register. It leaves out keys for
+// which registers have no operation.
+func (m *multiRegister) keyByKey(ops *models.Operations) (keys []*models.Operations) {
+	rows := make([][]models.Row, len(m.keys)) // by slot
+	for row := range models.Row(ops.Len()) {
+		for _, mop := range m.txns[ops.A[row]] {
+			if n := len(rows[mop.slot]); n == 0 || rows[mop.slot][n-1] != row {
+				rows[mop.slot] = append(rows[mop.slot], row)
+			}
+		}
+	}
+	var one []microOp
+	for slot := range int32(len(rows)) {
+		key := ops.Select(rows[slot])
+		fits := key.Len() > 0
+		for i := range key.A {
+			one = slices.DeleteFunc(append(one[:0], m.txns[key.A[i]]...), func(mop microOp) bool { return mop.slot != slot })
+			op, ok := m.onRegister(slot, one)
+			key.Kind[i], key.A[i], key.B[i] = op.Kind, op.A, op.B
+			fits = fits && ok
+		}
+		if fits {
+			key.Model = m.register(slot, &key.Columns)
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func (k *multiRegisterKey) Why(s models.State, op models.Op) string {
