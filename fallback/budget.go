@@ -86,6 +86,22 @@ func (b *Budget) Spend(work int64) {
 	}
 }
 
+// Part makes a decision that is part of this one, with some limits. It shares the turns of this one: otherwise each of many
+// short decisions would take a turn of its own.
+func (b *Budget) Part(lim Limits, decide func(lim Limits) Answer) Answer {
+	var given, spent int64
+	if b.Limits.Turn != nil {
+		lim.Turn = func() int64 {
+			b.Spend(given)
+			spent, given = spent+given, b.left
+			return given
+		}
+	}
+	a := decide(lim)
+	b.Spend(max(0, a.Work-spent))
+	return a
+}
+
 // Worked sets Work so that the work done is a sum. It is for a search that counts its work otherwise.
 func (b *Budget) Worked(sum int64) { b.Work = int(sum - b.done) }
 

@@ -27,7 +27,8 @@ func (loosener) Name() string { return "loosener" }
 
 // Decide implements fallback.Engine.
 func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	fail, work := models.Open, int64(0)
+	b := fallback.NewBudget(ctx, lim)
+	fail := models.Open
 	unseen := lim // what passes there need not pass here
 	unseen.Passed, unseen.Held, unseen.Furthest = nil, nil, nil
 	for _, p := range ops.Model.Traits().Projections(ops) {
@@ -38,15 +39,15 @@ func (loosener) Decide(ctx context.Context, ops *models.Operations, lim fallback
 		if p.Model.Traits().IsRegister {
 			turns.Engines = suited(p)
 		}
-		a := turns.Decide(ctx, p, unseen)
-		if work += a.Work; a.Verdict == jepsen.Invalid {
+		a := b.Part(unseen, func(lim fallback.Limits) fallback.Answer { return turns.Decide(ctx, p, lim) })
+		if a.Verdict == jepsen.Invalid {
 			fail = a.FailEvent
 		}
 	}
 	if fail == models.Open {
-		return fallback.Answer{Cause: fallback.GaveUp, Work: work}
+		return fallback.Answer{Cause: fallback.GaveUp, Work: b.Done()}
 	}
-	return failsBy(ctx, ops, lim, fail, work, "since it is not linearizable even if part of what the answers show is ignored")
+	return failsBy(ctx, b, ops, fail, "since it is not linearizable even if part of what the answers show is ignored")
 }
 
 // hindsight decides operations under a model that knows what their answers show later.
@@ -60,7 +61,8 @@ func (hindsight) Name() string { return "hindsight" }
 // what was shown by then makes them fail. That is not before the one at which they fail with
 // all that is shown.
 func (h hindsight) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	a := h.known(ctx, ops, lim)
+	b := fallback.NewBudget(ctx, lim)
+	a := h.known(ctx, b, ops)
 	if a.Verdict != jepsen.Invalid {
 		return a
 	}
@@ -71,32 +73,29 @@ func (h hindsight) Decide(ctx context.Context, ops *models.Operations, lim fallb
 		}
 	}
 	slices.Sort(ends)
-	work := a.Work
 	var unknown fallback.Answer
 	i := sort.Search(len(ends), func(i int) bool {
-		cut := ops.Prefix(ends[i])
-		a := h.known(ctx, cut.Operations, lim)
-		work += a.Work
+		a := h.known(ctx, b, ops.Prefix(ends[i]).Operations)
 		if a.Verdict == jepsen.Unknown {
 			unknown = a
 		}
 		return a.Verdict == jepsen.Invalid
 	})
 	if unknown.Cause != "" || i == len(ends) {
-		return fallback.Answer{Cause: cmp.Or(unknown.Cause, fallback.GaveUp), Work: work}
+		return fallback.Answer{Cause: cmp.Or(unknown.Cause, fallback.GaveUp), Work: b.Done()}
 	}
-	a = upTo(ops, ends[i], func(prefix *models.Operations) fallback.Answer { return h.known(ctx, prefix, lim) })
-	a.Work += work
+	a = upTo(ops, ends[i], func(prefix *models.Operations) fallback.Answer { return h.known(ctx, b, prefix) })
+	a.Work = b.Done()
 	return a
 }
 
 // known decides operations with all that they show. FailEvent may be too early.
-func (hindsight) known(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+func (hindsight) known(ctx context.Context, b *fallback.Budget, ops *models.Operations) fallback.Answer {
 	m := ops.Model.Traits().Hindsight(ops)
 	if m == nil {
 		return fallback.Answer{Verdict: jepsen.Invalid}
 	}
-	return before.Decide(ctx, ops.Under(m), lim)
+	return b.Part(b.Limits, func(lim fallback.Limits) fallback.Answer { return before.Decide(ctx, ops.Under(m), lim) })
 }
 
 // refuter looks for a refutation by configs.Refute, and gives up if it finds none.
@@ -111,18 +110,26 @@ const refuterSteps = 100_000
 
 // Decide implements fallback.Engine.
 func (refuter) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	fail, work, ok := configs.Refute(ctx, ops, lim, max(refuterSteps, 4*ops.Len()))
+	b := fallback.NewBudget(ctx, lim)
+	var fail int32
+	var ok bool
+	b.Part(lim, func(lim fallback.Limits) (a fallback.Answer) {
+		fail, a.Work, ok = configs.Refute(ctx, ops, lim, max(refuterSteps, 4*ops.Len()))
+		return a
+	})
 	if !ok {
-		return fallback.Answer{Cause: fallback.GaveUp, Work: work}
+		return fallback.Answer{Cause: fallback.GaveUp, Work: b.Done()}
 	}
-	return failsBy(ctx, ops, lim, fail, work, "since nothing explains it even if crashed operations could take effect again and again")
+	return failsBy(ctx, b, ops, fail, "since nothing explains it even if crashed operations could take effect again and again")
 }
 
 // failsBy finds where operations fail that are known to fail at a
 // return or earlier. as says how.
-func failsBy(ctx context.Context, ops *models.Operations, lim fallback.Limits, fail int32, work int64, as string) fallback.Answer {
-	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return before.Decide(ctx, prefix, lim) })
-	a.Work += work
+func failsBy(ctx context.Context, b *fallback.Budget, ops *models.Operations, fail int32, as string) fallback.Answer {
+	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer {
+		return b.Part(b.Limits, func(lim fallback.Limits) fallback.Answer { return before.Decide(ctx, prefix, lim) })
+	})
+	a.Work = b.Done()
 	if a.Verdict == jepsen.Unknown {
 		return fallback.Answer{Cause: fallback.GaveUp, Work: a.Work, FailsBy: fail, FailsAs: as}
 	}

@@ -86,6 +86,7 @@ type runner struct {
 	memory  *models.Memory
 	turn    chan int64    // its next turn, as work
 	rests   chan struct{} // its turn is over
+	given   int64         // the work of its turns so far
 	started bool
 	over    bool
 	answer  fallback.Answer
@@ -106,6 +107,7 @@ func (x *race) takeTurns(r Turns) {
 				continue
 			}
 			x.start(y)
+			work := turn
 			select {
 			case y.turn <- turn:
 				select {
@@ -113,11 +115,13 @@ func (x *race) takeTurns(r Turns) {
 					left = true
 				case z := <-x.finished:
 					x.finish(z)
+					work = min(turn, max(0, z.answer.Work-z.given))
 				}
 			case z := <-x.finished: // it needed no turn
 				x.finish(z)
 			}
-			x.Spend(turn)
+			x.Spend(work)
+			y.given += work
 			turn = r.Turn
 		}
 		if !left || !x.goesOn() {
