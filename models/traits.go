@@ -157,6 +157,8 @@ type Levels struct {
 	Shows func(dst []Bound, op Op) []Bound
 	// NotNegative says that no level is ever less than 0.
 	NotNegative bool
+	// Whole, unless it is 0, is a level that no other exceeds, such as the number of all elements.
+	Whole int64
 }
 
 // Move is an amount that is added to a level: from Least to Most, if it depends on the state.

@@ -12,7 +12,7 @@ import (
 // answers say of sums (models.Levels).
 //
 // Precondition: the model has levels. Complexity: n log n, and linear in what the operations add
-// and show, times the number of open operations.
+// and show, times the number of open operations, and times scanned.
 //
 // Take a linearization of the operations up to some completion, and an answer there that
 // was invoked at i and returned at r. Every operation that returned before i has happened
@@ -24,13 +24,45 @@ import (
 //
 // If levels are never negative, no more may have been taken by completed operations, at any
 // time, than was there and has been added by all that were invoked.
+//
+// An earlier answer bounds a level better than its start does. Let it have returned before i.
+// What can have been added since is what had not returned when it was invoked. What has been
+// taken since is at least what was invoked after it had returned, and returned before i. If
+// a queue was empty, each of its values was in it no more often than the queue had elements:
+// not at all. Only the last few such answers are looked at, and only some operations since.
 
 // level holds the sums of what operations added and took.
 type level struct {
 	start                 int64
-	invokedAdd, doneAdd   int64 // by those that were invoked, and by those that have returned
-	invokedTake, doneTake int64 // at most 0
+	invokedAdd, doneAdd   int64   // by those that were invoked, and by those that have returned
+	invokedTake, doneTake int64   // at most 0
+	mostAdd, leastTake    int64   // the most that those that have returned added, and took
+	done                  []moved // by return
+	anchors               []anchor
 }
+
+// moved is what an operation that has returned did to a level.
+type moved struct {
+	row  models.Row
+	move models.Move
+}
+
+// anchor is an answer that bounds a level.
+type anchor struct {
+	row   models.Row
+	bound models.Bound
+}
+
+// remembered is how many answers are remembered for a level, and maxAnchors how many are compared with another one, the
+// last ones that had returned before that one began. scanned is about how many operations are looked at in all, to find
+// out what has been done since; from minScan to maxScan for each answer.
+const (
+	remembered = 32
+	maxAnchors = 4
+	scanned    = 20_000_000
+	minScan    = 16
+	maxScan    = 256
+)
 
 // shown is a bound that an open operation will show, and the sums when it was invoked.
 type shown struct {
@@ -47,6 +79,7 @@ type levelsOf struct {
 	moves  []models.Move
 	bounds []models.Bound
 	open   []shown
+	scan   int // how many operations are looked at for an anchor
 }
 
 // refutedByLevels returns the first completion that the levels rule out, or models.Open.
@@ -55,7 +88,7 @@ func refutedByLevels(ops *models.Operations) (fail int32) {
 	if model == nil {
 		return models.Open
 	}
-	x := &levelsOf{ops: ops, model: model, levels: map[int64]*level{}}
+	x := &levelsOf{ops: ops, model: model, levels: map[int64]*level{}, scan: min(max(minScan, scanned/(2*maxAnchors*(ops.Len()+1))), maxScan)}
 	var returning []int32 // rows by return
 	for row, res := range ops.Res {
 		if res != models.Open {
@@ -106,6 +139,7 @@ func (x *levelsOf) invoke(row int32) {
 func (x *levelsOf) complete(row int32) bool {
 	x.moves = x.model.Moves(x.moves[:0], x.ops.Op(row))
 	possible := true
+	var answers []models.Bound
 	x.open = slices.DeleteFunc(x.open, func(s shown) bool {
 		if s.row != row {
 			return false
@@ -119,16 +153,93 @@ func (x *levelsOf) complete(row int32) bool {
 		}
 		most := l.start + l.invokedAdd + s.doneTake
 		least := l.start + l.invokedTake + s.doneAdd
-		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative)
+		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative) && x.follows(row, s.bound)
+		answers = append(answers, s.bound)
 		return true
 	})
 	for _, m := range x.moves {
 		l := x.level(m.Level)
 		l.doneAdd += max(0, m.Least)
 		l.doneTake += min(0, m.Most)
-		if x.model.NotNegative && m.Most < 0 && l.start+l.invokedAdd+l.doneTake < 0 {
+		if x.model.NotNegative && m.Most < 0 && (l.start+l.invokedAdd+l.doneTake < 0 || !x.follows(row, models.Bound{Level: m.Level, Least: 0, Most: models.Unbounded})) {
 			possible = false
 		}
 	}
+	for _, m := range x.moves {
+		l := x.level(m.Level)
+		l.mostAdd += max(0, m.Most)
+		l.leastTake += min(0, m.Least)
+		l.done = append(l.done, moved{row, m})
+	}
+	for _, b := range answers {
+		l := x.level(b.Level)
+		if len(l.anchors) == remembered {
+			l.anchors = slices.Delete(l.anchors, 0, remembered/2)
+		}
+		l.anchors = append(l.anchors, anchor{row, b})
+	}
 	return possible
+}
+
+// follows says whether an answer of a row that returns may follow earlier ones.
+func (x *levelsOf) follows(row models.Row, b models.Bound) bool {
+	if x.model.Whole != 0 && x.model.Whole != b.Level && !x.followsAll(row, b, x.level(x.model.Whole).anchors, false) {
+		return false
+	}
+	return x.followsAll(row, b, x.level(b.Level).anchors, true)
+}
+
+// followsAll says whether an answer of a row that returns may follow the last of some earlier ones. below says that
+// these also bound its level from below.
+func (x *levelsOf) followsAll(row models.Row, b models.Bound, anchors []anchor, below bool) bool {
+	n := 0
+	for _, a := range slices.Backward(anchors) {
+		if !below {
+			a.bound.Least = -models.Unbounded
+		}
+		if x.ops.Res[a.row] >= x.ops.Inv[row] || a.bound.Most == models.Unbounded && b.Most == models.Unbounded {
+			continue
+		}
+		if n++; n > maxAnchors {
+			break
+		}
+		if !x.mayFollow(row, b, a) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFollow says whether an answer of a row that returns may follow an earlier one. It says so, too, if too many operations
+// have returned since.
+func (x *levelsOf) mayFollow(row models.Row, b models.Bound, a anchor) bool {
+	begun, ended, inv := x.ops.Inv[a.row], x.ops.Res[a.row], x.ops.Inv[row]
+	l := x.level(b.Level)
+	mayAdd, mayTake := l.invokedAdd-l.mostAdd, l.invokedTake-l.leastTake
+	var mustAdd, mustTake int64
+	for _, m := range x.moves {
+		if m.Level == b.Level {
+			mustAdd += max(0, m.Least)
+			mustTake += min(0, m.Most)
+		}
+	}
+	for n := range len(l.done) {
+		d := l.done[len(l.done)-1-n]
+		if x.ops.Res[d.row] < begun {
+			break
+		}
+		if n == x.scan {
+			return true
+		}
+		if d.row == a.row {
+			continue // its answer says what was there after it
+		}
+		mayAdd += max(0, d.move.Most)
+		mayTake += min(0, d.move.Least)
+		if x.ops.Inv[d.row] > ended && x.ops.Res[d.row] < inv {
+			mustAdd += max(0, d.move.Least)
+			mustTake += min(0, d.move.Most)
+		}
+	}
+	return a.bound.Most+mayAdd+mustTake >= b.Least && a.bound.Least+mayTake+mustAdd <= b.Most
 }

@@ -106,6 +106,34 @@ func TestAKeyIsRefutedByItself(t *testing.T) {
 	}
 }
 
+// An earlier answer says more of a level than its start does, if operations have crashed.
+func TestAnswersAreComparedWithEarlierOnes(t *testing.T) {
+	for _, c := range []struct{ model, name, calls string }{
+		{"unordered-queue", "an element after the queue was empty", "enqueue 1, !dequeue nil, !dequeue nil, dequeue nil -> :empty, dequeue nil -> 1"},
+		{"log", "a shorter log", "!append 1, !append 2, !append 3, tail nil -> 3, tail nil -> 2"},
+		{"counter", "an add that is missing", "!add 5, !add 5, read nil -> 5, add 1, add 1, read nil -> 6"},
+		{"java-queue", "a size that shrank", "!offer 1, !offer 2, size nil -> 2, peek nil -> 1, size nil -> 1"},
+	} {
+		var text strings.Builder
+		for i, call := range strings.Split(c.calls, ", ") {
+			call, crashed := strings.CutPrefix(call, "!")
+			f, value, _ := strings.Cut(call, " ")
+			in, out, answers := strings.Cut(value, " -> ")
+			if !answers {
+				out = in
+			}
+			fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :%s, :value %s}\n", i, f, in)
+			if !crashed {
+				fmt.Fprintf(&text, "{:process %d, :type :ok, :f :%s, :value %s}\n", i, f, out)
+			}
+		}
+		ops := testops.Read(t, models.Spec{Name: c.model}, text.String())
+		if fail := refutedByLevels(ops); fail != int32(ops.Events-1) {
+			t.Errorf("%s: event %d is ruled out, not %d", c.name, fail, ops.Events-1)
+		}
+	}
+}
+
 // parts are engines that may give up.
 var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "beam alone": configs.Beam{}, "hindsight": hindsight{},
 	"projections": loosener{}, "refuter": refuter{}, "no levels": easyFirst{noLevels: true}, "all in turns": easyFirst{}}

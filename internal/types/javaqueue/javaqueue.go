@@ -98,7 +98,7 @@ func newJavaQueue(b *models.Binding) (models.Reader, error) {
 		Finish:    m.finish,
 		Opening:   m.opening,
 		Run:       m.run,
-		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows, NotNegative: true},
+		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows, NotNegative: true, Whole: size},
 		Droppable: &models.Droppable{Lasting: func() []int32 { return m.Initial }, Touches: m.touches},
 	}
 	for kind, f := range Fs {

@@ -59,7 +59,7 @@ func NewReader(b *models.Binding) (Reader, error) {
 func (q *Reader) Offers(own models.Traits) models.Traits {
 	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.FDrain) } // drains are collected in a list
 	own.Droppable = &models.Droppable{Lasting: func() []int32 { return q.Initial }, Touches: q.touches}
-	own.Levels = &models.Levels{Start: q.start, Moves: q.moves, Shows: q.shows, NotNegative: true}
+	own.Levels = &models.Levels{Start: q.start, Moves: q.moves, Shows: q.shows, NotNegative: true, Whole: size}
 	if own.Opening == nil {
 		own.Opening = func() models.Opening { return q.OpeningFrom(func(elements []int32) {}) }
 	}
