@@ -22,6 +22,9 @@ import (
 // exchanged. The operation that answers has happened itself. A crashed operation never
 // returns, so it only widens the bounds.
 //
+// If all operations move a level by multiples of some amount, it stays a multiple of that amount
+// away from its start.
+//
 // If levels are never negative, no more may have been taken by completed operations, at any
 // time, than was there and has been added by all that were invoked.
 //
@@ -37,6 +40,7 @@ type level struct {
 	invokedAdd, doneAdd   int64   // by those that were invoked, and by those that have returned
 	invokedTake, doneTake int64   // at most 0
 	mostAdd, leastTake    int64   // the most that those that have returned added, and took
+	unit                  int64   // all that were invoked move it by multiples of this; 0 if none does
 	done                  []moved // by return
 	anchors               []anchor
 }
@@ -132,6 +136,9 @@ func (x *levelsOf) invoke(row int32) {
 		l := x.level(m.Level)
 		l.invokedAdd += max(0, m.Most)
 		l.invokedTake += min(0, m.Least)
+		if l.unit = commonDivisor(l.unit, m.Most); m.Least != m.Most {
+			l.unit = 1
+		}
 	}
 }
 
@@ -153,7 +160,8 @@ func (x *levelsOf) complete(row int32) bool {
 		}
 		most := l.start + l.invokedAdd + s.doneTake
 		least := l.start + l.invokedTake + s.doneAdd
-		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative) && x.follows(row, s.bound)
+		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative) &&
+			(l.unit == 0 || s.bound.Least != s.bound.Most || (s.bound.Least-l.start)%l.unit == 0) && x.follows(row, s.bound)
 		answers = append(answers, s.bound)
 		return true
 	})
@@ -179,6 +187,13 @@ func (x *levelsOf) complete(row int32) bool {
 		l.anchors = append(l.anchors, anchor{row, b})
 	}
 	return possible
+}
+
+func commonDivisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
 }
 
 // follows says whether an answer of a row that returns may follow earlier ones.

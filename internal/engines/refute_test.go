@@ -112,6 +112,7 @@ func TestAnswersAreComparedWithEarlierOnes(t *testing.T) {
 		{"unordered-queue", "an element after the queue was empty", "enqueue 1, !dequeue nil, !dequeue nil, dequeue nil -> :empty, dequeue nil -> 1"},
 		{"log", "a shorter log", "!append 1, !append 2, !append 3, tail nil -> 3, tail nil -> 2"},
 		{"counter", "an add that is missing", "!add 5, !add 5, read nil -> 5, add 1, add 1, read nil -> 6"},
+		{"counter", "an odd number", "!add 4, add 6, !add 2, read nil -> 7"},
 		{"java-queue", "a size that shrank", "!offer 1, !offer 2, size nil -> 2, peek nil -> 1, size nil -> 1"},
 	} {
 		var text strings.Builder
