@@ -90,6 +90,29 @@ func (r *Result) FirstFailing() *Result {
 	return r
 }
 
+// FailsBy returns the :index of a completion by which an undecided history certainly is not
+// linearizable, if one is known. If there are keys, it is that of the first such key.
+func (r *Result) FailsBy() (index int64, known bool) {
+	if r.Verdict != jepsen.Unknown {
+		return 0, false
+	}
+	if r.Hard != nil {
+		by, ok := r.Hard.FailsBy.Get()
+		if ok {
+			index = r.History.Index(by)
+		}
+		return index, ok
+	}
+	for _, k := range r.Keys {
+		if own := k.keys.others[k.row]; own != nil {
+			if index, known = own.FailsBy(); known {
+				return index, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // FailingKey returns the independent key that fails first in the file, or nil if none fails.
 func (r *Result) FailingKey() *KeyResult {
 	var first *KeyResult
