@@ -66,6 +66,9 @@ func (m *bank) offers() models.Traits {
 			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
 		},
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+		Hard: func() models.Hard {
+			return models.Hard{Change: []string{"use more banks with fewer transfers each"}}
+		},
 	}
 	t.Levels = m.levels()
 	if !m.negative {
