@@ -78,9 +78,11 @@ func (r *Result) Line() Line {
 		verified := r.Verified
 		l.Verified = &verified
 	}
-	if h := r.History; h != nil {
-		l.Events, l.Operations, l.Crashed = h.Events, h.Operations(), h.CrashedCount()
-		l.Skipped, l.Warnings = h.Skipped, append(l.Warnings, h.Warnings...)
+	if n := r.counts(); n != nil {
+		l.Events, l.Operations, l.Crashed, l.Skipped = n.Events, n.Operations, n.Crashed, n.Skipped
+	}
+	if r.History != nil {
+		l.Warnings = append(l.Warnings, r.History.Warnings...)
 	}
 	if r.Altered != "" {
 		l.Warnings = append(l.Warnings, r.Altered)

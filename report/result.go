@@ -13,6 +13,7 @@ import (
 type Result struct {
 	File     string          // the caller's name for the history
 	History  *jepsen.History // nil if the history could not be read
+	Counts   *Counts         // of a History that is still being worked on, so that the result does not have it; else nil
 	Verdict  jepsen.Verdict
 	Model    string      // the model's name
 	Init     string      // its initial value as EDN, "" if it was not given
@@ -79,6 +80,22 @@ type Result struct {
 	//		fmt.Println(k.Key, k.Verdict, k.Result().Analyzer)
 	//	}
 	Keys []KeyResult
+}
+
+// Counts are those of a history.
+type Counts struct{ Events, Operations, Crashed, Skipped int }
+
+// CountsOf returns the counts of a history.
+func CountsOf(h *jepsen.History) *Counts {
+	return &Counts{h.Events, h.Operations(), h.CrashedCount(), h.Skipped}
+}
+
+// counts returns the counts of the history, or nil if it could not be read.
+func (r *Result) counts() *Counts {
+	if r.History == nil {
+		return r.Counts
+	}
+	return CountsOf(r.History)
 }
 
 // FirstFailing returns the result whose failing completion is the
@@ -216,10 +233,10 @@ func (r *Result) ops(rows []jepsen.Operation) []jepsen.Op {
 // Summary returns a line about what was checked and how:
 // the model, the number of operations, and the analyzer.
 func (r *Result) Summary() string {
-	if r.History == nil {
-		return r.modelText()
+	if n := r.counts(); n != nil {
+		return r.summary(n)
 	}
-	return r.summary()
+	return r.modelText()
 }
 
 // A valid verdict is vacuous if no answer says anything that the

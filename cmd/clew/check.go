@@ -192,7 +192,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	k.alone = len(jobs) == 1
 	k.newProgress(len(jobs))
 	if len(jobs) == 1 {
-		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
+		jobs[0].Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
 	k.header(jobs)
 	if o := k.options; o.Algorithm == "hitting" && o.TimeLimit == 0 {

@@ -223,6 +223,7 @@ func (r *runner) found(s store.Source, missing error) *batch.Job {
 // newJob makes a job that notes its outcome.
 func newJob(found *batch.Job) *job {
 	j := &job{Job: found}
+	j.Passed = new(atomic.Int64)
 	j.Decided = func(v jepsen.Verdict) { j.is(outcomeOf[v]) }
 	return j
 }
@@ -248,7 +249,7 @@ func (r *runner) optionsOf(how store.Reading) clew.Options {
 
 func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 	o := r.optionsOf(how)
-	o.TimeLimit, o.Keys = 0, j.Keys // the context has the limit
+	o.TimeLimit, o.Keys, o.Passed = 0, j.Keys, j.Passed // the context has the limit
 	checked, err := clew.Check(ctx, h, how.Spec, o)
 	if err != nil {
 		return nil, clew.Placed(h, err)
