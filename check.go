@@ -510,6 +510,10 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
 	} else {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
+		if op, found := c.enabling(ctx, r); found {
+			r.Explanation += ": " + r.History.Name(op) + " would, but not with the answer that it returns later"
+			r.Named = []jepsen.Operation{op}
+		}
 	}
 	c.relate(ctx, r)
 	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })
