@@ -329,6 +329,8 @@ func conclude(decisions []decision) conclusion {
 	c := conclusion{verdict: jepsen.Valid, failing: -1, undecided: -1}
 	for i, d := range decisions {
 		switch {
+		case d.Verdict == jepsen.Unknown && c.undecided >= 0 && decisions[c.undecided].FailsBy > 0 && d.FailsBy == 0:
+			// The part before certainly fails, which says more.
 		case d.Verdict == jepsen.Unknown && c.verdict != jepsen.Invalid:
 			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: d.Cause, reason: d.reason, failing: -1, undecided: i}
 		case d.Verdict == jepsen.Invalid && (c.failing < 0 || d.FailEvent < decisions[c.failing].FailEvent):
@@ -508,6 +510,10 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
 	} else {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
+		if op, found := c.enabling(ctx, r); found {
+			r.Explanation += ": " + r.History.Name(op) + " would, but not with the answer that it returns later"
+			r.Named = []jepsen.Operation{op}
+		}
 	}
 	c.relate(ctx, r)
 	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })

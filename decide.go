@@ -64,7 +64,10 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 	path, refusal := families.Of(part.Model)
 	switch {
 	case path == nil && !d.only:
-		return d.search(ctx, part, lim)
+		if x = d.search(ctx, part, lim); x.Verdict == jepsen.Unknown && refusal != "" {
+			x.ambiguous = "the fast path for " + d.spec.Name + " " + refusal
+		}
+		return x
 	case refusal != "":
 		x.reason = "the fast path for " + d.spec.Name + " " + refusal
 		return x
@@ -166,6 +169,10 @@ func (c *checking) hard(i int) *report.Hard {
 	}
 	completions := fallback.Completions(part)
 	h := &report.Hard{Passed: int(x.Passed), Completions: len(completions), Open: engines.MostOpen(part), Values: part.Model.Traits().Shape != nil, Ambiguous: x.ambiguous}
+	if says := part.Model.Traits().Hard; says != nil {
+		words := says()
+		h.Model = &words
+	}
 	at := models.Open
 	if h.Passed < len(completions) {
 		at = completions[h.Passed]

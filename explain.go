@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/fallback"
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
@@ -37,6 +38,47 @@ func explain(r *report.Result, others int) string {
 		s += fmt.Sprintf("; no order of the %d other open operations makes it possible", others)
 	}
 	return s
+}
+
+// Bounds of what enabling tries. It reads the whole history for each operation.
+const (
+	maxEnablers     = 8
+	maxReadForThese = 50_000 // operations
+)
+
+// enabling returns an open operation without which answer, as if it had crashed, the failing one could happen. It is
+// impossible itself with the answer that it returns later, and so another operation fails first: what is open keeps the
+// value that it will return. It returns false if none is found easily.
+func (c *checking) enabling(ctx context.Context, r *report.Result) (jepsen.Operation, bool) {
+	if len(r.Configs) == 0 || c.h.Operations() > maxReadForThese {
+		return 0, false
+	}
+	fail, part, d := r.FailEvent.OrNone(), c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
+	before := make([]jepsen.Operation, len(d.Order))
+	for i, row := range d.Order {
+		before[i] = part.Of[row]
+	}
+	tried := 0
+	for _, op := range r.Configs[0].Pending {
+		if c.h.Status[op] != jepsen.Succeeded || c.h.Completion[op] == fail {
+			continue
+		}
+		if tried++; tried > maxEnablers || ctx.Err() != nil {
+			break
+		}
+		ops, err := c.spec.ReadWithin(ctx, c.h.Crashing(op))
+		if err != nil {
+			continue
+		}
+		possible := false
+		release := within(ctx, ops.Model, fallback.Limits{})
+		failed := caught(ops.Model, func() { possible = report.Possible(ctx, ops, fail, before) })
+		release()
+		if failed == nil && possible {
+			return op, true
+		}
+	}
+	return 0, false
 }
 
 // othersOpen returns how many operations that touch the same part of the state are open at a failure, not counting
@@ -106,7 +148,7 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		}
 		told = d.why.Relations()
 	} else {
-		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}
+		r.Named = append([]jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}, r.Named...)
 		if last, ok := r.LastOperation.Get(); ok {
 			r.Named = append(r.Named, last)
 		}

@@ -74,7 +74,7 @@ func (c *checking) fails(d *decider, f *models.Failure) {
 	switch {
 	case f == nil:
 	case f.Cause != "":
-		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: "clew/" + d.engine.Name(), cause: f.Cause, failing: -1}
+		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: "clew/" + d.engine.Name(), cause: f.Cause, failing: -1, undecided: -1}
 	default:
 		c.err = f
 	}
@@ -110,7 +110,7 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 	case jepsen.Valid:
 		c.err = &models.Failure{Err: fmt.Errorf("%s: its reads, overwrites or partition are declared wrongly: the apparent failure is linearizable without these declarations", c.spec.Name)}
 	case jepsen.Unknown:
-		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1,
+		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1, undecided: -1,
 			reason: "it is not linearizable if everything that the model declares is right, but whether that is so was not decided"}
 	}
 }

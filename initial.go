@@ -148,7 +148,7 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 			c.like = pairsHint()
 		}
 	}
-	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: cmp.Or(other.verdict.analyzer, c.verdict.analyzer), cause: cause, failing: -1,
+	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: cmp.Or(other.verdict.analyzer, c.verdict.analyzer), cause: cause, failing: -1, undecided: -1,
 		reason: c.whichOf(sentence, other.spec.Init)}
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
 }

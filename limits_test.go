@@ -207,3 +207,43 @@ func TestALimitAfterANearLinearDecision(t *testing.T) {
 		}
 	}
 }
+
+// What makes a history hard, and what to change, are in the words of its model.
+func TestAdviceFitsTheModel(t *testing.T) {
+	for _, c := range []struct {
+		spec models.Spec
+		says string
+		not  []string
+	}{
+		{models.Spec{Name: "counter"}, "let every update return the new value, as :add-and-get does; use more counters with fewer operations each, or set a higher limit.", []string{"only once", "differ"}},
+		{models.Spec{Name: "bank", Init: "{0 20, 1 20, 2 20}"}, "use more banks with fewer transfers each, or set a higher limit.", []string{"only once", "differ"}},
+		{models.Spec{Name: "multi-register"}, "write each value only once; touch fewer keys in a transaction, or set a higher limit.", []string{"more keys", "differ"}},
+		{models.Spec{Name: "java-queue"}, ":size, which only a search decides. To have the next run decided: use each value only once; check :offer", []string{"differ"}},
+		{models.Spec{Name: "counting-semaphore"}, "use more semaphores with fewer operations each, or set a higher limit.", []string{"only once", "differ"}},
+		{models.Spec{Name: "stack"}, "use each value only once; use more keys with fewer operations each, or set a higher limit.", nil},
+		{models.Own(starModel(t, "cas-register")), "make the steps faster; declare the parts of the state, if it has several (partition), or set a higher limit.", []string{"only once", "differ", "more keys"}},
+	} {
+		var text strings.Builder
+		o := gen.LongOptions{Model: strings.TrimSuffix(c.spec.Name, ".star"), Operations: 3000, Processes: 5, Values: 4, Seed: 1, Crashes: 0.02}
+		if _, err := gen.Long(&text, o); err != nil {
+			t.Fatal(err)
+		}
+		h, _, err := campaign.ReadText(c.spec, text.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, c.spec, clew.Options{Memory: clew.NewMemory(1 << 12)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := r.Text()
+		if !strings.Contains(said, c.says) {
+			t.Errorf("%s: %s\nwant: %s", c.spec.Name, said, c.says)
+		}
+		for _, not := range c.not {
+			if strings.Contains(said, not) {
+				t.Errorf("%s: %s\nit should not say %q", c.spec.Name, said, not)
+			}
+		}
+	}
+}

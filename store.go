@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"clew/internal/batch"
@@ -198,6 +199,9 @@ func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.Histor
 		if own.Independent, own.Keyless = how.Independent, how.Keyless; j.Keys != nil {
 			own.Keys = j.Keys
 		}
+		if own.Passed == nil {
+			own.Passed = j.Passed
+		}
 		r, err := Check(ctx, h, how.Spec, own)
 		if err != nil {
 			return nil, Placed(h, err)
@@ -214,7 +218,7 @@ func (o *StoreOptions) job(s store.Source, missing error) *batch.Job {
 			spec = own
 		}
 	}
-	return &batch.Job{Source: s, Missing: missing, Reading: o.reading(spec)}
+	return &batch.Job{Source: s, Missing: missing, Reading: o.reading(spec), Passed: new(atomic.Int64)}
 }
 
 // check checks a history within the limits, and writes what is to be written about it. A panic is a result, too.

@@ -42,10 +42,9 @@ func (f *Finding) Is(p *Pattern) bool { return f != nil && f.Pattern == p }
 var words = map[string]func(t models.Teller, row models.Row) string{
 	"did": models.Teller.Did, "had": models.Teller.Had, "name": models.Teller.Name, "who": models.Teller.Who,
 	"value": models.Teller.Value, "f": models.Teller.F,
-	"index": func(t models.Teller, row models.Row) string { return fmt.Sprint(t.Index(row)) },
 }
 
-var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|index) (-?\d+)\}`)
+var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f) (-?\d+)\}`)
 
 // String returns the pattern and the operations, for tests.
 func (f *Finding) String() string { return f.Name + f.Says + fmt.Sprint(f.Rows) }
@@ -158,21 +157,21 @@ var NeverAdded = &Pattern{Name: "never-added", Choose: func(t models.Teller, v [
 var Stopped = &Pattern{Says: "the fast path was still running"}
 
 // Unsupported: the operation is of a kind that is not handled.
-var Unsupported = &Pattern{Says: "the fast path does not handle {f 0}, such as op {index 0}"}
+var Unsupported = &Pattern{Says: "the fast path does not handle {f 0}, such as {name 0}"}
 
 // Repeated: the first operation may have seen its value from more than one operation,
 // such as the other two. Initial may be one of them.
 var Repeated = &Pattern{Choose: func(t models.Teller, v []models.Row) string {
-	of, by := "", "ops {index 1} and {index 2}"
+	of, by := "", "{who 1} and {who 2}"
 	switch Initial {
 	case v[1]:
-		of, by = "is the initial value, ", "op {index 2}"
+		of, by = "is the initial value, ", "{who 2}"
 	case v[2]:
-		of, by = "is the initial value, ", "op {index 1}"
+		of, by = "is the initial value, ", "{who 1}"
 	}
 	made, seen := "written", "read"
 	if t.Adds(v[0]) {
 		made, seen = "added", "seen"
 	}
-	return fmt.Sprintf("value {value 0} %sis %s by %s and %s by op {index 0}", of, made, by, seen)
+	return fmt.Sprintf("value {value 0} %sis %s by %s, and %s by {who 0}", of, made, by, seen)
 }}

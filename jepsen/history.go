@@ -3,6 +3,7 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/internal/opmap"
@@ -103,6 +104,15 @@ func (h *History) CrashedCount() int {
 		}
 	}
 	return n
+}
+
+// Crashing returns the history in which an operation that succeeded crashed instead, so that its answer is not known. It
+// shares everything else with h.
+func (h *History) Crashing(op Operation) *History {
+	crashed := *h
+	crashed.Type, crashed.Status = slices.Clone(h.Type), slices.Clone(h.Status)
+	crashed.Type[h.Completion[op]], crashed.Status[op] = Info, Crashed
+	return &crashed
 }
 
 // OpValue returns the value that counts for an operation: the completion's if it succeeded,

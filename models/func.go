@@ -165,10 +165,22 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		m.traits.Declared = &Declared{Bare: func() Model { return plain }, Doubt: m.doubt}
 		m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
 	}
+	m.traits.Hard = f.hard
 	if f.Partition != nil {
 		m.traits.Partition = &Partition{Of: func(op Op) int32 { return m.ops[op.A].part }}
 	}
 	return m, nil
+}
+
+// hard says what helps a search whose states and steps are those of somebody else.
+func (f Func[S]) hard() Hard {
+	h := Hard{Change: []string{"make the steps faster"}}
+	if f.Partition != nil {
+		h.Change = append(h.Change, "use more keys with fewer operations each")
+	} else {
+		h.Change = append(h.Change, "declare the parts of the state, if it has several (partition)")
+	}
+	return h
 }
 
 // callKey identifies an operation by classes of values. Operations with the same key are

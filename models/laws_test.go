@@ -40,6 +40,7 @@ var promises = map[string][]string{
 	"Hindsight":      {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Projections":    {"projections"},
 	"Rank":           {"rank"},
+	"Hard":           {"../limits_test.go TestAdviceFitsTheModel"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},

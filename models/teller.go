@@ -27,12 +27,6 @@ func (t Teller) Name(row Row) string { return t.ops.History.Name(t.ops.Of[row]) 
 // Who returns the process of an operation: "process 13 (index 983)".
 func (t Teller) Who(row Row) string { return t.ops.History.Who(t.ops.Of[row]) }
 
-// Index returns the :index of an operation's invocation.
-func (t Teller) Index(row Row) int64 {
-	h := t.ops.History
-	return h.Index(h.Invocation[t.ops.Of[row]])
-}
-
 // F returns the :f of an operation, with "failed " before it if it failed.
 func (t Teller) F(row Row) string {
 	if h := t.ops.History; h.Status[t.ops.Of[row]] == jepsen.Failed {

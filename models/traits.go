@@ -100,6 +100,11 @@ type Traits struct {
 	// 2.4 s. A key of a map is a register, for which there are more engines. Each has the events of these operations.
 	Projections func(ops *Operations) []*Operations
 
+	// Hard says what makes its operations hard to decide, and what to change in a test. It is called once all operations
+	// have been read. Without it, repeated values are what makes a history hard, and more keys with fewer operations
+	// each help.
+	Hard func() Hard
+
 	// Cores: which operations of a failure can be left out.
 
 	// Droppable says that the model is closed under dropping values.
@@ -114,6 +119,14 @@ type Traits struct {
 
 	// Declared says what the author of the model declares beyond its steps.
 	Declared *Declared
+}
+
+// Hard says, in words, what is true of a model whose history was too hard.
+type Hard struct {
+	// Why says what makes it hard, besides operations that crashed or are open at once. It is "" if nothing does.
+	Why string
+	// Change says what to change in the test, such as "touch fewer keys in a transaction".
+	Change []string
 }
 
 // Partition is for a model in which every operation touches only one part of the state. A history is linearizable if

@@ -244,9 +244,9 @@ func (r *Result) sentence() string {
 
 func (p *ednPrinter) stats(r *Result) {
 	m := []field{{"ms", func() { p.out.Write(edn.AppendFloat(nil, r.Ms)) }}}
-	if h := r.History; h != nil {
-		m = append(m, field{"events", p.int(h.Events)}, field{"operations", p.int(h.Operations())},
-			field{"crashed", p.int(h.CrashedCount())}, field{"skipped", p.int(h.Skipped)})
+	if n := r.counts(); n != nil {
+		m = append(m, field{"events", p.int(n.Events)}, field{"operations", p.int(n.Operations)},
+			field{"crashed", p.int(n.Crashed)}, field{"skipped", p.int(n.Skipped)})
 	}
 	p.fields(m)
 }

@@ -51,6 +51,52 @@ func Explain(ctx context.Context, ops *models.Operations, fail jepsen.Event, ord
 	return configs, paths, nil
 }
 
+// maxEnabling bounds the states from which Possible looks for the failing operation.
+const maxEnabling = 200
+
+// Possible reports whether the completion at an event can happen after operations in a given order and some that are
+// open, in some order. It looks at the first maxEnabling states.
+func Possible(ctx context.Context, ops *models.Operations, fail jepsen.Event, before []jepsen.Operation) bool {
+	f := failure{ctx: ctx, ops: ops, fail: int32(fail)}
+	f.cut = f.opened()
+	rowOf, failing := ops.Rows(), models.Row(slices.Index(ops.Res, f.fail))
+	var order []models.Row
+	for _, op := range before {
+		if row := rowOf[op]; row >= 0 {
+			order = append(order, row)
+		}
+	}
+	order = trim(f.cut, order)
+	state, err := models.Final(ctx, ops.Model, f.cut, order)
+	if err != nil || failing < 0 {
+		return false
+	}
+	type partial struct {
+		state models.State
+		used  []models.Row
+	}
+	pending := f.pending(order)
+	queue := []partial{{state, order}}
+	for i := 0; i < len(queue) && ctx.Err() == nil; i++ {
+		p := queue[i]
+		if len(models.SomeStates(ops.Model, 1, p.state, ops.Op(failing))) > 0 {
+			return true
+		}
+		for _, row := range pending {
+			if len(queue) >= maxEnabling {
+				break
+			}
+			if row == failing || slices.Contains(p.used, row) || !ops.Model.Mutates(ops.Op(row)) {
+				continue
+			}
+			for _, next := range models.SomeStates(ops.Model, maxEnabling-len(queue), p.state, ops.Op(row)) {
+				queue = append(queue, partial{next, append(slices.Clip(p.used), row)})
+			}
+		}
+	}
+	return false
+}
+
 // failure holds operations and the event at which they fail.
 type failure struct {
 	ctx  context.Context
@@ -89,17 +135,25 @@ func (f *failure) reach(order []models.Row) (reached, error) {
 	} else if err != nil {
 		return reached{}, err
 	}
-	c := reached{state: state, last: -1}
+	c := reached{state: state, last: -1, pending: f.pending(order)}
+	if len(order) > 0 {
+		c.last = order[len(order)-1]
+	}
+	return c, nil
+}
+
+// pending returns the operations that are open at the failure and not in an order, including the failing one.
+func (f *failure) pending(order []models.Row) (rows []models.Row) {
 	done := make([]bool, f.ops.Len())
 	for _, row := range order {
-		done[row], c.last = true, row
+		done[row] = true
 	}
 	for i := int32(0); i < int32(f.ops.Len()) && f.ops.Inv[i] < f.fail; i++ {
 		if f.ops.Res[i] >= f.fail && !done[i] {
-			c.pending = append(c.pending, i)
+			rows = append(rows, i)
 		}
 	}
-	return c, nil
+	return rows
 }
 
 // opened returns the columns as they stand just before the failure:

@@ -9,6 +9,7 @@ import (
 	"clew/edn"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Hard says how far the search got in a history that it did not decide, what makes the
@@ -27,6 +28,8 @@ type Hard struct {
 	Distinct  int    // how many of those differ in more than their time
 	Values    bool   // a near-linear decision exists if no value is used twice
 	Ambiguous string // why the near-linear decision does not apply, or ""
+
+	Model *models.Hard // what the model says of it, nil if it says nothing
 }
 
 // OfF counts operations of one :f.
@@ -66,6 +69,8 @@ const (
 	timesEach   = 2 // how often updates repeat on average
 )
 
+const moreKeys = "use more keys with fewer operations each"
+
 func (h *Hard) why() (why []string) {
 	if n := h.crashed(); n > 0 {
 		var of []string
@@ -78,9 +83,11 @@ func (h *Hard) why() (why []string) {
 		why = append(why, fmt.Sprintf("up to %s open at once", text.Count(h.Open, "operation")))
 	}
 	switch {
+	case h.Model != nil && h.Model.Why != "":
+		why = append(why, h.Model.Why)
 	case h.Ambiguous != "":
 		why = append(why, h.Ambiguous)
-	case h.repeats():
+	case h.Model == nil && h.repeats():
 		why = append(why, fmt.Sprintf("only %d of %d updates differ", h.Distinct, h.Updates))
 	}
 	return why
@@ -96,10 +103,16 @@ func (h *Hard) advice() (advice []string) {
 	if h.Open > manyOpen {
 		advice = append(advice, "have fewer operations open at once: fewer clients for each key, and shorter time-outs")
 	}
-	if h.Ambiguous != "" || h.Values && h.repeats() {
-		advice = append(advice, "use each value only once")
+	switch {
+	case h.Model != nil:
+		advice = append(advice, h.Model.Change...)
+	case h.Ambiguous != "" || h.Values && h.repeats():
+		advice = append(advice, "use each value only once", moreKeys)
+	default:
+		advice = append(advice, moreKeys)
 	}
-	return append(advice, "use more keys with fewer operations each, or a higher limit")
+	advice[len(advice)-1] += ", or set a higher limit"
+	return advice
 }
 
 // byCount sorts the most frequent first.

@@ -41,7 +41,7 @@ func TestWhatMakesAHistoryHard(t *testing.T) {
 		"up to 11 operations open at once; only 2 of 8 updates differ. To have the next run decided: " +
 		"have fewer operations crash: report as :fail what certainly had no effect, and let faults be shorter; " +
 		"have fewer operations open at once: fewer clients for each key, and shorter time-outs; use each value only once; " +
-		"use more keys with fewer operations each, or a higher limit."
+		"use more keys with fewer operations each, or set a higher limit."
 	if got := r.Text(); !strings.HasSuffix(got, "\n  "+want+"\n") {
 		t.Errorf("the text is\n%s\nwant it to end in\n%s", got, want)
 	}

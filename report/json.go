@@ -27,9 +27,10 @@ type Line struct {
 	Crashed     int            `json:"crashed"`
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
-	Hard        Text           `json:"hard,omitempty"`    // how far an undecided search got, why it is hard, and what to change in the test
-	Verified    *bool          `json:"verified"`          // the evidence was checked again; nil if there is none
-	Vacuous     Text           `json:"vacuous,omitempty"` // why none of its answers says anything that could be wrong
+	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
+	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
+	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
+	Vacuous     Text           `json:"vacuous,omitempty"`  // why none of its answers says anything that could be wrong
 	Skipped     int            `json:"skipped"`
 	Warnings    []string       `json:"warnings"`
 	Keys        *int           `json:"keys,omitempty"`     // how many independent keys there are
@@ -61,6 +62,9 @@ func (r *Result) Line() Line {
 	if r.Hard != nil {
 		l.Hard = Text(r.Hard.Paragraph(r.History))
 	}
+	if index, known := r.FailsBy(); known {
+		l.FailsBy = &index
+	}
 	if r.Keys != nil {
 		n := len(r.Keys)
 		l.Keys = &n
@@ -74,9 +78,11 @@ func (r *Result) Line() Line {
 		verified := r.Verified
 		l.Verified = &verified
 	}
-	if h := r.History; h != nil {
-		l.Events, l.Operations, l.Crashed = h.Events, h.Operations(), h.CrashedCount()
-		l.Skipped, l.Warnings = h.Skipped, append(l.Warnings, h.Warnings...)
+	if n := r.counts(); n != nil {
+		l.Events, l.Operations, l.Crashed, l.Skipped = n.Events, n.Operations, n.Crashed, n.Skipped
+	}
+	if r.History != nil {
+		l.Warnings = append(l.Warnings, r.History.Warnings...)
 	}
 	if r.Altered != "" {
 		l.Warnings = append(l.Warnings, r.Altered)
@@ -96,4 +102,11 @@ func (r *Result) Line() Line {
 		}
 	}
 	return l
+}
+
+// MayPass says whether the verdict is an unknown one that passes if undecided histories
+// shall. An interrupted check does not, since it was not tried, nor does a history that
+// certainly fails.
+func (l *Line) MayPass() bool {
+	return l.Valid == jepsen.Unknown && l.Cause != Text(jepsen.Interrupted) && l.FailsBy == nil
 }

@@ -13,6 +13,7 @@ import (
 type Result struct {
 	File     string          // the caller's name for the history
 	History  *jepsen.History // nil if the history could not be read
+	Counts   *Counts         // of a History that is still being worked on, so that the result does not have it; else nil
 	Verdict  jepsen.Verdict
 	Model    string      // the model's name
 	Init     string      // its initial value as EDN, "" if it was not given
@@ -81,6 +82,22 @@ type Result struct {
 	Keys []KeyResult
 }
 
+// Counts are those of a history.
+type Counts struct{ Events, Operations, Crashed, Skipped int }
+
+// CountsOf returns the counts of a history.
+func CountsOf(h *jepsen.History) *Counts {
+	return &Counts{h.Events, h.Operations(), h.CrashedCount(), h.Skipped}
+}
+
+// counts returns the counts of the history, or nil if it could not be read.
+func (r *Result) counts() *Counts {
+	if r.History == nil {
+		return r.Counts
+	}
+	return CountsOf(r.History)
+}
+
 // FirstFailing returns the result whose failing completion is the
 // earliest: that of a key if there are keys, otherwise r itself.
 func (r *Result) FirstFailing() *Result {
@@ -88,6 +105,29 @@ func (r *Result) FirstFailing() *Result {
 		return k.Result()
 	}
 	return r
+}
+
+// FailsBy returns the :index of a completion by which an undecided history certainly is not
+// linearizable, if one is known. If there are keys, it is that of the first such key.
+func (r *Result) FailsBy() (index int64, known bool) {
+	if r.Verdict != jepsen.Unknown {
+		return 0, false
+	}
+	if r.Hard != nil {
+		by, ok := r.Hard.FailsBy.Get()
+		if ok {
+			index = r.History.Index(by)
+		}
+		return index, ok
+	}
+	for _, k := range r.Keys {
+		if own := k.keys.others[k.row]; own != nil {
+			if index, known = own.FailsBy(); known {
+				return index, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // FailingKey returns the independent key that fails first in the file, or nil if none fails.
@@ -193,10 +233,10 @@ func (r *Result) ops(rows []jepsen.Operation) []jepsen.Op {
 // Summary returns a line about what was checked and how:
 // the model, the number of operations, and the analyzer.
 func (r *Result) Summary() string {
-	if r.History == nil {
-		return r.modelText()
+	if n := r.counts(); n != nil {
+		return r.summary(n)
 	}
-	return r.summary()
+	return r.modelText()
 }
 
 // A valid verdict is vacuous if no answer says anything that the

@@ -48,8 +48,8 @@ func (r *Result) TextFor(o TextOptions) string {
 		}
 	}
 	p.printf("\n")
-	if r.History != nil {
-		p.printf("  %s\n", r.summary())
+	if n := r.counts(); n != nil {
+		p.printf("  %s\n", r.summary(n))
 	}
 	if r.Unverified != "" {
 		p.printf("  not verified: %s\n", r.Unverified)
@@ -156,15 +156,15 @@ func (r *Result) writeKeys(p *textPrinter) {
 	}
 }
 
-func (r *Result) summary() string {
-	s := r.modelText() + ", " + text.Count(r.History.Operations(), "operation")
+func (r *Result) summary(of *Counts) string {
+	s := r.modelText() + ", " + text.Count(of.Operations, "operation")
 	if r.Keys != nil {
 		s += " of " + text.Count(len(r.Keys), "key")
 	}
-	if n := r.History.CrashedCount(); n > 0 {
+	if n := of.Crashed; n > 0 {
 		s += fmt.Sprintf(", %d crashed", n)
 	}
-	switch n := r.History.Skipped; {
+	switch n := of.Skipped; {
 	case n == 1:
 		s += ", 1 event skipped"
 	case n > 1:

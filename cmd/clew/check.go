@@ -59,7 +59,8 @@ until the time limit or a signal.
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
-(a limit, initial-value) is 0, but not if the check was interrupted.`
+(a limit, initial-value) is 0, but not if the check was interrupted, or if the
+history certainly fails and only where is unknown.`
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -191,7 +192,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	k.alone = len(jobs) == 1
 	k.newProgress(len(jobs))
 	if len(jobs) == 1 {
-		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
+		jobs[0].Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
 	k.header(jobs)
 	if o := k.options; o.Algorithm == "hitting" && o.TimeLimit == 0 {
@@ -347,10 +348,8 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		k.tell(&a, j, r)
 		a.colored = k.output.Colors && k.shown.Look.Color
 	}
-	a.count(r.Verdict, r.Cause, r.Vacuous)
-	if j.is(outcomeOf[r.Verdict]); r.Cause == jepsen.Interrupted {
-		j.is(interrupted)
-	}
+	_, fails := r.FailsBy()
+	j.is(a.count(r.Verdict, r.Cause, r.Vacuous, fails))
 	a.wrong = k.wrong(r)
 	if r.History != nil {
 		a.warnings = slices.Clip(r.History.Warnings)

@@ -61,8 +61,10 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	defer release()
 	how := j.Pairing()
 	how.Memory = k.Memory
+	o := k.optionsOf(j.Reading)
+	o.Passed = j.Passed
 	var r *report.Result
-	if !watchdog.Await(ctx, batch.Overdue, func() { r, err = clew.Follow(ctx, in, name, how, j.Spec, k.optionsOf(j.Reading), k.follow.idle) }) {
+	if !watchdog.Await(ctx, batch.Overdue, func() { r, err = clew.Follow(ctx, in, name, how, j.Spec, o, k.follow.idle) }) {
 		return k.late(j, limits.Stopped(ctx))
 	}
 	if err != nil {

@@ -136,7 +136,7 @@ func (m *merger) answer(l shards.Line) answer {
 		a.of[unknown]++
 		a.wrong = fmt.Errorf("%s: the self-check failed: %s", l.File, l.Error)
 	default:
-		a.count(l.Valid, cause, string(l.Vacuous))
+		a.count(l.Valid, cause, string(l.Vacuous), l.FailsBy != nil)
 	}
 	m.show(&a, l.Record())
 	return a

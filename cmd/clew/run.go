@@ -72,6 +72,7 @@ const (
 	knossosUnknown
 	notComparable
 	interrupted // also counts as unknown
+	certain     // also counts as unknown: where it fails is, but it certainly does
 	notChecked  // also counts as unknown, and as interrupted
 	unwritten   // what was asked for, such as evidence
 	vacuous     // also counts as valid
@@ -80,7 +81,7 @@ const (
 )
 
 // inSummary is what a summary calls an outcome.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written", "vacuous", ""}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -175,6 +176,9 @@ func (r *runner) statusNow() int {
 		case o < 0, o == interrupted:
 			t.of[unknown]++
 			t.of[interrupted]++
+		case o == certain:
+			t.of[unknown]++
+			t.of[certain]++
 		default:
 			t.of[o]++
 		}
@@ -219,6 +223,7 @@ func (r *runner) found(s store.Source, missing error) *batch.Job {
 // newJob makes a job that notes its outcome.
 func newJob(found *batch.Job) *job {
 	j := &job{Job: found}
+	j.Passed = new(atomic.Int64)
 	j.Decided = func(v jepsen.Verdict) { j.is(outcomeOf[v]) }
 	return j
 }
@@ -244,7 +249,7 @@ func (r *runner) optionsOf(how store.Reading) clew.Options {
 
 func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 	o := r.optionsOf(how)
-	o.TimeLimit, o.Keys = 0, j.Keys // the context has the limit
+	o.TimeLimit, o.Keys, o.Passed = 0, j.Keys, j.Passed // the context has the limit
 	checked, err := clew.Check(ctx, h, how.Spec, o)
 	if err != nil {
 		return nil, clew.Placed(h, err)
@@ -358,7 +363,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 // policy says what counts as a failure, and how failures are printed.
 type policy struct {
 	quiet       bool // each in a line on standard error, and nothing else
-	passUnknown bool // an undecided history is not a failure
+	passUnknown bool // an undecided history is not a failure, unless it certainly fails
 	strict      bool // warnings are failures, too
 }
 
@@ -378,25 +383,39 @@ func (r *runner) givenPolicy(c *cli.Context) (err error) {
 	return nil
 }
 
-// status returns the exit status. An interrupted history never passes: it was not tried.
+// status returns the exit status. An interrupted history never passes, since it was not tried, nor does one that
+// certainly fails.
 func (r *runner) status() int { return r.statusOf(r.tally) }
 
 func (r *runner) statusOf(t tally) int {
 	if r.passUnknown {
-		t.of[valid] += t.of[unknown] - t.of[interrupted]
-		t.of[unknown] = t.of[interrupted]
+		failures := t.of[interrupted] + t.of[certain]
+		t.of[valid] += t.of[unknown] - failures
+		t.of[unknown] = failures
 	}
 	return t.status()
 }
 
-// count counts the verdict of a history. vacuity says why it is vacuous, or is "".
-func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) {
+// count counts the verdict of a history, and returns its outcome. vacuity says why it is vacuous, or is "". fails says
+// that it certainly fails if it is undecided.
+func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string, fails bool) outcome {
 	if vacuity != "" {
 		t.of[vacuous]++
 	}
-	if t.of[outcomeOf[v]]++; v == jepsen.Unknown && cause == jepsen.Interrupted {
-		t.of[interrupted]++
+	o := outcomeOf[v]
+	t.of[o]++
+	switch {
+	case v != jepsen.Unknown:
+		return o
+	case cause == jepsen.Interrupted:
+		o = interrupted
+	case fails:
+		o = certain
+	default:
+		return o
 	}
+	t.of[o]++
+	return o
 }
 
 // said returns the warnings to print.

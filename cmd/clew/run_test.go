@@ -118,7 +118,7 @@ func TestTheFirstStatusThatAppliesCounts(t *testing.T) {
 	}
 }
 
-func TestAnUndecidedHistoryMayPassButNotAnInterruptedOne(t *testing.T) {
+func TestAnUndecidedHistoryMayPassUnlessItIsInterruptedOrCertainlyFails(t *testing.T) {
 	for _, c := range []struct {
 		of         []outcome
 		fail, pass int
@@ -139,12 +139,16 @@ func TestAnUndecidedHistoryMayPassButNotAnInterruptedOne(t *testing.T) {
 			}
 		}
 	}
-	r := runner{policy: policy{passUnknown: true}}
-	for _, cause := range []jepsen.Cause{jepsen.Timeout, jepsen.Interrupted} {
-		r.tally.count(jepsen.Unknown, cause, "")
-	}
-	if got := r.status(); got != exitUnknown {
-		t.Errorf("an interrupted one: %d", got)
+	for _, c := range []struct {
+		cause jepsen.Cause
+		fails bool
+		want  outcome
+	}{{jepsen.Interrupted, false, interrupted}, {jepsen.Timeout, true, certain}} {
+		r := runner{policy: policy{passUnknown: true}}
+		r.tally.count(jepsen.Unknown, jepsen.Timeout, "", false)
+		if got := r.tally.count(jepsen.Unknown, c.cause, "", c.fails); got != c.want || r.status() != exitUnknown {
+			t.Errorf("%s, fails %t: outcome %d, status %d", c.cause, c.fails, got, r.status())
+		}
 	}
 }
 

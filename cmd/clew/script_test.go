@@ -85,7 +85,11 @@ func TestScripts(t *testing.T) {
 			"hard": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[0])
 				ts.Check(err)
-				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(hard(n)), 0o666))
+				history := hard(n)
+				for _, file := range args[2:] {
+					history += ts.ReadFile(file)
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(history), 0o666))
 			},
 		},
 	})

@@ -23,6 +23,7 @@ type Job struct {
 	Missing error                // why there is no history at its path
 	Keys    func(edn.Value) bool // of its independent keys, those to check; nil: all
 	Decided func(jepsen.Verdict) // unless nil, is called before there is an answer
+	Passed  *atomic.Int64        // unless nil, Checker.Decide stores there how many completions it has passed
 
 	History *jepsen.History // once it has been read, until it is decided
 	Stopped jepsen.Cause    // why it has not been read to its end
@@ -35,6 +36,13 @@ type Job struct {
 	link    string          // from there to its page
 	asRun   bool            // its core is named as the history of a run
 	result  atomic.Pointer[report.Result]
+	begun   atomic.Pointer[begun]
+}
+
+// begun holds what is known about a history while it is decided.
+type begun struct {
+	counts *report.Counts
+	keyed  bool // its keys are decided side by side, so Passed is not about all of it
 }
 
 // Ahead says why a history could not be read ahead of its turn: an error, or a panic.
@@ -134,7 +142,8 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	}
 	var checked *report.Result
 	how := j.Reading
-	r := j.Undecided("")
+	j.begun.Store(&begun{report.CountsOf(h), how.Independent})
+	r := &report.Result{}
 	if watchdog.Await(ctx, Grace, func() { checked, err = c.decided(ctx, j, h, how) }) {
 		if err != nil {
 			return Answer{Result: j.Unreadable(err), Err: err}
@@ -144,7 +153,7 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 		}
 		j.Know(r)
 	} else {
-		r.Cause = limits.Stopped(ctx)
+		r = j.Undecided(limits.Stopped(ctx))
 	}
 	r.File = j.Path
 	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000
@@ -189,14 +198,27 @@ func (j *Job) Know(r *report.Result) { j.result.Store(r) }
 // End lets go of what Late needs, once there is an answer.
 func (j *Job) End() { j.result.Store(nil) }
 
-// Undecided returns the result of a history that nothing is known about.
+// Undecided returns the result of a history that was not decided, with what is known about it by now. It does not have
+// the history itself, since work that was left behind may still add to it.
 func (j *Job) Undecided(cause jepsen.Cause) *report.Result {
+	r := j.nothing(cause)
+	if b := j.begun.Load(); b != nil {
+		r.Counts = b.counts
+		if j.Passed != nil && !b.keyed {
+			r.Explanation = "the search had passed " + text.Count(int(j.Passed.Load()), "completion")
+		}
+	}
+	return r
+}
+
+// nothing returns the result of a history that nothing is known about.
+func (j *Job) nothing(cause jepsen.Cause) *report.Result {
 	return &report.Result{File: j.Path, Model: j.Spec.Name, Init: j.Spec.Init, Cause: cause}
 }
 
 // Unreadable returns the result of a history that cannot be read.
 func (j *Job) Unreadable(err error) *report.Result {
-	r := j.Undecided(jepsen.Unreadable)
+	r := j.nothing(jepsen.Unreadable)
 	r.Error = text.Brief(err.Error())
 	return r
 }

@@ -54,6 +54,7 @@ type Key struct {
 	Valid       jepsen.Verdict `json:"valid"`
 	Cause       report.Text    `json:"cause,omitempty"`
 	Explanation report.Text    `json:"explanation,omitempty"`
+	FailsBy     *int64         `json:"fails-by,omitempty"` // see report.Line
 	*Failure                   // nil if it does not fail
 }
 
@@ -143,7 +144,7 @@ func newKeys(all []report.KeyResult) *Keys {
 		if key.Verdict != jepsen.Valid {
 			r := key.Result()
 			l := r.Line()
-			told.Cause, told.Explanation = l.Cause, l.Explanation
+			told.Cause, told.Explanation, told.FailsBy = l.Cause, l.Explanation, l.FailsBy
 			if key.Verdict == jepsen.Invalid {
 				f := newFailure(r, r)
 				told.Failure = &f

@@ -42,7 +42,7 @@ var Quiet = Output{Name: "none", Each: failure}
 func failure(r *Record, o *Options) string {
 	said := "INVALID"
 	switch cause := jepsen.Cause(r.Cause); {
-	case isAbsent(cause), r.Valid == jepsen.Valid, r.Valid == jepsen.Unknown && o.PassUnknown && cause != jepsen.Interrupted:
+	case isAbsent(cause), r.Valid == jepsen.Valid, o.PassUnknown && r.MayPass():
 		return ""
 	case r.Valid == jepsen.Unknown:
 		said = strings.TrimSuffix("unknown: "+string(cause), ": ")
@@ -50,5 +50,6 @@ func failure(r *Record, o *Options) string {
 	if r.Explanation != "" {
 		said += ": " + string(r.Explanation)
 	}
+	said += certainly(r.FailsBy)
 	return fmt.Sprintf("clew: %s: %s\n", text.Line(Called(r.File)), text.Line(said))
 }

@@ -376,6 +376,9 @@ func together(lines []Line) Line {
 		if whole.Valid == jepsen.Valid {
 			whole.Vacuous = report.Text(report.VacuousTogether(string(whole.Vacuous), string(l.Vacuous)))
 		}
+		if whole.Valid == jepsen.Unknown && whole.FailsBy == nil {
+			whole.FailsBy = l.FailsBy
+		}
 		for _, w := range l.Warnings {
 			if !slices.Contains(whole.Warnings, w) {
 				whole.Warnings = append(slices.Clip(whole.Warnings), w)

@@ -257,16 +257,15 @@ func (b *bag) pair() *fastpath.Finding {
 			continue
 		}
 		y := &stocks[in.A[i]]
-		if in.Res[i] == models.Open {
-			switch {
-			case y.returned == 0 || y.enqueues == y.dequeues:
-				b.partner[i] = unused // there is nothing else to take
-				continue
-			case b.any && y.enqueues > 1:
-				return Pairing.Of(int32(i))
-			}
+		switch open := in.Res[i] == models.Open; {
+		case open && (y.returned == 0 || y.enqueues == y.dequeues):
+			b.partner[i] = unused // there is nothing else to take
+			continue
+		case open && b.any && y.enqueues > 1, !open && b.any && y.enqueues > y.dequeues:
+			return Untold.Of(int32(i))
+		case open:
 			y.dequeues++
-		} else if y.enqueues < y.dequeues || b.any && y.enqueues > y.dequeues {
+		case y.enqueues < y.dequeues:
 			return Pairing.Of(int32(i))
 		}
 		if y.first == 0 {
@@ -537,7 +536,16 @@ var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Choose: func(t models.Te
 // Pairing: it matters which of the operations that added its value the operation took.
 var Pairing = &fastpath.Pattern{Choose: func(t models.Teller, v []models.Row) string {
 	if onlyCounts(t, v) {
-		return "the verdict depends on which increment op {index 0} took"
+		return "when the count was 0 depends on which increment {name 0} took"
 	}
-	return "value {value 0} was added several times, and the verdict depends on which one op {index 0} took"
+	return "value {value 0} was added several times, and when the container was empty depends on which one {name 0} took"
+}}
+
+// Untold: the operation took a value that was added several times. Operations that crashed may have taken others of it,
+// and empty answers depend on that.
+var Untold = &fastpath.Pattern{Choose: func(t models.Teller, v []models.Row) string {
+	if onlyCounts(t, v) {
+		return "when the count was 0 depends on which crashed operations took one"
+	}
+	return "when the container was empty depends on what each crashed {f 0} took, and value {value 0} was added several times"
 }}

@@ -42,7 +42,7 @@ var maxTries = 300
 const maxWork = 500_000_000
 
 // Branching: the remove and others took unknown values, and there are too many possibilities.
-var Branching = &fastpath.Pattern{Says: "op {index 0} and others crashed, and there are too many possibilities for what they took"}
+var Branching = &fastpath.Pattern{Says: "{name 0} and others crashed, and there are too many possibilities for what they took"}
 
 // matching says which values unknown removes took.
 type matching struct {

@@ -209,4 +209,4 @@ func released(what string) func(models.Teller, []models.Row) string {
 
 // Counted: the operation acquires or releases several permits without owners, which is
 // too hard to decide fast.
-var Counted = &fastpath.Pattern{Says: "op {index 0} takes or returns several permits, and permits have no owners"}
+var Counted = &fastpath.Pattern{Says: "{name 0} takes or returns several permits, and permits have no owners"}

@@ -218,4 +218,4 @@ func (s *ownerSweep) why(o int32) *fastpath.Finding {
 
 // Overlapping (op, older): op was invoked while an older operation of the same owner was
 // open. (The owner crashed in it and continued under the same name.)
-var Overlapping = &fastpath.Pattern{Says: "op {index 0} began while an older one of its owner, op {index 1}, was open"}
+var Overlapping = &fastpath.Pattern{Says: "{name 0} began while an older operation of its owner, {name 1}, was open"}

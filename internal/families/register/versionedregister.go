@@ -441,7 +441,7 @@ var TooFewUpdates = &fastpath.Pattern{Name: "too-few-updates", Says: "{name 0} h
 var NeverCurrent = &fastpath.Pattern{Name: "never-current", Says: "{name 0} read a value that no version had while it ran"}
 
 // Versionless: the operation updated the register but does not say which version it made.
-var Versionless = &fastpath.Pattern{Says: "op {index 0} does not say which version it made"}
+var Versionless = &fastpath.Pattern{Says: "{name 0} does not say which version it made"}
 
 // Unplaced: the operation needs a version or value that may come from several operations that never returned.
-var Unplaced = &fastpath.Pattern{Says: "op {index 0} needs a version or value that may come from several operations that never returned"}
+var Unplaced = &fastpath.Pattern{Says: "{name 0} needs a version or value that may come from several operations that never returned"}

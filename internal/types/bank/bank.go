@@ -66,6 +66,9 @@ func (m *bank) offers() models.Traits {
 			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
 		},
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+		Hard: func() models.Hard {
+			return models.Hard{Change: []string{"use more banks with fewer transfers each"}}
+		},
 	}
 	t.Levels = m.levels()
 	if !m.negative {
@@ -87,7 +90,7 @@ func (m *bank) balances(id edn.ID) (models.State, error) {
 		m.accounts.Of(m.Class(kvs[0]))
 		n, ok := m.V.Int(kvs[1])
 		if !ok || n < -maxBalance || n > maxBalance {
-			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.V.Text(kvs[0]), m.V.Text(kvs[1]))
+			return nil, fmt.Errorf("expected an integer from %d to %d as the balance of %s, found %s", -maxBalance, maxBalance, m.V.Text(kvs[0]), m.V.Text(kvs[1]))
 		}
 		s = withBalance(s, m.Class(kvs[0]), n)
 	}

@@ -46,6 +46,9 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 		},
 		Shape:     func() models.Shape { return models.CounterShape{Init: m.first, Totals: m.totals.List} },
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
+		Hard: func() models.Hard {
+			return models.Hard{Change: []string{"let every update return the new value, as :add-and-get does", "use more counters with fewer operations each"}}
+		},
 	}
 	if init, given := b.Init(); given {
 		n, ok := init.Int()

@@ -18,6 +18,9 @@ var countingSemaphoreDefinition = models.Definition{
 	New: func(b *models.Binding) (models.Reader, error) {
 		q, err := queue.NewBag(b)
 		q.Offered.Text = func(int32) string { return "" }
+		q.Offered.Hard = func() models.Hard {
+			return models.Hard{Change: []string{"use more semaphores with fewer operations each"}}
+		}
 		return &countingSemaphore{q, b.Values.InternKeyword("incr"), b.Values.InternKeyword("decr"), int32(b.Values.Same(b.Values.InternInt(1)))}, err
 	},
 }

@@ -99,6 +99,7 @@ func newJavaQueue(b *models.Binding) (models.Reader, error) {
 		Opening:   m.opening,
 		Run:       m.run,
 		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows, NotNegative: true, Whole: size},
+		Hard:      m.hard,
 		Droppable: &models.Droppable{Lasting: func() []int32 { return m.Initial }, Touches: m.touches},
 	}
 	for kind, f := range Fs {
@@ -145,6 +146,21 @@ func (m *javaQueue) shape() models.Shape {
 		return nil
 	}
 	return models.FIFOShape{Init: m.Initial, Sizes: m.sized}
+}
+
+// hard names the operations that only a search decides.
+func (m *javaQueue) hard() models.Hard {
+	h := models.Hard{Change: []string{"use each value only once", "use more queues with fewer operations each"}}
+	switch {
+	case m.beyond:
+		h.Why = "operations other than :offer, :poll, :peek and :size, which only a search decides"
+	case m.sized:
+		h.Why = ":size, which only a search decides"
+	}
+	if h.Why != "" {
+		h.Change[1] = "check :offer, :poll and :peek in a test of their own, with few of the other operations in another"
+	}
+	return h
 }
 
 // argument reads the method's argument.

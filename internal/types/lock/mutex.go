@@ -18,8 +18,13 @@ type lock struct {
 func newLock(b *models.Binding, traits models.Traits) lock {
 	m := lock{home.NewBase(b), b.Values.InternKeyword("acquire"), b.Values.InternKeyword("release"), newLockValues(b.Values)}
 	m.Initial, m.Offered = models.State{0}, traits
+	m.Offered.Hard = func() models.Hard {
+		return models.Hard{Change: []string{"take and return one permit at a time", moreLocks}}
+	}
 	return m
 }
+
+const moreLocks = "use more locks with fewer operations each"
 
 func (m *lock) Mutates(models.Op) bool { return true }
 

@@ -31,7 +31,11 @@ type owner struct {
 type claim struct{ process, client int32 }
 
 func newOwners(b *models.Binding, traits models.Traits) owners {
-	return owners{lock: newLock(b, traits), threads: int64(b.Spec.Threads), numbers: map[owner]int32{}}
+	w := owners{lock: newLock(b, traits), threads: int64(b.Spec.Threads), numbers: map[owner]int32{}}
+	w.Offered.Hard = func() models.Hard {
+		return models.Hard{Change: []string{"let an owner have one operation open at a time, and go on as another owner after a crash", moreLocks}}
+	}
+	return w
 }
 
 func (w *owners) number(o owner) int32 {
