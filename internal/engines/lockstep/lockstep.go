@@ -117,7 +117,7 @@ import (
 //     is still on the trail, that is all that it owes.
 //
 // The guesses themselves are better if it is known in which order elements are taken. So the
-// engine first looks for a way that ignores sizes, within a bound. Its order of enqueues says
+// engine first looks for a way that ignores sizes, within a bound, unless the queue is short. Its order of enqueues says
 // which places are likely for a size: those where all enqueues that must come before it, and
 // none that must not, stand before it there. A likely size is tried before all else, an
 // unlikely one after it (guide). The order of choices rules nothing out.
@@ -211,7 +211,7 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 		return fallback.Answer{Cause: r.Cause, Work: r.Done()}
 	}
 	var guide []int32
-	if shape.Sizes && !e.NoGuide {
+	if r.problem.long() && !e.NoGuide {
 		guide = r.guide(ops, shape, e.Rules)
 	}
 	r.search = newSearch(r.problem, e.Rules, guide)

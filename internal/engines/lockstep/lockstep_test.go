@@ -86,9 +86,13 @@ func withSizes(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations 
 // In longer queues, reasons and the guide change what is visited, but nothing else.
 func TestReasonsAndGuidesLoseNothing(t *testing.T) {
 	found := map[jepsen.Verdict]int{}
-	for seed := range effort.Histories(1000, 200_000) {
+	for seed := range effort.Histories(3000, 200_000) {
 		r := gen.Rand(seed)
 		s := testops.Queues{N: 15 + r.IntN(40), Processes: 2 + r.IntN(4), Values: 1 + r.IntN(12), Crashes: r.IntN(6), Length: 2 + r.IntN(12), Wrong: r.IntN(2)}
+		if r.IntN(2) == 0 {
+			s.N, s.Values = 10+r.IntN(15), 1+r.IntN(3)
+			s.Crashes = r.IntN(s.N / 2)
+		}
 		ops := withSizes(t, r, s)
 		want := lockstep.Engine{Rules: lockstep.Rules{NoGuide: true, NoReasons: true}}.Decide(context.Background(), ops, fallback.Limits{})
 		found[want.Verdict]++

@@ -271,6 +271,18 @@ func (p *problem) enough() int32 {
 	return int32(len(p.out.ops))
 }
 
+// long says whether sizes answer on average that the queue has longSize elements.
+func (p *problem) long() bool {
+	const longSize = 16
+	sum, n := int64(0), int64(0)
+	for op, kind := range p.kind {
+		if kind == models.Size && p.says(int32(op)) {
+			sum, n = sum+int64(p.value[op]), n+1
+		}
+	}
+	return n > 0 && sum >= longSize*n
+}
+
 // bytes returns about how much memory the problem holds.
 func (p *problem) bytes() int64 {
 	sides := p.in.Sum() + p.out.Sum() + 4*(len(p.in.ops)+len(p.out.ops))
