@@ -96,13 +96,12 @@ import (
 // and has a share in what rules steps out, and what it owes and is in a reason for one of the
 // configurations after those steps.
 //
-// Proof. Let D be a configuration as described, and let it take a step. D owes all that rules
-// steps out here. So the step is one of those that were tried. What the configurations after it owe
-// depends on the step, and on what was owed before, item by item: an item is dropped, or
-// changes in a way that depends only on the step and on what is linearized. So after the
-// step, D owes the reason there, except for what the step itself added, which it adds here,
-// too. By induction, D gets no further there. The rules below leave out steps that need not
-// be tried, and look at what is owed only where they say so.
+// Proof. Call it C, and let C' have the same operations linearized and the same element first,
+// but owe only the reason. What is owed changes item by item: a step drops an item, or changes
+// it in a way that depends only on the step and on what is linearized. So what else C owes
+// ruled out no step, in C or later, and the search went on from C as it would have from C'.
+// By the rules below, it got as far as any way from C' does. Let D be a configuration as
+// described. It owes all that C' does, so all its ways are ways from C', too.
 //
 // Items are known by how many enqueues come before the others, which is different for each.
 // What rules steps out:
@@ -188,6 +187,7 @@ type Rules struct {
 	NoCounting     bool // look for elements that were never enqueued
 	NoDomination   bool // a configuration makes only equal ones redundant
 	NoGuide        bool // do not look first for an order that ignores sizes
+	ShortGuide     bool // look for it even if the queue is short
 	NoReasons      bool // what a configuration owes always counts as the reason why it gets no further
 	NoMemo         bool // the search does not know where it has been
 }
@@ -211,7 +211,7 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 		return fallback.Answer{Cause: r.Cause, Work: r.Done()}
 	}
 	var guide []int32
-	if r.problem.long() && !e.NoGuide {
+	if (r.problem.long() || e.ShortGuide && shape.Sizes) && !e.NoGuide {
 		guide = r.guide(ops, shape, e.Rules)
 	}
 	r.search = newSearch(r.problem, e.Rules, guide)

@@ -32,6 +32,7 @@ var variants = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { ret
 	"no counting":      {NoCounting: true},
 	"no domination":    {NoDomination: true},
 	"no guide":         {NoGuide: true},
+	"short guide":      {ShortGuide: true},
 	"no reasons":       {NoReasons: true},
 	"no memo":          {NoMemo: true},
 	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoCounting: true, NoDomination: true, NoGuide: true, NoReasons: true},
@@ -96,7 +97,7 @@ func TestReasonsAndGuidesLoseNothing(t *testing.T) {
 		ops := withSizes(t, r, s)
 		want := lockstep.Engine{Rules: lockstep.Rules{NoGuide: true, NoReasons: true}}.Decide(context.Background(), ops, fallback.Limits{})
 		found[want.Verdict]++
-		for _, rules := range []lockstep.Rules{{}, {NoGuide: true}, {NoReasons: true}} {
+		for _, rules := range []lockstep.Rules{{}, {ShortGuide: true}, {ShortGuide: true, NoReasons: true}} {
 			a := lockstep.Engine{Rules: rules}.Decide(context.Background(), ops, fallback.Limits{})
 			if a.Verdict != want.Verdict || a.FailEvent != want.FailEvent {
 				t.Fatalf("seed %d, %+v: %d at %d, without reasons and guide %d at %d", seed, rules, a.Verdict, a.FailEvent, want.Verdict, want.FailEvent)
