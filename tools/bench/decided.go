@@ -338,6 +338,12 @@ var decidedRows = []decidedRow{
 	{"java-queue", " with sizes, 10 values", func(r *rand.Rand) system {
 		return &container{Rand: r, values: 10, put: "offer", take: "poll", index: oldest, add: "true", size: true}
 	}, nil, []plant{neverWritten, otherValue, taken, lost, wrongSize, sizeAbove}, []calls{{operations: 400, crashed: 20, clients: 5}, {operations: 1000, crashed: 40, clients: 5}, {operations: 100_000, crashed: 0, clients: 5}}, ""},
+	{"java-queue", " with sizes, long, distinct values", func(r *rand.Rand) system {
+		return &container{Rand: r, values: 1e9, put: "offer", take: "poll", index: oldest, add: "true", size: true, grows: 1}
+	}, nil, []plant{otherValue, taken, lost, wrongSize}, []calls{{operations: 3000, crashed: 0, clients: 5}, {operations: 3000, crashed: 20, clients: 5}, {operations: 100_000, crashed: 0, clients: 5}}, ""},
+	{"java-queue", " with sizes, long, 10 values", func(r *rand.Rand) system {
+		return &container{Rand: r, values: 10, put: "offer", take: "poll", index: oldest, add: "true", size: true, grows: 1}
+	}, nil, []plant{otherValue, taken, lost, wrongSize}, []calls{{operations: 3000, crashed: 0, clients: 5}, {operations: 3000, crashed: 20, clients: 5}}, ""},
 	{"lease", "", func(r *rand.Rand) system {
 		return &lease{Rand: r, owner: -1, before: -1}
 	}, nil, []plant{neverWritten, twoHolders, sameEpoch}, []calls{{operations: 1000, crashed: 40, clients: 5}}, ""},
@@ -452,6 +458,7 @@ type container struct {
 	index     func(n int) int
 	add       string // what a completed put returns; "": its value
 	size      bool   // it also tells its size
+	grows     int    // how many of 20 operations are puts instead of takes, so that it grows longer
 	content   []int
 	offered   int
 	last      string
@@ -461,7 +468,7 @@ func (s *container) call(int) call {
 	switch k := s.IntN(20); {
 	case s.size && k < 4:
 		return call{f: "size", in: "nil"}
-	case k < 11:
+	case k < 11+s.grows:
 		v := s.IntN(s.values)
 		s.offered++
 		return call{f: s.put, in: strconv.Itoa(v), a: v, changes: true}

@@ -83,6 +83,44 @@ import (
 //
 // Lemma 2 below holds, since a size that has not returned by a prefix's end can be left out.
 //
+// Where a size stands among dequeues is a guess, and it can take as many elements as the queue
+// holds until enqueues show that it was wrong. In the meantime, there are guesses for other
+// sizes. So most configurations from there on differ only in what they owe, and nearly all of
+// that has nothing to do with the failure. That is what reasons are for.
+//
+// A reason why a configuration gets no further is a part of what it owes, such that no
+// configuration with the same operations linearized, the same element first, and this
+// part among what it owes gets further than the search has got.
+//
+// Lemma 3. This is a reason for a configuration whose steps have all been tried: what it owes
+// and has a share in what rules steps out, and what it owes and is in a reason for one of the
+// configurations after those steps.
+//
+// Proof. Call it C, and let C' have the same operations linearized and the same element first,
+// but owe only the reason. What is owed changes item by item: a step drops an item, or changes
+// it in a way that depends only on the step and on what is linearized. So what else C owes
+// ruled out no step, in C or later, and the search went on from C as it would have from C'.
+// By the rules below, it got as far as any way from C' does. Let D be a configuration as
+// described. It owes all that C' does, so all its ways are ways from C', too.
+//
+// Items are known by how many enqueues come before the others, which is different for each.
+// What rules steps out:
+//
+//   - A size that needs fewer enqueues than the last item is ruled out by that item.
+//   - An enqueue that was invoked too late for the first item is ruled out by that item, and so
+//     is one that lets another return too late for it.
+//   - If there is no filler, the items are its share that ends with the one that cannot be
+//     fulfilled, as short as there is no filler for them alone.
+//   - An empty answer is ruled out by any item, and the first one is taken.
+//   - A step to a visited configuration is ruled out by a reason that is recorded there. If it
+//     is still on the trail, that is all that it owes.
+//
+// The guesses themselves are better if it is known in which order elements are taken. So the
+// engine first looks for a way that ignores sizes, within a bound, unless the queue is short. Its order of enqueues says
+// which places are likely for a size: those where all enqueues that must come before it, and
+// none that must not, stand before it there. A likely size is tried before all else, an
+// unlikely one after it (guide). The order of choices rules nothing out.
+//
 // # Crashed operations
 //
 // A crashed operation never returns, and may be left out. The operations of one class have
@@ -136,6 +174,8 @@ import (
 //     class. Then it could do what this one can (domination): a shortest way from among all
 //     that were visited cannot begin with a step to one that was not. Steps that peek and
 //     empty answers do not count there.
+//   - Suppose that a reason for a visited configuration is among what this one owes, or this
+//     one owes something stricter. Then this one gets no further (reasons).
 type Engine struct{ Rules }
 
 // Rules switch techniques off, for tests.
@@ -146,6 +186,9 @@ type Rules struct {
 	NoUses         bool // enqueue values that nothing can take next
 	NoCounting     bool // look for elements that were never enqueued
 	NoDomination   bool // a configuration makes only equal ones redundant
+	NoGuide        bool // do not look first for an order that ignores sizes
+	ShortGuide     bool // look for it even if the queue is short
+	NoReasons      bool // what a configuration owes always counts as the reason why it gets no further
 	NoMemo         bool // the search does not know where it has been
 }
 
@@ -163,11 +206,15 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim fallback
 	if r.Cause != "" {
 		return fallback.Answer{Cause: r.Cause}
 	}
-	r.problem = newProblem(ops, shape)
+	r.problem = newProblem(ops, shape, true)
 	if !r.poll() {
 		return fallback.Answer{Cause: r.Cause, Work: r.Done()}
 	}
-	r.search = newSearch(r.problem, e.Rules)
+	var guide []int32
+	if (r.problem.long() || e.ShortGuide && shape.Sizes) && !e.NoGuide {
+		guide = r.guide(ops, shape, e.Rules)
+	}
+	r.search = newSearch(r.problem, e.Rules, guide)
 	a := r.answer(r.search.run(r.poll))
 	r.count()
 	a.Work = r.Done()
@@ -179,6 +226,26 @@ type run struct {
 	*fallback.Budget
 	problem *problem
 	search  *search
+	spent   int64 // work, before the search
+}
+
+// guideSteps bounds the steps for a guide, by operation.
+const guideSteps = 32
+
+// guide returns an order of all enqueues that is right, or as far as possible, if sizes are
+// ignored.
+func (r *run) guide(ops *models.Operations, shape models.FIFOShape, rules Rules) []int32 {
+	p := newProblem(ops, shape, false)
+	s := newSearch(p, rules, nil)
+	s.run(func() bool {
+		r.spent = s.done()
+		r.count()
+		r.Hold(r.problem.bytes() + p.bytes() + s.bytes())
+		return s.steps < guideSteps*int64(len(p.inv)) && r.Look()
+	})
+	s.note()
+	r.spent = s.done()
+	return p.enqueues(s.order[1:])
 }
 
 func (r *run) answer(v jepsen.Verdict) fallback.Answer {
@@ -202,9 +269,9 @@ const perStep = 8
 
 // count counts the work done so far.
 func (r *run) count() {
-	work := int64(len(r.problem.inv))
+	work := int64(len(r.problem.inv)) + r.spent
 	if r.search != nil {
-		work += r.search.steps + r.search.work
+		work += r.search.done()
 	}
 	r.Worked(perStep * work)
 }

@@ -31,8 +31,11 @@ var variants = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { ret
 	"no uses":          {NoUses: true},
 	"no counting":      {NoCounting: true},
 	"no domination":    {NoDomination: true},
+	"no guide":         {NoGuide: true},
+	"short guide":      {ShortGuide: true},
+	"no reasons":       {NoReasons: true},
 	"no memo":          {NoMemo: true},
-	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoCounting: true, NoDomination: true},
+	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoCounting: true, NoDomination: true, NoGuide: true, NoReasons: true},
 })
 
 var queue = models.Spec{Name: "fifo-queue"}
@@ -79,6 +82,66 @@ func withSizes(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations 
 	s.Drains, s.Sizes, s.Length = 0, 1+r.IntN(12), s.Length+r.IntN(4)
 	text, init := s.Run(r)
 	return testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+}
+
+// In longer queues, reasons and the guide change what is visited, but nothing else.
+func TestReasonsAndGuidesLoseNothing(t *testing.T) {
+	found := map[jepsen.Verdict]int{}
+	for seed := range effort.Histories(3000, 200_000) {
+		r := gen.Rand(seed)
+		s := testops.Queues{N: 15 + r.IntN(40), Processes: 2 + r.IntN(4), Values: 1 + r.IntN(12), Crashes: r.IntN(6), Length: 2 + r.IntN(12), Wrong: r.IntN(2)}
+		if r.IntN(2) == 0 {
+			s.N, s.Values = 10+r.IntN(15), 1+r.IntN(3)
+			s.Crashes = r.IntN(s.N / 2)
+		}
+		ops := withSizes(t, r, s)
+		want := lockstep.Engine{Rules: lockstep.Rules{NoGuide: true, NoReasons: true}}.Decide(context.Background(), ops, fallback.Limits{})
+		found[want.Verdict]++
+		for _, rules := range []lockstep.Rules{{}, {ShortGuide: true}, {ShortGuide: true, NoReasons: true}} {
+			a := lockstep.Engine{Rules: rules}.Decide(context.Background(), ops, fallback.Limits{})
+			if a.Verdict != want.Verdict || a.FailEvent != want.FailEvent {
+				t.Fatalf("seed %d, %+v: %d at %d, without reasons and guide %d at %d", seed, rules, a.Verdict, a.FailEvent, want.Verdict, want.FailEvent)
+			}
+			if err := enginetest.Shows(ops, a); err != nil {
+				t.Fatalf("seed %d, %+v: %v", seed, rules, err)
+			}
+		}
+	}
+	t.Log(found)
+}
+
+// The size of a queue of about 100 elements is asked. A wrong guess at where a size stands
+// shows 100 elements later. It takes little work to find out what was wrong.
+func TestSizesOfLongQueuesTakeLittleWork(t *testing.T) {
+	const most = 10_000_000
+	histories, hard := 0, 0
+	for name, s := range map[string]testops.Queues{
+		"distinct values":                 {Values: 1e6},
+		"distinct values, crashes":        {Values: 1e6, Crashes: 20},
+		"distinct values, a wrong answer": {Values: 1e6, Wrong: 1},
+		"distinct values, both":           {Values: 1e6, Crashes: 5, Wrong: 1},
+		"repeated values":                 {Values: 8},
+		"repeated values, crashes":        {Values: 8, Crashes: 20},
+		"repeated values, a wrong answer": {Values: 8, Wrong: 1},
+		"repeated values, both":           {Values: 8, Crashes: 5, Wrong: 1},
+	} {
+		s.N, s.Processes, s.Length, s.Sizes = 2000, 5, 100, 2
+		for seed := range effort.Histories(10, 50) {
+			text, init := s.Run(gen.Rand(seed))
+			ops := testops.Read(t, models.Spec{Name: "java-queue", Init: init}, asJava(text))
+			a := enginetest.Bounded{Engine: lockstep.Engine{}, Work: most}.Decide(context.Background(), ops, fallback.Limits{})
+			if histories++; a.Verdict == jepsen.Unknown {
+				hard++
+				t.Logf("%s, seed %d: undecided after %d units of work", name, seed, a.Work)
+			}
+			if s.Crashes == 0 && a.Verdict == jepsen.Unknown {
+				t.Errorf("%s, seed %d: undecided though nothing crashed", name, seed)
+			}
+		}
+	}
+	if 8*hard > histories {
+		t.Errorf("%d of %d histories are undecided after %d units of work", hard, histories, most)
+	}
 }
 
 // asJava turns a fifo-queue's history into a java-queue's. Every operation has a

@@ -18,6 +18,8 @@ type problem struct {
 	ops   *models.Operations
 	first int32 // the operation of row 0
 
+	sized bool // sizes say something
+
 	inv, res []int32 // by operation, in events of the history and those before it
 	kind     []models.Kind
 	value    []int32 // by operation: the number of its value, dense; a drain has a place in flat; a size
@@ -60,10 +62,10 @@ type side struct {
 
 // newProblem takes time linear in the events plus, summed over the returns, the
 // operations that are open there.
-func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
+func newProblem(ops *models.Operations, shape models.FIFOShape, sized bool) *problem {
 	first := int32(len(shape.Init))
 	n := int(first) + ops.Len()
-	p := &problem{ops: ops, first: first, inv: make([]int32, n), res: make([]int32, n), kind: make([]models.Kind, n),
+	p := &problem{ops: ops, first: first, sized: sized, inv: make([]int32, n), res: make([]int32, n), kind: make([]models.Kind, n),
 		value: slices.Repeat([]int32{none}, n), class: slices.Repeat([]int32{none}, n), takeAny: none, drainAny: none}
 	var values models.Numbering
 	for i, v := range shape.Init {
@@ -79,7 +81,7 @@ func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
 		case models.Enqueue, models.Dequeue, models.Peek:
 			p.value[op] = values.Of(ops.A[row])
 		case models.Size:
-			p.value[op], p.sizes = ops.A[row], true
+			p.value[op], p.sizes = ops.A[row], sized
 		case models.Drain:
 			p.value[op] = int32(len(p.flat))
 			drained := shape.Drains[ops.A[row]]
@@ -100,8 +102,10 @@ func (p *problem) says(op int32) bool {
 	switch p.kind[op] {
 	case models.Drain:
 		return p.value[op] != none
-	case models.Peek, models.DequeueEmpty, models.Size:
+	case models.Peek, models.DequeueEmpty:
 		return p.res[op] != models.Open
+	case models.Size:
+		return p.sized && p.res[op] != models.Open
 	}
 	return true
 }
@@ -265,6 +269,18 @@ func (p *problem) enough() int32 {
 		}
 	}
 	return int32(len(p.out.ops))
+}
+
+// long says whether sizes answer on average that the queue has longSize elements.
+func (p *problem) long() bool {
+	const longSize = 16
+	sum, n := int64(0), int64(0)
+	for op, kind := range p.kind {
+		if kind == models.Size && p.says(int32(op)) {
+			sum, n = sum+int64(p.value[op]), n+1
+		}
+	}
+	return n > 0 && sum >= longSize*n
 }
 
 // bytes returns about how much memory the problem holds.

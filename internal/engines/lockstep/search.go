@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"slices"
 	"unsafe"
 
 	"clew/fallback"
@@ -24,6 +25,9 @@ type frame struct {
 	mode       int32
 	latest     int32 // the latest invocation in the second order so far, or none
 	owes       int32 // to the sizes that are linearized: the number of a list
+	adds       int32 // how many enqueues are linearized
+	why        int32 // where its reasons begin, see sizes
+	record     int32 // among those visited, or none
 	came       step  // what led here
 	from, next int32 // among the choices
 }
@@ -86,9 +90,10 @@ const (
 	isCrashed int32 = 1 << 30
 )
 
-func newSearch(p *problem, r Rules) *search {
+func newSearch(p *problem, r Rules, guide []int32) *search {
 	s := &search{problem: p, Rules: r, width: p.words + p.counts.Words(), offers: make([]offer, len(p.add)), best: none}
-	s.visited, s.sizes = visited{problem: p, Rules: r}, newSizes(p)
+	s.sizes = newSizes(p, guide)
+	s.visited = visited{problem: p, Rules: r, sizes: s.sizes}
 	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
 		s.bound = p.enough()
 	}
@@ -101,7 +106,7 @@ const stepsPerPoll = 1 << 10
 // run looks for a configuration in which all operations that returned are
 // linearized, or for one that gets as far as any can.
 func (s *search) run(poll func() bool) jepsen.Verdict {
-	s.frames = append(s.frames, frame{latest: none})
+	s.frames = append(s.frames, frame{latest: none, record: none})
 	s.bits = append(s.bits, make([]uint64, s.width)...)
 	s.enter(true)
 	for len(s.frames) > 0 {
@@ -133,6 +138,9 @@ func (s *search) leave() {
 		s.note()
 	}
 	last := len(s.frames) - 1
+	if s.sizes.any {
+		s.learn(last)
+	}
 	s.choices = s.choices[:s.frames[last].from]
 	s.frames, s.bits = s.frames[:last], s.bits[:last*s.width]
 	s.kept = min(s.kept, last)
@@ -157,10 +165,11 @@ func (s *search) apply(c step) bool {
 	s.frames = append(s.frames, s.frames[i-1])
 	s.bits = append(s.bits, s.bits[(i-1)*s.width:]...)
 	f, w := &s.frames[i], s.bits[i*s.width:]
-	f.came = c
+	f.came, f.record = c, none
 	op := c.op()
 	switch s.kind[op] {
 	case models.Enqueue:
+		f.adds++
 		s.place(&s.in, &f.in, w, op)
 		return s.added(f, w, op, c.drained())
 	case models.Peek, models.Size:
@@ -218,6 +227,7 @@ func (s *search) enter(remember bool) {
 	f, w := &s.frames[i], s.bits[i*s.width:]
 	f.from = int32(len(s.choices))
 	f.next = f.from
+	f.why = int32(len(s.sizes.why))
 	if s.sizes.any && i > 0 && !s.sizes.owe(f, w) {
 		return
 	}
@@ -225,26 +235,47 @@ func (s *search) enter(remember bool) {
 		s.best, s.depth, s.noted = f.out, len(s.frames), false
 	}
 	s.work += int64(s.width)
-	if int(f.out) == len(s.out.ops) || remember && !s.visited.add(f, w) {
+	if int(f.out) == len(s.out.ops) {
 		return
+	}
+	if remember {
+		record, ok := s.visited.add(f, w)
+		if !ok {
+			owes, adds := s.visited.owes(record)
+			s.sizes.blameList(f, owes, adds)
+			return
+		}
+		f.record = record
 	}
 	switch values := int32(len(s.add)); {
 	case f.mode >= front+values:
 		s.goOn(f, w, f.mode-front-values)
 	case f.mode >= front:
-		s.size(f, w)
-		s.atFront(f, w, f.mode-front)
+		s.size(f, w, s.atFront(f, w, f.mode-front))
 	default:
-		s.size(f, w)
-		s.between(f, w)
+		s.size(f, w, s.between(f, w))
+	}
+}
+
+// learn keeps what the last frame owed that kept it from getting further, for its record and
+// for the frame before it.
+func (s *search) learn(last int) {
+	f := &s.frames[last]
+	if f.record != none && !s.NoReasons {
+		s.visited.setOwes(f.record, s.sizes.blamed(f))
+	}
+	if last > 0 {
+		s.sizes.passOn(f, &s.frames[last-1])
 	}
 }
 
 // size finds the sizes that can come now, if the enqueues that come later make them right.
-func (s *search) size(f *frame, w []uint64) {
-	if f.out >= s.empties || !s.sizes.any {
+// Those for which that is likely come before all other choices, the others behind them.
+func (s *search) size(f *frame, w []uint64, forced bool) {
+	if forced || f.out >= s.empties || !s.sizes.any {
 		return
 	}
+	likely := f.from
 	harmless := s.harmless(f)
 	open := s.out.at(f.out)
 	for i, op := range open {
@@ -257,7 +288,12 @@ func (s *search) size(f *frame, w []uint64) {
 			twin = twin || s.kind[first] == models.Size && s.value[first] == s.value[op] && !fallback.HasBit(w, s.out.Slot[first]) &&
 				(s.inv[first] < s.inv[op] || s.inv[first] < harmless)
 		}
-		if !twin || s.NoTwins {
+		switch {
+		case twin && !s.NoTwins:
+		case s.sizes.likely(f, op):
+			s.choices = slices.Insert(s.choices, int(likely), stepOf(op, false))
+			likely++
+		default:
 			s.choose(op)
 		}
 	}
@@ -303,8 +339,9 @@ func (s *search) harmless(f *frame) int32 {
 	return max(s.in.res[f.in], f.latest+1)
 }
 
-// atFront finds the operations that can see or take the first element.
-func (s *search) atFront(f *frame, w []uint64, value int32) {
+// atFront finds the operations that can see or take the first element. It says whether one of
+// them may as well come before anything else.
+func (s *search) atFront(f *frame, w []uint64, value int32) (eager bool) {
 	harmless, before := s.harmless(f), s.out.res[f.out]
 	twins := [2]int32{models.Open, models.Open} // of dequeues and peeks, as twin says
 	for _, op := range s.out.at(f.out) {
@@ -320,13 +357,13 @@ func (s *search) atFront(f *frame, w []uint64, value int32) {
 		case kind == models.Peek && s.inv[op] < harmless && !s.NoEagerPeeks:
 			s.choices = s.choices[:f.from]
 			s.choose(op)
-			return
+			return true
 		case kind == models.Dequeue && !s.twin(op, &twins[0], harmless), kind == models.Peek && !s.twin(op, &twins[1], harmless):
 			s.choose(op)
 		}
 	}
 	if len(s.classes) == 0 {
-		return
+		return false
 	}
 	for _, class := range [2]int32{s.take[value], s.takeAny} {
 		if op := s.crashed(class, w, before); op != none && !s.twin(op, &twins[0], harmless) {
@@ -341,6 +378,7 @@ func (s *search) atFront(f *frame, w []uint64, value int32) {
 	if op := s.crashed(s.drainAny, w, before); op != none {
 		s.choose(op)
 	}
+	return false
 }
 
 // twin says whether an operation may as well come after one that was found before it
@@ -359,20 +397,25 @@ func (s *search) twin(op int32, first *int32, harmless int32) bool {
 }
 
 // between finds what can happen if no element is first: empty answers, and enqueues of
-// values that something can then see or take.
-func (s *search) between(f *frame, w []uint64) {
+// values that something can then see or take. It says whether an empty answer may as well come before
+// anything else.
+func (s *search) between(f *frame, w []uint64) (eager bool) {
 	before := s.out.res[f.out]
 	owed := s.sizes.lists[f.owes]
-	if f.out < s.empties && len(owed) == 0 {
+	if f.out < s.empties {
 		for _, op := range s.out.at(f.out) {
 			s.work++
 			if s.kind[op] != models.DequeueEmpty || fallback.HasBit(w, s.out.Slot[op]) || max(f.latest, s.inv[op]) > s.in.res[f.in] {
 				continue
 			}
+			if len(owed) > 0 {
+				s.sizes.blame(owed[0].at)
+				break
+			}
 			if f.mode == idle && !s.NoEagerEmpties {
 				s.choices = s.choices[:f.from]
 				s.choose(op)
-				return
+				return true
 			}
 			s.choose(op)
 		}
@@ -380,19 +423,16 @@ func (s *search) between(f *frame, w []uint64) {
 	s.round++
 	rank := s.wants(f, w, before)
 	s.adds = s.adds[:0]
-	if len(owed) > 0 {
-		before = min(before, owed[0].before)
-	}
 	for _, op := range s.in.at(f.in) {
 		s.work++
-		if s.inv[op] < before && !fallback.HasBit(w, s.in.Slot[op]) {
+		if s.inv[op] < before && !fallback.HasBit(w, s.in.Slot[op]) && !s.sizes.late(f, op) {
 			s.offer(op, rank)
 		}
 	}
 	before = min(before, s.in.res[f.in])
 	for _, class := range s.adding {
 		s.work++
-		if op := s.crashed(class, w, before); op != none {
+		if op := s.crashed(class, w, before); op != none && !s.sizes.late(f, op) {
 			s.offer(op, rank)
 		}
 	}
@@ -404,6 +444,7 @@ func (s *search) between(f *frame, w []uint64) {
 			s.choices = append(s.choices, stepOf(x.op, true))
 		}
 	}
+	return false
 }
 
 // offer adds an enqueue to those that can happen, unless its twin is there, in the
@@ -468,6 +509,10 @@ func (s *search) want(value, rank int32) {
 		o.wanted, o.rank = s.round, rank
 	}
 }
+
+// done returns how much work the search has done, in steps. Records and picked enqueues
+// take little.
+func (s *search) done() int64 { return s.steps + s.work + (s.visited.work+s.sizes.filler.work)/perStep }
 
 // bytes returns how much memory the search holds.
 func (s *search) bytes() int64 {

@@ -5,14 +5,16 @@ import "slices"
 // visited holds the configurations that the search has visited, in a hash table of
 // flat records. It finds those that need not be looked at, because the search has
 // visited the same one, or one that had used no more of any class of crashed
-// operations.
+// operations, or one that gets no further for reasons that hold here, too.
 type visited struct {
 	*problem
 	Rules
+	sizes  *sizes
 	heads  []uint32   // by hash: the first record of those that differ only in counts, plus 1
-	chunks [][]uint64 // of records: the places, the mode, the bits, the counts, and the next record, plus 1, if there are counts
+	chunks [][]uint64 // of records: the places, the mode and what it owes, the bits, the counts, and the next record, plus 1, if they are linked
 	n      uint32
 	lists  uint32 // how many heads there are
+	work   int64  // how many records it looked at
 }
 
 const (
@@ -24,11 +26,14 @@ const (
 // stride returns how many words a record has.
 func (v *visited) stride() int {
 	n := places + v.words + v.counts.Words()
-	if v.counts.Words() > 0 {
+	if v.linked() {
 		n++
 	}
 	return n
 }
+
+// linked says whether configurations may differ only in counts or in what they owe.
+func (v *visited) linked() bool { return v.counts.Words() > 0 || v.problem.sizes }
 
 func (v *visited) record(i uint32) []uint64 {
 	n := v.stride()
@@ -53,18 +58,19 @@ func (v *visited) hash(place, mode uint64, bits []uint64) uint64 {
 
 // same says whether a record has the configuration, ignoring its counts.
 func same(r []uint64, place, mode uint64, bits []uint64) bool {
-	return r[0] == place && r[1] == mode && slices.Equal(r[places:places+len(bits)], bits)
+	return r[0] == place && uint64(uint32(r[1])) == mode && slices.Equal(r[places:places+len(bits)], bits)
 }
 
-// add adds a configuration. It returns false if it need not be looked at.
-func (v *visited) add(f *frame, w []uint64) bool {
+// add adds a configuration, and returns its record. It returns false if the configuration
+// need not be looked at, and the record that says so.
+func (v *visited) add(f *frame, w []uint64) (record int32, ok bool) {
 	if v.NoMemo {
-		return true
+		return none, true
 	}
 	if 2*int(v.lists) >= len(v.heads) {
 		v.grow()
 	}
-	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.owes)<<32|uint64(f.mode)
+	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.mode)
 	bits, counts := w[:v.words], w[v.words:v.words+v.counts.Words()]
 	at := v.find(place, mode, bits)
 	head := v.heads[at]
@@ -72,17 +78,20 @@ func (v *visited) add(f *frame, w []uint64) bool {
 		v.lists++
 	}
 	for i := head; i != 0; {
+		v.work++
 		r := v.record(i - 1)
-		if len(counts) == 0 {
-			return false
+		if !v.linked() {
+			return int32(i - 1), false
 		}
 		held := r[places+v.words : len(r)-1]
+		owes, adds := ofRecord(r)
 		switch {
-		case v.covers(held, counts):
-			return false
-		case v.covers(counts, held):
+		case v.covers(held, counts) && v.sizes.includes(f.owes, owes, f.adds, adds):
+			return int32(i - 1), false
+		case owes == 0 && f.owes == 0 && v.covers(counts, held):
 			copy(held, counts)
-			return true
+			r[len(r)-1] = uint64(f.adds)<<32 | uint64(uint32(r[len(r)-1]))
+			return int32(i - 1), true
 		}
 		i = uint32(r[len(r)-1])
 	}
@@ -91,14 +100,26 @@ func (v *visited) add(f *frame, w []uint64) bool {
 	}
 	r := v.record(v.n)
 	v.n++
-	r[0], r[1] = place, mode
+	r[0], r[1] = place, uint64(f.owes)<<32|mode
 	copy(r[places:], bits)
 	copy(r[places+v.words:], counts)
-	if len(counts) > 0 {
-		r[len(r)-1] = uint64(head)
+	if v.linked() {
+		r[len(r)-1] = uint64(f.adds)<<32 | uint64(head)
 	}
 	v.heads[at] = v.n
-	return true
+	return int32(v.n - 1), true
+}
+
+// owes returns the number of the list that a record says is why its configuration gets no
+// further, and how many enqueues are behind that configuration.
+func (v *visited) owes(record int32) (list, adds int32) { return ofRecord(v.record(uint32(record))) }
+
+func ofRecord(r []uint64) (list, adds int32) { return int32(r[1] >> 32), int32(r[len(r)-1] >> 32) }
+
+// setOwes sets that list.
+func (v *visited) setOwes(record, owes int32) {
+	r := v.record(uint32(record))
+	r[1] = uint64(owes)<<32 | uint64(uint32(r[1]))
 }
 
 // covers says whether a uses no class more often than b does.
@@ -126,7 +147,7 @@ func (v *visited) grow() {
 	for _, head := range old {
 		if head != 0 {
 			r := v.record(head - 1)
-			v.heads[v.find(r[0], r[1], r[places:places+v.words])] = head
+			v.heads[v.find(r[0], uint64(uint32(r[1])), r[places:places+v.words])] = head
 		}
 	}
 }

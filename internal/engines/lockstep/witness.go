@@ -11,19 +11,32 @@ import (
 func (p *problem) before(steps []step, until int32) []models.Row {
 	m := merger{problem: p}
 	m.replay(steps, until)
-	placed := make([]bool, len(p.inv))
 	if p.sizes {
 		m.fill()
 	}
+	m.rest(until)
+	return p.rows(p.insert(m.merge(), until))
+}
+
+// enqueues orders all enqueues that are not crashed and left, given the steps of a search.
+func (p *problem) enqueues(steps []step) []int32 {
+	m := merger{problem: p}
+	m.replay(steps, models.Open)
+	m.rest(models.Open)
+	return m.adds
+}
+
+// rest adds the enqueues that are left and returned before a time.
+func (m *merger) rest(until int32) {
+	placed := make([]bool, len(m.inv))
 	for _, op := range m.adds {
 		placed[op] = true
 	}
-	for place, op := range p.in.ops {
-		if !placed[op] && p.in.res[place] < until {
+	for place, op := range m.in.ops {
+		if !placed[op] && m.in.res[place] < until {
 			m.adds = append(m.adds, op)
 		}
 	}
-	return p.rows(p.insert(m.merge(), until))
 }
 
 // merger merges the two orders.
@@ -84,7 +97,7 @@ func (m *merger) fill() {
 	before, n := models.Open, int32(len(m.adds))
 	for i, op := range slices.Backward(m.sees) {
 		if before = min(before, m.res[op]); m.kind[op] == models.Size && m.needs[i] > n {
-			list = append(list, owed{m.needs[i] - n, before, none})
+			list = append(list, owed{m.needs[i], before, none})
 		}
 	}
 	slices.Reverse(list)
@@ -93,7 +106,7 @@ func (m *merger) fill() {
 		m.place(&m.in, &place, w, op)
 	}
 	x := filler{problem: m.problem, marks: make([]int32, len(m.inv))}
-	x.fill(place, w, list)
+	x.fill(&frame{in: place, adds: n}, w, list, models.Open)
 	m.adds = append(m.adds, x.picked...)
 }
 
