@@ -211,7 +211,7 @@ func TestOperationsAreShownInPlainGo(t *testing.T) {
 	if got := fmt.Sprint([]any{first.Process, first.F, first.Value, first.Key, first.Status, first.Index, first.Line}); got != "[3 read [1 a] k succeeded 9 3]" {
 		t.Errorf("it is %s", got)
 	}
-	if got := first.String(); got != `process 3's :read [1 "a"] (index 9)` {
+	if got := first.String(); got != `process 3's :read :k [1 "a"] (index 9)` {
 		t.Errorf("its name is %s", got)
 	}
 	if got := fmt.Sprint([]any{second.Process, second.F, second.Value, second.Key, second.Status, second.Index}); got != `[0 "odd" 5 <nil> crashed 10]` {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"clew/edn"
 	"clew/internal/opmap"
@@ -83,13 +84,65 @@ func (h *History) ProcessName(op Operation) string {
 // maxCall bounds the text of an operation in sentences and pictures.
 const maxCall = 40
 
-// Call returns what an operation did: ":read 471". It has at most maxCall characters.
+// Call returns what an operation did: ":read 471", ":put "x" 3" for an op with a :key, ":offer 7 → true". It has at most
+// maxCall characters, and a few more if there is a key, or an argument before the answer.
 func (h *History) Call(op Operation) string {
-	s := h.Values.Text(h.F[h.Invocation[op]])
-	if value := h.OpValue(op); value != edn.Nil {
+	inv := h.Invocation[op]
+	s, most := h.Values.Text(h.F[inv]), maxCall
+	add := func(asked string) {
+		s += " " + asked
+		most += utf8.RuneCountInString(asked) + 1
+	}
+	if key := h.Key(inv); key != edn.Nil {
+		add(text.Shorten(h.Values.Text(key), maxAsked))
+	}
+	value := h.OpValue(op)
+	if h.AnswersTo(op) {
+		add(text.Shorten(h.Values.Text(h.Value[inv]), maxAsked) + " →")
+	}
+	if value != edn.Nil {
 		s += " " + h.Values.Text(value)
 	}
-	return text.Shorten(s, maxCall)
+	return text.Shorten(s, most)
+}
+
+// maxAsked bounds the text of a key or an argument before an answer.
+const maxAsked = 16
+
+// AnswersTo says whether an operation succeeded with an answer that does not show what was asked: neither does it repeat the
+// argument, nor fill in what is nil in it, nor have it in front, as [n new] has n.
+func (h *History) AnswersTo(op Operation) bool {
+	given, value := h.Value[h.Invocation[op]], h.OpValue(op)
+	return given != edn.Nil && value != edn.Nil && !h.shows(value, given)
+}
+
+// shows says whether a value shows another one: it is equal to it, is that with nils filled in, or begins with it.
+func (h *History) shows(value, given edn.ID) bool {
+	v := h.Values
+	if given == edn.Nil || v.Same(value) == v.Same(given) {
+		return true
+	}
+	items, parts := v.Items(value), v.Items(given)
+	if v.Kind(value) == edn.KindMap && v.Kind(given) == edn.KindMap {
+		for ; len(parts) > 0; parts = parts[2:] {
+			if x, there := v.Get(value, parts[0]); !there || !h.shows(x, parts[1]) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case v.Kind(value) != v.Kind(given):
+		return len(items) > 0 && v.Same(items[0]) == v.Same(given)
+	case len(parts) == 0 || len(items) != len(parts):
+		return false
+	}
+	for i := range parts {
+		if !h.shows(items[i], parts[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // EventMap returns the op map of an event with all its keys. As Knossos does, it adds an

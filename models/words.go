@@ -43,6 +43,9 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 	case steps(v, value) != "":
 		words = steps(v, value)
 	default:
+		if h.AnswersTo(op) {
+			words += " " + text.Shorten(v.Text(h.Value[inv]), maxWords/2) + " →"
+		}
 		words += " " + v.Text(value)
 	}
 	if h.Status[op] == jepsen.Failed {

@@ -310,13 +310,13 @@ var malformed = []badInput{
 {:process 0, :type :invoke, :f :get, :value nil}
 {:process 0, :type :ok, :f :get, :value 1}
 `,
-		"h.edn:4:1: process 0's :put 1 (index 1) has a :key, and process 0's :get 1 (index 3) has none: give every operation its :key"},
+		"h.edn:4:1: process 0's :put :a 1 (index 1) has a :key, and process 0's :get 1 (index 3) has none: give every operation its :key"},
 	{"offsets told and not", "check --model log h.edn", `{:process 0, :type :invoke, :f :append, :value :a}
 {:process 0, :type :ok, :f :append, :value 0}
 {:process 0, :type :invoke, :f :append, :value :b}
 {:process 0, :type :ok, :f :append, :value :b}
 `,
-		"h.edn:4:1: process 0's :append :b (index 3) repeats the value of its invocation, but process 0's :append 0 (index 1) returns an offset; give --answers told if completions return it where they can, or --answers echo if none does"},
+		"h.edn:4:1: process 0's :append :b (index 3) repeats the value of its invocation, but process 0's :append :a → 0 (index 1) returns an offset; give --answers told if completions return it where they can, or --answers echo if none does"},
 	{"an interval record whose f is a number", "", interval + `{"process":0,"f":3,"call":10,"return":11}
 `,
 		`h.edn:2:1: expected the name of a function for "f", such as "read", found 3`},
@@ -825,17 +825,17 @@ process: 0
 	{"keys of a register", "check h.edn", `{"process":0,"f":"write","key":"x","value":1,"call":10,"return":20}
 {"process":0,"f":"read","key":"y","output":1,"call":30,"return":40}
 `,
-		"h.edn:2:1: register does not look at :key, and two differ: that of process 0's :write 1 (index 1) is \"x\", and that of process 0's :read 1 (index 3) is \"y\"; use values [key value] with --independent, or a history for each key"},
+		"h.edn:2:1: register does not look at :key, and two differ: that of process 0's :write \"x\" 1 (index 1) is \"x\", and that of process 0's :read \"y\" 1 (index 3) is \"y\"; use values [key value] with --independent, or a history for each key"},
 	{"keys of a set", "check --model set h.edn", `{:process 0, :type :invoke, :f :add, :key :x, :value 1}
 {:process 1, :type :invoke, :f :add, :key :y, :value 1}
 `,
-		"h.edn:2:1: set does not look at :key, and two differ: that of process 0's :add 1 (index 0) is :x, and that of process 1's :add 1 (index 1) is :y; use values [key value] with --independent, or a history for each key"},
+		"h.edn:2:1: set does not look at :key, and two differ: that of process 0's :add :x 1 (index 0) is :x, and that of process 1's :add :y 1 (index 1) is :y; use values [key value] with --independent, or a history for each key"},
 	{"keys of a queue, of which one is missing", "check --model fifo-queue h.edn", `{:process 0, :type :invoke, :f :enqueue, :key :x, :value 1}
 {:process 0, :type :ok, :f :enqueue, :value 1}
 {:process 0, :type :invoke, :f :dequeue}
 {:process 0, :type :ok, :f :dequeue, :value 1}
 `,
-		"h.edn:4:1: fifo-queue does not look at :key, and two differ: that of process 0's :enqueue 1 (index 1) is :x, and that of process 0's :dequeue 1 (index 3) is none; use values [key value] with --independent, or a history for each key"},
+		"h.edn:4:1: fifo-queue does not look at :key, and two differ: that of process 0's :enqueue :x 1 (index 1) is :x, and that of process 0's :dequeue 1 (index 3) is none; use values [key value] with --independent, or a history for each key"},
 	{"keys of a mutex, in completions", "check --model mutex h.edn", `{:process 0, :type :invoke, :f :acquire}
 {:process 0, :type :ok, :f :acquire, :key :x}
 {:process 0, :type :invoke, :f :release}
