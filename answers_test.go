@@ -71,7 +71,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"no append", "log", "tail nil -> 0", models.Spec{}, "valid", ""},
 		{"no append that returned", "log", "!append 1; ~append 2 -> 7; tail nil -> 0", models.Spec{}, "valid", ""},
 		{"both", "log", "append :a; append :b -> 1", models.Spec{},
-			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, but process 0's :append 1 (index 3) returns an offset; give Spec.Answers told if completions return it where they can, or Spec.Answers echo if none does", ""},
+			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, but process 0's :append :b → 1 (index 3) returns an offset; give Spec.Answers told if completions return it where they can, or Spec.Answers echo if none does", ""},
 		{"both, and the user says told", "log", "append :a; append :b -> 0", told, "invalid at 3", "answers told"},
 		{"both, and the user says echo", "log", "append :a; append :b -> 0", echo, "valid", "answers echo"},
 		{"what is neither", "log", "append :a; append :b -> :c", models.Spec{},

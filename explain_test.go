@@ -99,7 +99,7 @@ func TestASentenceNamesAnOpenOperationWhoseAnswerIsImpossible(t *testing.T) {
 {:process 1, :type :ok, :f :size, :value 2}
 {:process 0, :type :ok, :f :addAll, :value true}
 {:process 2, :type :ok, :f :addAll, :value false}`, "process 1's :size 2 (index 3)",
-			"no order of the 2 other open operations makes it possible: process 2's :addAll false (index 5) would, but not with the answer that it returns later"},
+			"no order of the 2 other open operations makes it possible: process 2's :addAll [2] → false (index 5) would, but not with the answer that it returns later"},
 		// This one cannot happen whatever the open operation returns.
 		{models.Spec{Name: "multi-register", Init: "{:x 0 :y 0}"}, `
 {:process 0, :type :invoke, :f :txn, :value [[:r :y nil] [:w :x 1]]}

@@ -298,7 +298,7 @@ func cutForm(forms string) (first, second string) {
 // TestAnInvalidHistoryDoesNotClaimAnInitialValue: other values than those tried may explain it.
 func TestAnInvalidHistoryDoesNotClaimAnInitialValue(t *testing.T) {
 	r := checkedText(t, sequential("read-at 0 -> :a; tail -> 2"), models.Spec{Name: "log"}, clew.Options{})
-	const want = "it is linearizable neither from [], where process 0's :read-at :a (index 1) cannot happen, nor from [:a], which its first reads suggest; Spec.Init gives another initial value"
+	const want = "it is linearizable neither from [], where process 0's :read-at 0 → :a (index 1) cannot happen, nor from [:a], which its first reads suggest; Spec.Init gives another initial value"
 	if r.Verdict != jepsen.Invalid || r.Hint != want {
 		t.Errorf("%v, %q; expected %q", r.Verdict, r.Hint, want)
 	}

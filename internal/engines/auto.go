@@ -91,6 +91,7 @@ type history struct {
 	register, stack, queue bool
 	many                   bool // operations have crashed
 	busy                   bool // it is a register that is too much for a search over configurations
+	leveled                bool // the model says what its answers show of sums
 	hindsight              bool // there is a model that uses what is shown later
 	looser                 bool // the model has projections
 	placed                 bool // a state has values at places, and most of them do not matter
@@ -98,7 +99,7 @@ type history struct {
 
 func look(ops *models.Operations) *history {
 	h := &history{rows: ops.Len(), register: isRegister(ops.Model), stack: isStack(ops.Model), queue: isQueue(ops.Model), looser: ops.Model.Traits().Projections != nil,
-		placed: ops.Model.Traits().Liveness != nil, hindsight: ops.Model.Traits().Hindsight != nil}
+		placed: ops.Model.Traits().Liveness != nil, leveled: ops.Model.Traits().Levels != nil, hindsight: ops.Model.Traits().Hindsight != nil}
 	for _, res := range ops.Res {
 		if res == models.Open {
 			h.crashed++

@@ -103,6 +103,10 @@ var table = []Entry{
 		},
 	},
 	{
+		Name: "reacher", New: always(reacher{}), part: true,
+		turn: func(h *history) int { return when(h.many && !h.leveled && !h.register, 6) },
+	},
+	{
 		Name: "refuter", New: always(refuter{}), part: true,
 		turn: func(h *history) int { return when(h.many && !h.register && !h.queue, 7) },
 	},

@@ -135,9 +135,48 @@ func TestAnswersAreComparedWithEarlierOnes(t *testing.T) {
 	}
 }
 
+// A bounded queue of a user's own that returns what nothing put there, or is longer than its bound.
+func TestAnswersThatNoStateAllows(t *testing.T) {
+	queue := models.Func[string]{Name: "bounded", Ops: map[string]models.StepFunc[string]{
+		"put": func(s string, c models.Call) ([]string, error) {
+			if len(s) == 3 {
+				return nil, models.Inconsistent("full")
+			}
+			return []string{s + c.Value.String()}, nil
+		},
+		"take": func(s string, c models.Call) ([]string, error) {
+			if s == "" || s[:1] != c.Out.String() {
+				return nil, models.Inconsistent("not first")
+			}
+			return []string{s[1:]}, nil
+		},
+		"length": func(s string, c models.Call) ([]string, error) {
+			if c.Out.String() != fmt.Sprint(len(s)) {
+				return nil, models.Inconsistent("another length")
+			}
+			return []string{s}, nil
+		},
+	}}
+	for _, c := range []struct {
+		f, value string
+		ruledOut bool
+	}{{"take", "9", true}, {"length", "4", true}, {"take", "1", false}, {"length", "3", false}} {
+		var text strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :put, :value %d}\n", i, i%3)
+		}
+		fmt.Fprintf(&text, "{:process 99, :type :invoke, :f :%s, :value nil}\n{:process 99, :type :ok, :f :%s, :value %s}\n", c.f, c.f, c.value)
+		ops := testops.Read(t, models.Own(queue.Definition()), text.String())
+		a := reacher{}.Decide(context.Background(), ops, fallback.Limits{})
+		if (a.Verdict == jepsen.Invalid) != c.ruledOut {
+			t.Errorf("%s %s: %v", c.f, c.value, a.Verdict)
+		}
+	}
+}
+
 // parts are engines that may give up.
 var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "beam alone": configs.Beam{}, "hindsight": hindsight{},
-	"projections": loosener{}, "refuter": refuter{}, "no levels": easyFirst{noLevels: true}, "all in turns": easyFirst{}}
+	"projections": loosener{}, "refuter": refuter{}, "reacher": reacher{}, "no levels": easyFirst{noLevels: true}, "all in turns": easyFirst{}}
 
 // What the engines say that give up on some histories, and what the levels rule out, is
 // compared with the oracle.
