@@ -18,7 +18,7 @@ import (
 // A linearization of the operations up to some completion is a sequence of operations that had
 // been invoked by then, from the initial state. So each of its states is among those that such
 // operations lead to in any order, and as often as they like. If none of these allows what the
-// completion answered, there is no linearization. A crashed operation is one of those invoked.
+// completion answered, they are not linearizable. A crashed operation is one of those invoked.
 //
 // It needs nothing but the model's steps. So a user's own bounded queue that returns what
 // nothing put there, or is longer than its bound, is refuted however many operations have
@@ -67,10 +67,10 @@ func newReach(l *fallback.Layout) *reach {
 // run goes through the events. It returns the first completion whose answer no state allows.
 func (x *reach) run() (fail int32, ok bool) {
 	for event, row := range fallback.RowsAt(x.Ops) {
-		switch class := int32(0); {
+		switch {
 		case row < 0:
 		case x.Ops.Inv[row] == int32(event):
-			if class = x.Class[row]; !x.has[class] && !x.begin(class) {
+			if class := x.Class[row]; !x.has[class] && !x.begin(class) {
 				return 0, false
 			}
 		case !x.possible[x.Class[row]]:

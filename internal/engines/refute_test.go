@@ -17,6 +17,26 @@ import (
 	"clew/models"
 )
 
+// refutes counts operations that fail, and that an engine refutes. It compares what the engine says with Frontier.
+func refutes(t *testing.T, e fallback.Engine, ops *models.Operations, model, text string) (invalid, refuted int) {
+	t.Helper()
+	want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
+	a := e.Decide(context.Background(), ops, fallback.Limits{})
+	if want.Verdict == jepsen.Invalid {
+		invalid++
+	}
+	switch {
+	case a.Verdict != jepsen.Invalid:
+		return invalid, 0
+	case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
+		t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
+	}
+	if err := enginetest.Shows(ops, a); err != nil {
+		t.Fatalf("%s: %v\n%s", model, err, text)
+	}
+	return invalid, 1
+}
+
 // A crashed class that never ends explains everything that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 	n := effort.Histories(300, 10_000)
@@ -25,21 +45,8 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 		refuted, invalid := 0, 0
 		for seed := range n {
 			ops, text := testops.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
-			want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
-			a := refuter{}.Decide(context.Background(), ops, fallback.Limits{})
-			if want.Verdict == jepsen.Invalid {
-				invalid++
-			}
-			switch {
-			case a.Verdict != jepsen.Invalid:
-				continue
-			case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
-				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
-			}
-			if err := enginetest.Shows(ops, a); err != nil {
-				t.Fatalf("%s: %v\n%s", model, err, text)
-			}
-			refuted++
+			fails, found := refutes(t, refuter{}, ops, model, text)
+			invalid, refuted = invalid+fails, refuted+found
 		}
 		t.Logf("%s: %d of %d refuted", model, refuted, invalid)
 		if refuted == 0 {
@@ -59,21 +66,8 @@ func TestProjectionsRefuteOnlyWhatFails(t *testing.T) {
 				if ops.Model.Traits().Projections == nil {
 					continue
 				}
-				want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
-				a := loosener{}.Decide(context.Background(), ops, fallback.Limits{})
-				if want.Verdict == jepsen.Invalid {
-					invalid++
-				}
-				switch {
-				case a.Verdict != jepsen.Invalid:
-					continue
-				case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
-					t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
-				}
-				if err := enginetest.Shows(ops, a); err != nil {
-					t.Fatalf("%s: %v\n%s", model, err, text)
-				}
-				refuted++
+				fails, found := refutes(t, loosener{}, ops, model, text)
+				invalid, refuted = invalid+fails, refuted+found
 			}
 		}
 		t.Logf("%s: %d of %d refuted", model, refuted, invalid)

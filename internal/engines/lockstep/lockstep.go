@@ -109,8 +109,8 @@ import (
 //   - A size that needs fewer enqueues than the last item is ruled out by that item.
 //   - An enqueue that was invoked too late for the first item is ruled out by that item, and so
 //     is one that lets another return too late for it.
-//   - If there is no filler, the items are its share that ends with the one that cannot be
-//     fulfilled, as short as there is no filler for them alone.
+//   - If a filler is missing, the items are its share that ends with the one that cannot be
+//     fulfilled, as short as a filler is missing for them alone.
 //   - An empty answer is ruled out by any item, and the first one is taken.
 //   - A step to a visited configuration is ruled out by a reason that is recorded there. If it
 //     is still on the trail, that is all that it owes.
