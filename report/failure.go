@@ -73,10 +73,10 @@ func Possible(ctx context.Context, ops *models.Operations, fail jepsen.Event, be
 	}
 	type partial struct {
 		state models.State
-		used  []models.Row
+		used  []models.Row // of those that are pending
 	}
 	pending := f.pending(order)
-	queue := []partial{{state, order}}
+	queue := []partial{{state: state}}
 	for i := 0; i < len(queue) && ctx.Err() == nil; i++ {
 		p := queue[i]
 		if len(models.SomeStates(ops.Model, 1, p.state, ops.Op(failing))) > 0 {
@@ -190,7 +190,7 @@ func (f *failure) paths(c reached) ([][]Step, error) {
 	type partial struct {
 		steps []Step
 		state models.State
-		used  []models.Row
+		used  []models.Row // of those that are pending
 	}
 	var found [][]Step
 	queue := []partial{{start, c.state, []models.Row{failing}}}

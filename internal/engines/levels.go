@@ -11,8 +11,8 @@ import (
 // Decides: a completion by which operations are not linearizable, because of what their
 // answers say of sums (models.Levels).
 //
-// Precondition: the model has levels. Complexity: n log n, and linear in what the operations add
-// and show, times the number of open operations, and times scanned.
+// Precondition: the model has levels. Complexity: linear in what the operations add and show, times the
+// number of open operations, and times scanned.
 //
 // Take a linearization of the operations up to some completion, and an answer there that
 // was invoked at i and returned at r. Every operation that returned before i has happened
@@ -77,13 +77,14 @@ type shown struct {
 
 // levelsOf is one run.
 type levelsOf struct {
-	ops    *models.Operations
-	model  *models.Levels
-	levels map[int64]*level
-	moves  []models.Move
-	bounds []models.Bound
-	open   []shown
-	scan   int // how many operations are looked at for an anchor
+	ops     *models.Operations
+	model   *models.Levels
+	levels  map[int64]*level
+	moves   []models.Move
+	bounds  []models.Bound
+	open    []shown
+	answers []models.Bound // of the row that completes
+	scan    int            // how many operations are looked at for an anchor
 }
 
 // refutedByLevels returns the first completion that the levels rule out, or models.Open.
@@ -93,20 +94,22 @@ func refutedByLevels(ops *models.Operations) (fail int32) {
 		return models.Open
 	}
 	x := &levelsOf{ops: ops, model: model, levels: map[int64]*level{}, scan: min(max(minScan, scanned/(2*maxAnchors*(ops.Len()+1))), maxScan)}
-	var returning []int32 // rows by return
+	rowOf := make([]int32, ops.Events) // 1 more than the row that returns
 	for row, res := range ops.Res {
 		if res != models.Open {
-			returning = append(returning, int32(row))
+			rowOf[res] = int32(row) + 1
 		}
 	}
-	slices.SortFunc(returning, func(a, b int32) int { return int(ops.Res[a] - ops.Res[b]) })
 	next := 0 // the next row to be invoked
-	for _, row := range returning {
-		for ; next < ops.Len() && ops.Inv[next] <= ops.Res[row]; next++ {
+	for event, row := range rowOf {
+		if row == 0 {
+			continue
+		}
+		for ; next < ops.Len() && ops.Inv[next] <= int32(event); next++ {
 			x.invoke(int32(next))
 		}
-		if !x.complete(row) {
-			return ops.Res[row]
+		if !x.complete(row - 1) {
+			return int32(event)
 		}
 	}
 	return models.Open
@@ -146,7 +149,7 @@ func (x *levelsOf) invoke(row int32) {
 func (x *levelsOf) complete(row int32) bool {
 	x.moves = x.model.Moves(x.moves[:0], x.ops.Op(row))
 	possible := true
-	var answers []models.Bound
+	x.answers = x.answers[:0]
 	x.open = slices.DeleteFunc(x.open, func(s shown) bool {
 		if s.row != row {
 			return false
@@ -162,7 +165,7 @@ func (x *levelsOf) complete(row int32) bool {
 		least := l.start + l.invokedTake + s.doneAdd
 		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative) &&
 			(l.unit == 0 || s.bound.Least != s.bound.Most || (s.bound.Least-l.start)%l.unit == 0) && x.follows(row, s.bound)
-		answers = append(answers, s.bound)
+		x.answers = append(x.answers, s.bound)
 		return true
 	})
 	for _, m := range x.moves {
@@ -179,7 +182,7 @@ func (x *levelsOf) complete(row int32) bool {
 		l.leastTake += min(0, m.Least)
 		l.done = append(l.done, moved{row, m})
 	}
-	for _, b := range answers {
+	for _, b := range x.answers {
 		l := x.level(b.Level)
 		if len(l.anchors) == remembered {
 			l.anchors = slices.Delete(l.anchors, 0, remembered/2)

@@ -152,15 +152,11 @@ func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.
 	return models.Only(dst, owner, epoch, told)
 }
 
-// epochLevel is added to an epoch to name its level. The other levels are owners.
-const epochLevel = 1 << 32
-
-// levels are how often each owner has claimed the lease, and how often each epoch can
-// still be claimed.
+// levels are how often each owner has claimed the lease.
 func (m *lease) levels() *models.Levels {
 	return &models.Levels{
-		Start: func(level int64) int64 {
-			if level >= epochLevel && level != epochLevel+int64(m.Initial[1]) || level == int64(m.Initial[0]) {
+		Start: func(owner int64) int64 {
+			if owner == int64(m.Initial[0]) {
 				return 1
 			}
 			return 0
@@ -168,9 +164,6 @@ func (m *lease) levels() *models.Levels {
 		Moves: func(dst []models.Move, op models.Op) []models.Move {
 			if op.Kind != leaseClaim {
 				return dst
-			}
-			if op.B != 0 {
-				dst = append(dst, models.By(epochLevel+int64(op.B), -1))
 			}
 			return append(dst, models.By(int64(op.A), 1))
 		},
@@ -180,7 +173,6 @@ func (m *lease) levels() *models.Levels {
 			}
 			return append(dst, models.Bound{Level: int64(op.A), Least: 1, Most: models.Unbounded})
 		},
-		NotNegative: true,
 	}
 }
 
