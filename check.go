@@ -14,6 +14,7 @@ import (
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/limits"
+	"clew/internal/story"
 	"clew/internal/text"
 	_ "clew/internal/types" // the data types
 	"clew/jepsen"
@@ -506,12 +507,15 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	if len(r.Configs) > 0 {
 		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
+	if stopped(part.Model, func() { r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), rowsAmong(part, r.Core)) }) {
+		c.lacks("the story of the failure")
+	}
 	if d.why != nil {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
 	} else {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
 		if op, found := c.enabling(ctx, r); found {
-			r.Explanation += ": " + r.History.Name(op) + " would, but not with the answer that it returns later"
+			r.Explanation += "; " + r.History.Name(op) + " would, but not with the answer that it returns later"
 			r.Named = []jepsen.Operation{op}
 		}
 	}

@@ -154,9 +154,11 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
 		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
 	}
-	ops := make([]jepsen.Operation, len(rows))
-	for i, row := range rows {
-		ops[i] = part.Of[row]
+	ops := make([]jepsen.Operation, 0, len(rows))
+	for _, row := range rows {
+		if part.Res[row] <= x.FailEvent || part.Model.Mutates(part.Op(row)) { // what an open one answers does not matter yet
+			ops = append(ops, part.Of[row])
+		}
 	}
 	return ops
 }

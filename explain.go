@@ -16,8 +16,8 @@ import (
 	"clew/report"
 )
 
-// explain says in one sentence what cannot happen, and after what. It adds that the other operations open at that
-// time, others in number, do not help.
+// explain says in one sentence what cannot happen, and after what. If the core has a story, that is an operation of the
+// core. It adds that the other operations open at that time, others in number, do not help.
 func explain(r *report.Result, others int) string {
 	h := r.History
 	s := h.Name(h.OpOf[r.FailEvent.OrNone()]) + " cannot happen"
@@ -25,19 +25,30 @@ func explain(r *report.Result, others int) string {
 		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
-	if last, ok := r.LastOperation.Get(); ok {
-		s += " after " + h.Name(last)
+	why := path[len(path)-1].Why
+	if last, ok := lastBefore(r).Get(); ok {
+		s += " after " + h.Name(last) + ": " + why
+	} else if r.Story.Alone {
+		s += ": " + report.NothingLeads + " (" + why + ")"
 	} else {
-		s += " in the initial state"
+		s += " in the initial state: " + why
 	}
-	s += ": " + path[len(path)-1].Why
 	switch {
+	case r.Story.Alone:
 	case others == 1:
 		s += "; the other open operation does not make it possible"
 	case others > 1:
 		s += fmt.Sprintf("; no order of the %d other open operations makes it possible", others)
 	}
 	return s
+}
+
+// lastBefore returns the last operation before the failing one: of the core if it has a story.
+func lastBefore(r *report.Result) jepsen.Maybe[jepsen.Operation] {
+	if r.Story.Sentences == nil {
+		return r.LastOperation
+	}
+	return r.Story.Last
 }
 
 // Bounds of what enabling tries. It reads the whole history for each operation.
@@ -149,7 +160,7 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		told = d.why.Relations()
 	} else {
 		r.Named = append([]jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}, r.Named...)
-		if last, ok := r.LastOperation.Get(); ok {
+		if last, ok := lastBefore(r).Get(); ok {
 			r.Named = append(r.Named, last)
 		}
 		rows = rowsAmong(part, append(r.Named, r.Core...))

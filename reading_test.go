@@ -48,6 +48,7 @@ func sameAnswer(t *testing.T, got, want *report.Result, text any) {
 	for _, l := range []*report.Line{&g, &w} {
 		l.Ms, l.Events, l.Skipped, l.OpLine, l.Warnings = 0, 0, 0, nil, nil
 		l.Init = report.Text(spelling.ReplaceAllString(string(l.Init), "$1"))
+		l.Story = []string{spelling.ReplaceAllString(strings.NewReplacer("(", "[", ")", "]").Replace(strings.Join(l.Story, "\n")), "$1")}
 		l.Explanation = report.Text(strings.NewReplacer("(", "[", ")", "]").Replace(spelling.ReplaceAllString(string(l.Explanation), "$1")))
 	}
 	if !reflect.DeepEqual(g, w) {

@@ -214,6 +214,9 @@ func (p *ednPrinter) single(r *Result) []field {
 	if sentence := r.sentence(); r.Verdict != jepsen.Valid && sentence != "" {
 		m = append(m, field{"explanation", p.string(sentence)})
 	}
+	if story := r.Story.Sentences; story != nil {
+		m = append(m, field{"story", func() { p.list("[]", len(story), func(i int) { p.string(story[i])() }) }})
+	}
 	m = append(m, field{"configs", configs}, field{"final-paths", paths})
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
@@ -385,6 +388,12 @@ func (s *savedResult) read(m edn.Value) bool {
 	}
 	if said, ok := m.Get("explanation"); ok && said.Kind() == edn.KindString {
 		r.Explanation = said.Go().(string)
+	}
+	story, _ := m.Get("story")
+	for _, sentence := range story.Items() {
+		if sentence.Kind() == edn.KindString {
+			r.Story.Sentences = append(r.Story.Sentences, sentence.Go().(string))
+		}
 	}
 	for _, found := range inSentence.FindAllStringSubmatch(r.Explanation, maxNamed) {
 		index, err := strconv.ParseInt(found[1], 10, 64)

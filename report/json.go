@@ -27,6 +27,7 @@ type Line struct {
 	Crashed     int            `json:"crashed"`
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
+	Story       []string       `json:"story,omitempty"`    // what happened in the core, in at most four sentences
 	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
 	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
 	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
@@ -91,6 +92,7 @@ func (r *Result) Line() Line {
 		l.Warnings = append(l.Warnings, r.Missing)
 	}
 	if f := r.FirstFailing(); f.fails() {
+		l.Story = f.Story.Sentences
 		index, line := f.History.Index(f.FailEvent.OrNone()), f.History.Line(f.FailEvent.OrNone())
 		l.OpIndex = &index
 		if line > 0 {

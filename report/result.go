@@ -53,6 +53,7 @@ type Result struct {
 	Configs       []Config
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail on their own
+	Story         Story              // tells what happens in Core; the zero Story if it is too large
 	Beside        []jepsen.Operation // what Core needs to fail as a separate history, whatever its initial value
 	Before        []jepsen.Operation // a linearization of everything before FailEvent
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
@@ -89,6 +90,30 @@ type Counts struct{ Events, Operations, Crashed, Skipped int }
 func CountsOf(h *jepsen.History) *Counts {
 	return &Counts{h.Events, h.Operations(), h.CrashedCount(), h.Skipped}
 }
+
+// Story tells a failure from its core alone.
+type Story struct {
+	// Sentences say what happened first, what must have happened, and what then contradicts it. There are at most four.
+	Sentences []string
+	// Last is the operation of the core that comes last before the failing one, if there is another.
+	Last jepsen.Maybe[jepsen.Operation]
+	// Alone says that the failing operation cannot happen whatever the others do.
+	Alone bool
+	// Adds says that the story has more than two operations, or one that may not have happened. Must says that one that
+	// had not returned must have happened.
+	Adds, Must bool
+}
+
+// Told returns the sentences to be read after a result's explanation, which has a pattern or "". They repeat nothing.
+func (s Story) Told(pattern string) []string {
+	if pattern != "" && !s.Must || !s.Adds {
+		return nil
+	}
+	return s.Sentences
+}
+
+// NothingLeads says why the failing operation cannot happen if a story has it Alone.
+const NothingLeads = "no operation that had begun by then leads to this answer"
 
 // counts returns the counts of the history, or nil if it could not be read.
 func (r *Result) counts() *Counts {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -173,17 +172,9 @@ func boxOf(t svgText, char float64) svgBox {
 // wrap breaks a text at its blanks into lines that
 // fit. It cuts a word that is longer than a line.
 func wrap(s string, room float64) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		word = fitted(word, room, svgChar)
-		if line != "" && textWidth(line+" "+word, svgChar) > room {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	if line != "" {
-		lines = append(lines, line)
+	lines := text.Wrap(s, func(line string) bool { return textWidth(line, svgChar) <= room })
+	for i, line := range lines {
+		lines[i] = fitted(line, room, svgChar)
 	}
 	return lines
 }

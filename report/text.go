@@ -52,16 +52,16 @@ func (r *Result) TextFor(o TextOptions) string {
 		p.printf("  %s\n", r.summary(n))
 	}
 	if r.Unverified != "" {
-		p.printf("  not verified: %s\n", r.Unverified)
+		p.paragraph("not verified: " + r.Unverified)
 	}
 	if unchecked := r.Spec.Unchecked(); unchecked != "" {
-		p.printf("  %s\n", unchecked)
+		p.paragraph(unchecked)
 	}
 	if r.Missing != "" {
-		p.printf("  %s\n", r.Missing)
+		p.paragraph(r.Missing)
 	}
 	if r.Vacuous != "" {
-		p.printf("  vacuous: %s\n", r.Vacuous)
+		p.paragraph("vacuous: " + r.Vacuous)
 	}
 	switch {
 	case r.Keys != nil:
@@ -69,9 +69,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	case r.Verdict == jepsen.Invalid:
 		r.writeFailure(p)
 	case r.Hard != nil:
-		p.printf("  %s\n", text.Line(r.Hard.Paragraph(r.History)))
+		p.paragraph(text.Line(r.Hard.Paragraph(r.History)))
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
-		p.printf("  %s\n", r.Explanation)
+		p.paragraph(r.Explanation)
 	}
 	return p.b.String()
 }
@@ -87,9 +87,23 @@ func (p *textPrinter) printf(format string, args ...any) {
 	p.b.WriteString(p.o.Shown(text.Printable(fmt.Sprintf(format, args...))))
 }
 
+// paragraph prints indented lines that fit, all but the first indented further.
+func (p *textPrinter) paragraph(s string) {
+	if p.o.Width <= 0 {
+		p.printf("  %s\n", s)
+		return
+	}
+	indent := "  "
+	for _, line := range text.Wrap(s, func(line string) bool { return utf8.RuneCountInString(line) <= p.o.Width-4 }) {
+		p.printf("%s%s\n", indent, line)
+		indent = "    "
+	}
+}
+
 // Escape sequences of terminals.
 const (
 	red   = "\x1b[31m"
+	dim   = "\x1b[2m"
 	usual = "\x1b[0m"
 )
 
@@ -113,9 +127,12 @@ func (p *textPrinter) colored(color, s string) {
 }
 
 func (r *Result) writeFailure(p *textPrinter) {
-	p.printf("  %s\n", r.Explanation)
+	p.paragraph(r.Explanation)
+	for _, sentence := range r.Story.Told(r.Pattern) {
+		p.paragraph("- " + sentence)
+	}
 	if r.Hint != "" {
-		p.printf("  hint: %s\n", r.Hint)
+		p.paragraph("hint: " + r.Hint)
 	}
 	p.printf("\n")
 	r.writePicture(p)
@@ -147,7 +164,7 @@ func (r *Result) writeKeys(p *textPrinter) {
 			}
 			p.printf("\n")
 			if hard := k.Result().Hard; hard != nil {
-				p.printf("  %s\n", text.Line(hard.Paragraph(k.Result().History)))
+				p.paragraph(text.Line(hard.Paragraph(k.Result().History)))
 			}
 		}
 	}
@@ -215,6 +232,11 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 	return model
 }
 
+// outside says whether an operation is in a picture only to show what else happened.
+func outside(r *Result, x *WindowOp) bool {
+	return len(r.Core) > 0 && !x.Failing && !x.Named && !slices.Contains(r.Core, x.Operation)
+}
+
 // maxPicture bounds the operations in a picture.
 const maxPicture = 12
 
@@ -229,6 +251,7 @@ const (
 // writePicture draws the window around the failure, one line per
 // operation, in order of invocation. Each operation is a bar
 // from invocation to completion, or an arrow if it stayed open.
+// The bars of operations that do not belong to the core are dashed.
 func (r *Result) writePicture(p *textPrinter) {
 	w, err := r.Window(context.Background(), WindowOptions{Operations: maxPicture, bare: true})
 	if err != nil {
@@ -260,7 +283,12 @@ func (r *Result) writePicture(p *textPrinter) {
 		name, said := h.ProcessName(x.Operation), text.Shorten(models.CallOf(h, x.Operation), call)
 		p.printf("  process %-*s  %s%s  %s", process, name, said, strings.Repeat(" ", call-utf8.RuneCountInString(said)), strings.Repeat(" ", from))
 		bar := "├" + strings.Repeat("─", max(0, to-from-1)) + end
-		if !x.Failing {
+		switch {
+		case outside(r, &x):
+			p.colored(dim, strings.ReplaceAll(bar, "─", "┄"))
+			p.printf("\n")
+			continue
+		case !x.Failing:
 			p.printf("%s\n", bar)
 			continue
 		}
@@ -274,5 +302,8 @@ func (r *Result) writePicture(p *textPrinter) {
 			p.colored(red, bar+" ✗")
 		}
 		p.printf("\n")
+	}
+	if w.MoreCore > 0 {
+		p.printf("  and %s of the core\n", text.Count(w.MoreCore, "more operation"))
 	}
 }

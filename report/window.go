@@ -146,7 +146,7 @@ type WindowOptions struct {
 	// ByTime makes distances those of :time, which must have been read with the history.
 	ByTime bool
 
-	bare bool // only what text shows: operations and their columns
+	bare bool // only what text shows: operations and their columns. Those that do not belong to a small core are left out
 }
 
 // How much a window shows by default.
@@ -159,8 +159,9 @@ const (
 // event in o.Around, or else the key that fails first. If none fails, it shows all keys together.
 // If the context ends early, the states after the points are missing. Linear time in the history.
 func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
+	key := ""
 	if r.Keys != nil {
-		r = r.keyAround(o.Around)
+		r, key = r.keyAround(o.Around)
 	}
 	h := r.History
 	switch {
@@ -189,26 +190,36 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 			return nil, err
 		}
 	}
-	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + r.Verdict.String()
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
 	return b.w, nil
 }
 
 // keyAround returns the result of the key of an event,
-// given by its :index, or of the key that fails first.
-func (r *Result) keyAround(index *int64) *Result {
+// given by its :index, or of the key that fails first. It
+// also returns "key K: ", or "" if no key is chosen.
+func (r *Result) keyAround(index *int64) (of *Result, name string) {
+	named := func(k *KeyResult) (*Result, string) {
+		return k.Result(), "key " + text.Shorten(text.Line(k.Key.String()), maxKeyTitle) + ": "
+	}
 	if index != nil {
 		if e := r.History.EventAt(*index); e != jepsen.None {
 			if items := r.History.Values.Items(r.History.Value[e]); len(items) == 2 {
 				for _, k := range r.Keys {
 					if k.Key.Class() == int32(r.History.Values.Same(items[0])) {
-						return k.Result()
+						return named(&k)
 					}
 				}
 			}
 		}
 	}
-	return r.FirstFailing()
+	if k := r.FailingKey(); k != nil {
+		return named(k)
+	}
+	return r, ""
 }
+
+// maxKeyTitle bounds the characters of a key in a title.
+const maxKeyTitle = 40
 
 type windowBuilder struct {
 	r       *Result

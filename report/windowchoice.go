@@ -15,6 +15,7 @@ const (
 	contextOps = 16 // in total, if the core takes less
 	coreOps    = 16 // in a core that is shown as a whole; nearly all larger ones are those of locks
 	maxNamed   = 60 // that a sentence names
+	bareCore   = 4  // of a larger core in text, or beside a core of one
 )
 
 // choose chooses the operations, and where the window ends.
@@ -89,15 +90,27 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			tooMany++
 		}
 	}
-	c.may(r.LastOperation.OrNone(), c.o.Operations)
+	if !c.o.bare || len(r.Core) == 0 {
+		c.may(r.LastOperation.OrNone(), c.o.Operations)
+	}
 	most := c.o.Operations
-	if len(r.Core) > coreOps {
+	switch large := len(r.Core) > coreOps; {
+	case large && c.o.bare:
+		most = len(c.ops) + bareCore
+	case large:
 		most = contextOps
 	}
 	for _, op := range slices.Backward(r.Core) {
 		c.may(op, most)
 	}
+	alone := c.o.bare && len(r.Core) > 0
+	if alone && len(r.Core) > 1 {
+		return tooMany
+	}
 	last := min(contextOps, c.o.Operations) / 2
+	if alone {
+		last = len(c.ops) + bareCore
+	}
 	for e := r.FailEvent.OrNone() - 1; e >= 0 && len(c.ops) < last; e-- {
 		if h.Type[e] == jepsen.OK {
 			c.may(h.OpOf[e], last)
@@ -106,10 +119,11 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			break
 		}
 	}
-	if !c.o.bare { // what these saw may come from crashed operations
-		for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) {
-			c.may(op, contextOps)
-		}
+	if alone {
+		return tooMany
+	}
+	for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) { // what these saw may come from crashed operations
+		c.may(op, contextOps)
 	}
 	for _, config := range r.Configs {
 		for _, op := range slices.Backward(config.Pending) {

@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"internal/home"},
 	{"internal/types"},
 	{"internal/engines", "internal/families", "report"},
-	{"internal/certificate", "internal/page", "internal/terminal"},
+	{"internal/certificate", "internal/page", "internal/story", "internal/terminal"},
 	{"internal/outputs"},
 	{"internal/shards"},
 	{"internal/batch"},

@@ -71,7 +71,7 @@ func (x *Examiner) Examine(r *report.Result) error {
 	}
 	checks := []func() error{e.witness}
 	if !x.want.Linearizable {
-		checks = []func() error{e.failure, e.core}
+		checks = []func() error{e.failure, e.core, e.story}
 	}
 	if x.maps.isNew(inMap(r)) {
 		checks = append(checks, e.resultMap)
@@ -105,7 +105,7 @@ func inMap(r *report.Result) report.Result {
 // there.
 func inLine(r *report.Result) report.Result {
 	return report.Result{History: r.History, Verdict: r.Verdict, Model: r.Model, Init: r.Init, Verified: r.Verified, Missing: r.Missing,
-		FailEvent: r.FailEvent, Cause: r.Cause, Error: r.Error}
+		FailEvent: r.FailEvent, Story: r.Story, Cause: r.Cause, Error: r.Error}
 }
 
 // printed holds what has been examined, as it prints.
@@ -368,6 +368,9 @@ func (e *evidence) resultMap() error {
 	if e.r.Verdict == jepsen.Invalid {
 		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid? :verified?"
 	}
+	if e.r.Story.Sentences != nil {
+		want = strings.Replace(want, ":stats", ":stats :story", 1)
+	}
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
 	}
@@ -458,6 +461,9 @@ func (e *evidence) jsonKeys() error {
 	}
 	if e.r.Spec.Reading() != "" {
 		want = strings.Replace(want, "skipped", "reading skipped", 1)
+	}
+	if e.r.Story.Sentences != nil {
+		want = strings.Replace(want, "skipped", "skipped story", 1)
 	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)

@@ -17,6 +17,7 @@ import (
 type section struct {
 	ID, Title string // the title is "" if there is only one history
 	Sentence  string
+	Story     []string
 	Hint      string
 	Drawing   template.HTML
 	Rows      []row
@@ -71,6 +72,9 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		s.middle = r.History.OpOf[fail]
 		s.Failing = int(s.middle)
 		s.Core = newCore(r)
+		for _, sentence := range r.Story.Told(r.Pattern) {
+			s.Story = append(s.Story, text.Shorten(text.Line(sentence), maxSentence))
+		}
 		s.Tried = tried(r)
 	}
 	s.Strip = newStrip(r.History, fail)

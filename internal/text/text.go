@@ -19,6 +19,18 @@ func Shorten(s string, max int) string {
 	return s
 }
 
+// Wrap breaks a text at its blanks into lines that fit. A word that does not fit has its own line.
+func Wrap(s string, fits func(line string) bool) (lines []string) {
+	for i, word := range strings.Split(s, " ") {
+		if last := len(lines) - 1; i > 0 && fits(lines[last]+" "+word) {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
 // maxKey is how many characters of a key a sentence shows.
 const maxKey = 1000
 
@@ -85,7 +97,7 @@ func ASCII(s string) string {
 	return b.String()
 }
 
-var likes = map[rune]string{'├': "|", '─': "-", '┤': "|", '▶': ">", '✗': "x", '≠': "!=", '→': "->", '…': "...", unicode.ReplacementChar: "?"}
+var likes = map[rune]string{'├': "|", '─': "-", '┄': ".", '┤': "|", '▶': ">", '✗': "x", '≠': "!=", '→': "->", '…': "...", unicode.ReplacementChar: "?"}
 
 // Writer writes a text as Printable returns it. It is safe for concurrent use.
 type Writer struct {
