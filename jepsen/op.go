@@ -103,7 +103,7 @@ func (h *History) Call(op Operation) string {
 	if value != edn.Nil {
 		s += " " + h.Values.Text(value)
 	}
-	return text.Shorten(s, most)
+	return text.Middle(s, most)
 }
 
 // maxAsked bounds the text of a key or an argument before an answer.

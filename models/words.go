@@ -51,7 +51,7 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 	if h.Status[op] == jepsen.Failed {
 		words = "failed " + words
 	}
-	return text.Shorten(text.Line(words), maxWords)
+	return text.Middle(text.Line(words), maxWords)
 }
 
 // CallOf returns what an operation did, as jepsen.History.Call does, with the nil that a read

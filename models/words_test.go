@@ -30,7 +30,7 @@ func TestOperationsInWords(t *testing.T) {
 		{"txn", "[]", "[]", "txn []"},
 		{"put, :key 7", "8", "8", "put 7 8"},
 		{"write", `"a\nb"`, `"a\nb"`, `write "a\nb"`},
-		{"write", `"` + strings.Repeat("x", 99) + `"`, `"` + strings.Repeat("x", 99) + `"`, `write "` + strings.Repeat("x", 32) + "…"},
+		{"write", `"` + strings.Repeat("x", 99) + `"`, `"` + strings.Repeat("x", 99) + `"`, `write "` + strings.Repeat("x", 19) + "…" + strings.Repeat("x", 12) + `"`},
 	} {
 		text := fmt.Sprintf("{:process 0 :type :invoke :f :%s :value %s}\n", c.f, c.invoked)
 		switch c.returned {

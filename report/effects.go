@@ -179,17 +179,33 @@ const (
 // stateText returns a short form of a state: it omits the name of the
 // record, and of a record with one field it shows only the field.
 func stateText(record edn.Value) string {
-	if record.Kind() == edn.KindTagged {
-		record = record.Items()[0]
-	}
+	record = content(record)
 	s := record.String()
-	if fields := record.Items(); record.Kind() == edn.KindMap && len(fields) == 2 {
-		switch s = fields[1].String(); {
-		case fields[0].String() == ":locked?" && s == "true":
+	if one := onlyField(record); one != record {
+		switch locks, s1 := record.Items()[0].String() == ":locked?", one.String(); {
+		case !locks:
+			s = s1
+		case s1 == "true":
 			s = "held"
-		case fields[0].String() == ":locked?":
+		default:
 			s = "free"
 		}
 	}
-	return text.Shorten(text.Line(s), maxStateText)
+	return text.Middle(text.Line(s), maxStateText)
+}
+
+// content returns what a record holds, without its name.
+func content(record edn.Value) edn.Value {
+	if record.Kind() == edn.KindTagged {
+		return record.Items()[0]
+	}
+	return record
+}
+
+// onlyField returns the only field of a record, or the record if it has several.
+func onlyField(record edn.Value) edn.Value {
+	if fields := record.Items(); record.Kind() == edn.KindMap && len(fields) == 2 {
+		return fields[1]
+	}
+	return record
 }

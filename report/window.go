@@ -84,6 +84,65 @@ func (r *Result) why() string {
 	return strings.TrimRight(path[len(path)-1].Why, " ")
 }
 
+// shortWhy returns why, or how what the failing operation saw differs from the state if that is shorter.
+func (r *Result) shortWhy() string {
+	why := text.Line(r.why())
+	if len(r.Paths) == 0 || len(r.Configs) == 0 {
+		return why
+	}
+	path, was := r.Paths[0], r.Configs[0].State
+	if len(path) > 1 {
+		was = path[len(path)-2].State
+	}
+	saw := r.History.Values.Value(r.History.OpValue(path[len(path)-1].Operation))
+	for _, was := range []edn.Value{content(was), onlyField(content(was))} {
+		if said := text.Line(difference(saw, was)); said != "" && len(said) < len(why) {
+			return said
+		}
+	}
+	return why
+}
+
+// difference says how a set or map that was seen differs from another one, or returns "" if it cannot.
+func difference(saw, was edn.Value) string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	classes := func(x edn.Value) map[int32]edn.Value {
+		items, of := x.Items(), map[int32]edn.Value{}
+		for i := 0; i < len(items); i++ {
+			if key := items[i]; x.Kind() == edn.KindMap {
+				i++
+				of[key.Class()] = items[i]
+			} else {
+				of[key.Class()] = key
+			}
+		}
+		return of
+	}
+	switch {
+	case saw.Kind() == edn.KindSet && was.Kind() == edn.KindSet:
+		seen, there := classes(saw), classes(was)
+		for _, x := range was.Items() {
+			if _, in := seen[x.Class()]; !in {
+				say("%s is missing", x)
+			}
+		}
+		for _, x := range saw.Items() {
+			if _, in := there[x.Class()]; !in {
+				say("%s is not in the set", x)
+			}
+		}
+	case saw.Kind() == edn.KindMap && was.Kind() == edn.KindMap:
+		there, items := classes(was), saw.Items()
+		for i := 0; i < len(items); i += 2 {
+			if x, in := there[items[i].Class()]; in && x.Class() != items[i+1].Class() {
+				say("%s is %s, not %s", items[i], x, items[i+1])
+			}
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // Gap says where operations of a row are omitted: between two columns.
 type Gap struct {
 	From, To float64
@@ -271,7 +330,7 @@ func (b *windowBuilder) columns() {
 			x.Until = w.Width
 		}
 		if b.r.fails() && h.Completion[op] == b.r.FailEvent.OrNone() {
-			x.Failing, x.Why = true, text.Shorten(text.Line(b.r.why()), maxWhy)
+			x.Failing, x.Why = true, text.Shorten(b.r.shortWhy(), maxWhy)
 			if !x.Open {
 				w.FailAt = x.To
 			}

@@ -19,6 +19,29 @@ func Shorten(s string, max int) string {
 	return s
 }
 
+// Middle returns a text of at most max characters. It leaves out the middle, where the elements
+// of a value are that say least, from blank to blank if there are some near.
+func Middle(s string, max int) string {
+	runes := []rune(s)
+	if len(runes) <= max || max < 8 {
+		return Shorten(s, max)
+	}
+	head, tail := runes[:(max-1)*2/3], runes[len(runes)-(max-1)/3:]
+	for i := len(head) - 1; i > len(head)-max/4; i-- {
+		if head[i] == ' ' {
+			head = head[:i+1]
+			break
+		}
+	}
+	for i := range tail[:max/4] {
+		if tail[i] == ' ' {
+			tail = tail[i:]
+			break
+		}
+	}
+	return string(head) + "…" + string(tail)
+}
+
 // Wrap breaks a text at its blanks into lines that fit. A word that does not fit has its own line.
 func Wrap(s string, fits func(line string) bool) (lines []string) {
 	for i, word := range strings.Split(s, " ") {

@@ -24,6 +24,24 @@ func TestWhatATerminalWouldObeyIsReplaced(t *testing.T) {
 	}
 }
 
+func TestTheMiddleOfAValueIsLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		max  int
+		want string
+	}{
+		{"#{1 2 3}", 8, "#{1 2 3}"},
+		{"#{10 11 12 13 14 15 16 17 18 19 20}", 26, "#{10 11 12 13 … 19 20}"},
+		{"#{10 11 12 13 14 15 16 17 18 19 20}", 5, "#{10…"},
+		{`"a long word without any blank"`, 12, `"a long…nk"`},
+		{"ääääääääääääääääääää", 13, "ääääääää…ääää"},
+	} {
+		if got := Middle(c.text, c.max); got != c.want || len([]rune(got)) > c.max {
+			t.Errorf("%s in %d characters is %s; want %s", c.text, c.max, got, c.want)
+		}
+	}
+}
+
 func TestAWriterCutsNoCharacter(t *testing.T) {
 	const s = "a世é\x1b▶𝄞\xffz"
 	for i := range len(s) {
