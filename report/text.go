@@ -114,6 +114,9 @@ func (p *textPrinter) colored(color, s string) {
 
 func (r *Result) writeFailure(p *textPrinter) {
 	p.printf("  %s\n", r.Explanation)
+	if r.Kind != "" {
+		p.printf("  kind: %s (%s)\n", r.Kind.Words(), r.Kind.Page())
+	}
 	if r.Hint != "" {
 		p.printf("  hint: %s\n", r.Hint)
 	}

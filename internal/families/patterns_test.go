@@ -20,7 +20,7 @@ func TestPatternsHaveNames(t *testing.T) {
 	named := []string{
 		"never-added", "fence-too-low", "fence-differs", "held-already", "not-held", "passed",
 		"out-of-reach", "same-id", "not-greater", "grown", "disagree", "never-written",
-		"initial-late", "interleaved", "no-update", "overwritten", "backwards", "replaced-twice",
+		"initial-late", "replaced", "no-update", "overwritten", "backwards", "replaced-twice",
 		"circle", "made-twice", "before-first", "wrong-version", "other-value", "too-few-updates",
 		"never-current", "removed-twice", "seen-after-removed", "not-empty", "taken-too-often", "never-empty",
 		"out-of-order", "both-first", "buried", "overtaken", "incomparable", "not-read",
