@@ -50,7 +50,7 @@ var anomalies = []struct {
 	{LostUpdate, "An update rested on a value that another update had already replaced, and so undid the other one."},
 	{NeverWritten, "An operation saw a value that nothing had written or added."},
 	{DirtyRead, "An operation saw a value that only a failed operation wrote."},
-	{FutureRead, "An operation saw a value before the operation that wrote it began."},
+	{FutureRead, "An operation saw a value before the operation that wrote it began, or one that led to that."},
 	{TornRead, "A transaction saw one write of another transaction, and missed another write of it."},
 	{LostElement, "An element that had been added, and not removed, was missing from an answer."},
 	{Resurrected, "An element that had been removed was seen again."},

@@ -19,7 +19,7 @@ func Saw(ops *models.Operations, row models.Row, initial func(place int32) int32
 	for _, cell := range seen {
 		x := writersOf(ops, row, cell, vis)
 		if initial(cell.Place) == cell.Value {
-			x.before, x.latest = true, max(x.latest, -1)
+			x.before, x.latest, x.only = true, max(x.latest, -1), -1
 		}
 		switch replaced := x.latest < x.other; {
 		case !x.before && x.after:

@@ -355,7 +355,7 @@ var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0,
 
 // sawInChain is Backwards.ChooseKind. A late read saw what the chain had replaced. A late link had already been seen.
 func sawInChain(t models.Teller, v []models.Row) models.Anomaly {
-	if t.Op(v[1]).Kind == models.Read {
+	if op := t.Op(v[1]); op.Kind == models.Read || op.A == op.B {
 		return models.StaleRead
 	}
 	return models.FutureRead

@@ -91,13 +91,13 @@ var Replaced = &fastpath.Pattern{Name: "replaced", Relate: fastpath.Steps(fastpa
 // sawOld returns the kind of failure of an operation that saw a value after another had replaced it. It returns "" for
 // a write, which saw none.
 func sawOld(t models.Teller, row models.Row) models.Anomaly {
-	switch t.Op(row).Kind {
-	case models.Read:
-		return models.StaleRead
-	case models.CAS:
+	switch op := t.Op(row); {
+	case op.Kind == models.Write:
+		return ""
+	case op.Kind == models.CAS && op.A != op.B:
 		return models.LostUpdate
 	}
-	return ""
+	return models.StaleRead
 }
 
 // sawReplaced is Replaced.ChooseKind. Whichever value came first, an operation of it saw it too late: if X came first,

@@ -198,6 +198,15 @@ func (m *lease) lookahead() *models.Lookahead {
 // greater epoch than those before it, and only its owner acts then.
 func anomaly(ops *models.Operations, row models.Row) models.Anomaly {
 	op := ops.Op(row)
+	if never := home.ByLevels(ops, row, func(_ models.Op, x home.Beyond) models.Anomaly { return x.Missing }); never != "" {
+		switch op.Kind {
+		case leaseRelease:
+			return models.ForeignRelease
+		case leaseCheck:
+			return never
+		}
+		return ""
+	}
 	if op.B == 0 || ops.Res[row] == models.Open {
 		return ""
 	}
