@@ -368,6 +368,9 @@ func (e *evidence) resultMap() error {
 	if e.r.Verdict == jepsen.Invalid {
 		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid? :verified?"
 	}
+	if e.r.Kind != "" {
+		want = strings.Replace(want, " :last-op", " :kind :last-op", 1)
+	}
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
 	}
@@ -453,6 +456,9 @@ func (e *evidence) jsonKeys() error {
 		return fmt.Errorf("%w in %s", err, text)
 	}
 	want := "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
+	if e.r.Kind != "" {
+		want = strings.Replace(want, " model", " kind model", 1)
+	}
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " valid", " vacuous valid", 1)
 	}
