@@ -519,6 +519,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 			r.Named = []jepsen.Operation{op}
 		}
 	}
+	r.Kind = c.kind(ctx, r)
 	c.relate(ctx, r)
 	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })
 	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {

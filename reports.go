@@ -35,7 +35,7 @@ func MergeShards(inputs ...io.Reader) ([]Run, error) {
 	for i, l := range lines {
 		runs[i] = Run{Path: l.File, Test: l.Run.Test, Time: l.Run.Time, record: l.Record(), page: l.Run.Page, Result: &report.Result{
 			File: l.File, Verdict: l.Valid, Model: string(l.Model), Init: string(l.Init), ToldBy: l.ToldBy, Inferred: l.Run.Inferred,
-			Analyzer: string(l.Analyzer), Ms: l.Ms, Verified: l.Verified != nil && *l.Verified, Explanation: string(l.Explanation),
+			Analyzer: string(l.Analyzer), Ms: l.Ms, Verified: l.Verified != nil && *l.Verified, Explanation: string(l.Explanation), Kind: l.Kind,
 			Vacuous: string(l.Vacuous), Cause: jepsen.Cause(l.Cause), Error: string(l.Error),
 		}}
 	}

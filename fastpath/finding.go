@@ -27,6 +27,10 @@ type Pattern struct {
 	Says string
 	// Choose returns the sentence in the form of Says if it depends on the operations.
 	Choose func(t models.Teller, rows []models.Row) string
+	// Kind names the kind of failure that the violation always shows, or is "".
+	Kind models.Anomaly
+	// ChooseKind returns the kind if it depends on the operations.
+	ChooseKind func(t models.Teller, rows []models.Row) models.Anomaly
 	// Relate returns each step of the sentence in order if it relates its operations. For other
 	// patterns, only the order in time of the operations is known. Rows may be Initial or Missing.
 	Relate func(rows []models.Row) []models.Relation
@@ -64,6 +68,14 @@ func (f *Finding) Tell(t models.Teller) string {
 		}
 		return words[word](t, f.Rows[k])
 	})
+}
+
+// Anomaly returns the kind of failure, or "" if the violation does not show it for certain.
+func (f *Finding) Anomaly(t models.Teller) models.Anomaly {
+	if f.ChooseKind != nil {
+		return f.ChooseKind(t, f.Rows)
+	}
+	return f.Kind
 }
 
 // Relations returns each step of the sentence in order, if the pattern has them.
@@ -142,7 +154,7 @@ func ListProcesses(n int) string {
 
 // NeverAdded: an operation took or saw a value that nothing had added when it
 // returned. The second is the first operation that added it later, or Missing.
-var NeverAdded = &Pattern{Name: "never-added", Choose: func(t models.Teller, v []models.Row) string {
+var NeverAdded = &Pattern{Name: "never-added", ChooseKind: OrFuture, Choose: func(t models.Teller, v []models.Row) string {
 	s := "{did 0}, but nothing had added it by then"
 	if !t.Adds(v[0]) { // a read of a whole set, which is not a value
 		s = "{name 0} contains a value that no operation had added by then"
@@ -152,6 +164,14 @@ var NeverAdded = &Pattern{Name: "never-added", Choose: func(t models.Teller, v [
 	}
 	return s
 }}
+
+// OrFuture returns the kind of a value that nothing had written. The second row is what wrote it later, or Missing.
+func OrFuture(_ models.Teller, v []models.Row) models.Anomaly {
+	if v[1] != Missing {
+		return models.FutureRead
+	}
+	return models.NeverWritten
+}
 
 // Stopped: the context ended the decision.
 var Stopped = &Pattern{Says: "the fast path was still running"}

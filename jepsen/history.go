@@ -106,12 +106,14 @@ func (h *History) CrashedCount() int {
 	return n
 }
 
-// Crashing returns the history in which an operation that succeeded crashed instead, so that its answer is not known. It
-// shares everything else with h.
-func (h *History) Crashing(op Operation) *History {
+// Crashing returns the history in which some operations that succeeded or failed crashed instead, so that their answers
+// are not known. It shares everything else with h.
+func (h *History) Crashing(ops ...Operation) *History {
 	crashed := *h
 	crashed.Type, crashed.Status = slices.Clone(h.Type), slices.Clone(h.Status)
-	crashed.Type[h.Completion[op]], crashed.Status[op] = Info, Crashed
+	for _, op := range ops {
+		crashed.Type[h.Completion[op]], crashed.Status[op] = Info, Crashed
+	}
 	return &crashed
 }
 

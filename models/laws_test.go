@@ -44,6 +44,7 @@ var promises = map[string][]string{
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
+	"Anomaly":        {"../kinds_test.go TestModelsNameKindsOnlyOfFailures"},
 	"Declared":       {"../func_test.go TestAFunctionThatFailsIsAnError"},
 }
 

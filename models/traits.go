@@ -117,6 +117,11 @@ type Traits struct {
 	// it has 2 operations with this.
 	FindVisibility func(ops *Operations) *Visibility
 
+	// Anomaly returns the kind of failure of an operation whose answer shows it for certain: with the operations that
+	// began before it returned, it cannot happen in any order. Otherwise it returns "". It takes at most linear time for
+	// each value of the answer. With it, a failure that a search found has the name that people search for.
+	Anomaly func(ops *Operations, row Row) Anomaly
+
 	// Declared says what the author of the model declares beyond its steps.
 	Declared *Declared
 }

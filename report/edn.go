@@ -13,6 +13,7 @@ import (
 	"clew/edn"
 	"clew/internal/opmap"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // EDN returns the result map on one line, with sorted keys.
@@ -201,6 +202,9 @@ func (p *ednPrinter) single(r *Result) []field {
 			field{"previous-ok", func() { p.event(r, r.PreviousOK()) }},
 			field{"last-op", func() { p.opBefore(r, r.LastOperation.OrNone()) }},
 			field{"core", func() { p.list("()", len(r.Core), func(i int) { p.opBefore(r, r.Core[i]) }) }})
+		if r.Kind != "" {
+			m = append(m, field{"kind", p.keyword(string(r.Kind))})
+		}
 		configs, paths = func() { p.configs(r) }, func() { p.paths(r) }
 	default:
 		m = append(m, field{"cause", p.keyword(string(r.Cause))})
@@ -402,6 +406,9 @@ func (s *savedResult) read(m edn.Value) bool {
 				r.Named = append(r.Named, op)
 			}
 		}
+	}
+	if said, ok := m.Get("kind"); ok {
+		r.Kind = models.AnomalyOf(strings.TrimPrefix(said.String(), ":"))
 	}
 	last, _ := m.Get("last-op")
 	r.LastOperation = jepsen.Some(s.operation(last))

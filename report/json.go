@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Line is a result as a line of JSON: the verdict and where to look. clew check
@@ -28,6 +29,7 @@ type Line struct {
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
 	Story       []string       `json:"story,omitempty"`    // what happened in the core, in at most four sentences
+	Kind        models.Anomaly `json:"kind,omitempty"`     // the kind of failure, such as "stale-read"; see docs/failures.md
 	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
 	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
 	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
@@ -58,7 +60,7 @@ func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
 		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
-		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy,
+		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(),
 	}
 	if r.Hard != nil {
 		l.Hard = Text(r.Hard.Paragraph(r.History))

@@ -59,6 +59,7 @@ type Result struct {
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
 	Named         []jepsen.Operation // the operations that Explanation names
 	Pattern       string             // the pattern of Explanation, such as "never-written"; "" if only a search shows the failure
+	Kind          models.Anomaly     // the kind of failure, such as "stale-read"; "" if the evidence shows none for certain
 	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""
 
@@ -188,6 +189,14 @@ func (r *Result) FailingIndex() int64 {
 		return -1
 	}
 	return f.History.Index(f.FailEvent.OrNone())
+}
+
+// FailureKind returns the kind of an invalid result, that of the key that fails first if there are keys, or "".
+func (r *Result) FailureKind() models.Anomaly {
+	if r.Verdict != jepsen.Invalid {
+		return ""
+	}
+	return r.FirstFailing().Kind
 }
 
 // fails says whether the result describes a failure itself, rather than several keys.

@@ -131,6 +131,9 @@ func (r *Result) writeFailure(p *textPrinter) {
 	for _, sentence := range r.Story.Told(r.Pattern) {
 		p.paragraph("- " + sentence)
 	}
+	if r.Kind != "" {
+		p.paragraph(fmt.Sprintf("kind: %s (%s)", r.Kind.Words(), r.Kind.Page()))
+	}
 	if r.Hint != "" {
 		p.paragraph("hint: " + r.Hint)
 	}

@@ -371,6 +371,9 @@ func (e *evidence) resultMap() error {
 	if e.r.Story.Sentences != nil {
 		want = strings.Replace(want, ":stats", ":stats :story", 1)
 	}
+	if e.r.Kind != "" {
+		want = strings.Replace(want, " :last-op", " :kind :last-op", 1)
+	}
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
 	}
@@ -456,6 +459,9 @@ func (e *evidence) jsonKeys() error {
 		return fmt.Errorf("%w in %s", err, text)
 	}
 	want := "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
+	if e.r.Kind != "" {
+		want = strings.Replace(want, " model", " kind model", 1)
+	}
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " valid", " vacuous valid", 1)
 	}

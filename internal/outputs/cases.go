@@ -117,8 +117,8 @@ func (c *testCase) judge(v jepsen.Verdict, cause, why report.Text) {
 		c.says = ""
 	case v == jepsen.Invalid:
 		c.outcome, c.rule = failed, noLinearization
-		if c.Failure != nil && c.Pattern != "" {
-			c.rule = c.Pattern
+		if c.Failure != nil {
+			c.rule = cmp.Or(string(c.Kind), c.Pattern, noLinearization)
 		}
 	case cause == report.Text(jepsen.Unreadable), cause == report.Text(jepsen.Panicked):
 		c.outcome, c.rule = unreadable, string(cause)

@@ -8,6 +8,7 @@ import (
 
 	"clew/edn"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -19,11 +20,12 @@ type Details struct {
 
 // Failure says where and how a history fails, or where it cannot be read.
 type Failure struct {
-	Pattern string    `json:"pattern,omitempty"` // see report.Result
-	At      *Place    `json:"at,omitempty"`      // nil if it is not known
-	Named   []Related `json:"named,omitempty"`   // the operations of the sentence
-	Core    []string  `json:"core,omitempty"`    // the op maps of the core, if the core is small
-	Large   int       `json:"large,omitempty"`   // otherwise the number of its operations
+	Pattern string         `json:"pattern,omitempty"` // see report.Result
+	Kind    models.Anomaly `json:"kind,omitempty"`    // see report.Result
+	At      *Place         `json:"at,omitempty"`      // nil if it is not known
+	Named   []Related      `json:"named,omitempty"`   // the operations of the sentence
+	Core    []string       `json:"core,omitempty"`    // the op maps of the core, if the core is small
+	Large   int            `json:"large,omitempty"`   // otherwise the number of its operations
 }
 
 // Place is a place in a file. If File is "", it is the file of the history.
@@ -94,7 +96,7 @@ func NewDetails(r *report.Result, err error) *Details {
 // the same result.
 func newFailure(r, whole *report.Result) Failure {
 	h := r.History
-	f := Failure{Pattern: r.Pattern, At: place(h, r.FailEvent.OrNone())}
+	f := Failure{Pattern: r.Pattern, Kind: r.Kind, At: place(h, r.FailEvent.OrNone())}
 	for _, op := range r.Named {
 		e := h.Completion[op]
 		if e == jepsen.None || h.Status[op] == jepsen.Crashed {

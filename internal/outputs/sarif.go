@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clew/jepsen"
+	"clew/models"
 )
 
 // These types hold the part of SARIF 2.1.0 that is needed: a log of one run with
@@ -149,6 +150,9 @@ func ruleOf(rules *[]sarifRule, c *testCase) int {
 		vacuous:    {"Vacuous", "The history is linearizable, but none of its answers says anything that could be wrong: the test may never have reached its system."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
+	if means := models.AnomalyOf(c.rule).Meaning(); means != "" && c.outcome == failed {
+		about[1] = means + " " + about[1]
+	}
 	if c.rule == "unknown-"+string(jepsen.InitialValue) {
 		about[1] = "The history is linearizable from the initial value that its first reads show, and not from the model's default: say which it had."
 	}

@@ -114,6 +114,9 @@ func TestAPageHasTheTextAndATable(t *testing.T) {
 	if !strings.Contains(page, r.Text()) {
 		t.Error("the text output is missing")
 	}
+	if !strings.Contains(page, `<p class="kind" title="An operation saw a value that another one had already replaced.">stale read</p>`) {
+		t.Error("the kind is missing")
+	}
 	var core bytes.Buffer
 	if err := r.WriteCore(&core); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -18,6 +19,7 @@ type section struct {
 	ID, Title string // the title is "" if there is only one history
 	Sentence  string
 	Story     []string
+	Kind      models.Anomaly
 	Hint      string
 	Drawing   template.HTML
 	Rows      []row
@@ -68,7 +70,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		s.Sentence = "vacuous: " + r.Vacuous
 	}
 	if r.Verdict == jepsen.Invalid {
-		fail = r.FailEvent.OrNone()
+		s.Kind, fail = r.Kind, r.FailEvent.OrNone()
 		s.middle = r.History.OpOf[fail]
 		s.Failing = int(s.middle)
 		s.Core = newCore(r)

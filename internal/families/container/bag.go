@@ -504,7 +504,7 @@ var bagCore = &fastpath.Algorithm{
 // TakenTooOften (before, taker): taker took a value that had been added at most as often as it had been
 // taken before. The operations before took it, the latest last, at most
 // fastpath.MaxNamed of them. If there are none, nothing had added the value.
-var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", Choose: func(t models.Teller, v []models.Row) string {
+var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", ChooseKind: takenTooOften, Choose: func(t models.Teller, v []models.Row) string {
 	before := fastpath.ListProcesses(len(v) - 1)
 	switch counts := onlyCounts(t, v); {
 	case counts && len(v) == 1:
@@ -517,13 +517,24 @@ var TakenTooOften = &fastpath.Pattern{Name: "taken-too-often", Choose: func(t mo
 	return "{did -1}, but had not been added often enough: " + before + " had taken it before"
 }}
 
+// takenTooOften is TakenTooOften.ChooseKind.
+func takenTooOften(t models.Teller, v []models.Row) models.Anomaly {
+	switch {
+	case onlyCounts(t, v):
+		return models.NegativeBalance
+	case len(v) == 1:
+		return models.NeverWritten
+	}
+	return models.Duplicate
+}
+
 // onlyCounts reports whether the elements have no values, so that the container is a count.
 func onlyCounts(t models.Teller, v []models.Row) bool { return t.Value(v[len(v)-1]) == "" }
 
 // NeverEmpty (adds, empty): empty found the bag empty, but the bag held something all the time
 // that it ran. Some of the values that the adds added were certainly inside. If
 // there are none, more was inside than crashed operations can have taken.
-var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Choose: func(t models.Teller, v []models.Row) string {
+var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Kind: models.WrongEmpty, Choose: func(t models.Teller, v []models.Row) string {
 	switch counts := onlyCounts(t, v); {
 	case counts && len(v) == 1:
 		return "{who 0} found a count of 0 although it was higher throughout than crashed operations can have taken"

@@ -512,17 +512,17 @@ func laterAdd(c *models.Columns, why *fastpath.Finding, failEvent int32) {
 }
 
 // RemovedTwice (first, second, adder): first and second both took the value that only adder added.
-var RemovedTwice = &fastpath.Pattern{Name: "removed-twice", Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)),
+var RemovedTwice = &fastpath.Pattern{Name: "removed-twice", Kind: models.Duplicate, Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)),
 	Says: "{did 0}, and again by {who 1}, but it was added only once, by {who 2}"}
 
 // SeenAfterRemoved (remove, peek): peek saw a value first or on top, although remove had
 // taken it and returned before peek was invoked.
-var SeenAfterRemoved = &fastpath.Pattern{Name: "seen-after-removed", Relate: fastpath.Against(0, 1),
+var SeenAfterRemoved = &fastpath.Pattern{Name: "seen-after-removed", Kind: models.Resurrected, Relate: fastpath.Against(0, 1),
 	Says: "{did 1} after {had 0}"}
 
 // NotEmpty (adds, empty): empty found the container empty, but all the time that it ran,
 // some of the values that the adds added were certainly inside.
-var NotEmpty = &fastpath.Pattern{Name: "not-empty", Choose: foundEmpty}
+var NotEmpty = &fastpath.Pattern{Name: "not-empty", Kind: models.WrongEmpty, Choose: foundEmpty}
 
 // foundEmpty says that the last operation found the container empty although some of the
 // values that the others added were inside all the time that it ran.

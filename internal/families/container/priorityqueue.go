@@ -191,7 +191,7 @@ func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
 
 // Overtaken (higher, taker): taker took or saw a value, but all the time that it ran, some
 // of the values of higher priority that the others added were certainly inside.
-var Overtaken = &fastpath.Pattern{Name: "overtaken", Choose: func(_ models.Teller, v []models.Row) string {
+var Overtaken = &fastpath.Pattern{Name: "overtaken", Kind: models.Reordered, Choose: func(_ models.Teller, v []models.Row) string {
 	return "{did -1} although " + someOf(v[:len(v)-1]) + ", of higher priority, was in the queue throughout"
 }}
 

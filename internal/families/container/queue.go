@@ -531,7 +531,7 @@ func (c *contents) opAt(t int32) models.Row {
 // add of another value, was invoked. But tookW took that other value or saw
 // it first in the queue. It had returned before tookV, which took the first
 // value or saw it first, was invoked. tookV is Missing if nothing took it.
-var OutOfOrder = &fastpath.Pattern{Name: "out-of-order", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
+var OutOfOrder = &fastpath.Pattern{Name: "out-of-order", Kind: models.Reordered, Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
 	s := "{did 1} after {had 0}, yet {did 2} before "
 	if v[3] == fastpath.Missing {
 		return s + "value {value 0}, which was still there"
@@ -542,7 +542,7 @@ var OutOfOrder = &fastpath.Pattern{Name: "out-of-order", Relate: fastpath.Steps(
 // BothFirst (firstV, tookV, firstW, tookW): firstV saw a value first in the queue and returned before tookV, which took
 // it or saw it first, was invoked. tookV is Missing if nothing took it. All that time the value was
 // first. The same is true of another value, with firstW and tookW. But these times overlap.
-var BothFirst = &fastpath.Pattern{Name: "both-first", Choose: func(_ models.Teller, v []models.Row) string {
+var BothFirst = &fastpath.Pattern{Name: "both-first", Kind: models.Reordered, Choose: func(_ models.Teller, v []models.Row) string {
 	until := func(k int) string {
 		if v[k] == fastpath.Missing {
 			return " and was not dequeued by then"

@@ -213,7 +213,7 @@ func whyStack(c *contents) *fastpath.Finding {
 // above, the add of another value, was invoked. While took, which took or saw the first value, ran,
 // the other value was certainly inside, on top of it. tookAbove is the operation
 // that took or saw the other value later, or Missing if it was never taken.
-var Buried = &fastpath.Pattern{Name: "buried", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
+var Buried = &fastpath.Pattern{Name: "buried", Kind: models.Reordered, Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3), fastpath.Must(3, 2)), Choose: func(_ models.Teller, v []models.Row) string {
 	s := "{did 2}, but value {value 1} was above it throughout: {did 1} after {had 0}"
 	if v[3] == fastpath.Missing {
 		return s + ", and had not been taken by then"

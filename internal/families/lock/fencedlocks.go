@@ -76,8 +76,16 @@ func (f *fences) show(acquire, fence int32) bool {
 
 // FenceTooLow (acquire, earlier): the fence of acquire is not greater than the fence of
 // earlier, which had acquired before it.
-var FenceTooLow = &fastpath.Pattern{Name: "fence-too-low", Relate: fastpath.Against(1, 0),
+var FenceTooLow = &fastpath.Pattern{Name: "fence-too-low", ChooseKind: lowFence, Relate: fastpath.Against(1, 0),
 	Says: "the fence of {name 0} is not greater than that of {name 1}, which had acquired the lock before"}
+
+// lowFence is FenceTooLow.ChooseKind.
+func lowFence(t models.Teller, v []models.Row) models.Anomaly {
+	if t.Op(v[0]).B == t.Op(v[1]).B {
+		return models.ReusedID
+	}
+	return models.NotMonotonic
+}
 
 // FenceDiffers (acquire, held): the owner of acquire already held the lock with the fence
 // of held, but acquire showed another one.

@@ -186,7 +186,7 @@ func TestFencedLockCases(t *testing.T) {
 		{"after a crashed release", 1, []testkit.Row{acquire(0, 2, 0, 1), release(0, 2, open), acquire(1, 1, 4, 5)},
 			jepsen.Invalid, 5, FenceTooLow.Of(2, 0)},
 		{"held by another", 1, []testkit.Row{acquire(0, 1, 0, 1), acquire(1, 2, 2, 3)},
-			jepsen.Invalid, 3, HeldAlready.Of(0, 1)},
+			jepsen.Invalid, 3, heldByOwner.Of(0, 1)},
 		{"again with the same fence", 2, []testkit.Row{acquire(0, 1, 0, 1), acquire(0, 1, 2, 3)}, jepsen.Valid, -1, nil},
 		{"again with another", 2, []testkit.Row{acquire(0, 1, 0, 1), acquire(0, 2, 2, 3)},
 			jepsen.Invalid, 3, FenceDiffers.Of(1, 0)},

@@ -184,18 +184,39 @@ func whyLock(in fastpath.Input, order []int32, o int32) *fastpath.Finding {
 // the acquires that held the lock or its permits, the latest last, at most fastpath.MaxNamed
 // of them. None of their releases had begun, or these releases were needed elsewhere.
 // For locks with an owner, the owners of the holders had not begun to release.
-var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: func(_ models.Teller, v []models.Row) string {
+var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: heldAlready, ChooseKind: func(_ models.Teller, v []models.Row) models.Anomaly {
+	switch len(v) {
+	case 1:
+		return ""
+	case 2:
+		return models.SplitBrain // it was the only permit, as that of a mutex
+	}
+	return models.Oversold
+}}
+
+// heldByOwner is HeldAlready for a mutex with owners. An owner that acquires again what it holds is not a second one.
+var heldByOwner = &fastpath.Pattern{Choose: heldAlready, Name: HeldAlready.Name, ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly {
+	if len(v) > 1 && t.Op(v[0]).A != t.Op(v[len(v)-1]).A {
+		return models.SplitBrain
+	}
+	return ""
+}}
+
+// heldByOwners is HeldAlready for permits with owners.
+var heldByOwners = &fastpath.Pattern{Choose: heldAlready, Name: HeldAlready.Name, Kind: models.Oversold}
+
+func heldAlready(_ models.Teller, v []models.Row) string {
 	if len(v) == 1 {
 		return "{who 0} acquired what was not free"
 	}
 	return "{who -1} acquired while " + fastpath.ListProcesses(len(v)-1) + " still held it"
-}}
+}
 
 // NotHeld (release, last): release released what was not held. The last release before it may be Missing.
-var NotHeld = &fastpath.Pattern{Name: "not-held", Choose: released("what was not held")}
+var NotHeld = &fastpath.Pattern{Name: "not-held", Kind: models.DoubleRelease, Choose: released("what was not held")}
 
 // notTheirs is NotHeld for locks with owners.
-var notTheirs = &fastpath.Pattern{Choose: released("what was not held, or not by its owner"), Name: NotHeld.Name}
+var notTheirs = &fastpath.Pattern{Choose: released("what was not held, or not by its owner"), Name: NotHeld.Name, Kind: models.ForeignRelease}
 
 func released(what string) func(models.Teller, []models.Row) string {
 	return func(_ models.Teller, v []models.Row) string {

@@ -213,7 +213,10 @@ func (s *ownerSweep) why(o int32) *fastpath.Finding {
 		}
 	}
 	slices.Reverse(holders)
-	return HeldAlready.Of(append(holders, o)...)
+	if s.lock.Permits == 0 {
+		return heldByOwner.Of(append(holders, o)...)
+	}
+	return heldByOwners.Of(append(holders, o)...)
 }
 
 // Overlapping (op, older): op was invoked while an older operation of the same owner was

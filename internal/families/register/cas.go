@@ -274,7 +274,7 @@ func (a *casPass) order(z zones) {
 		}
 	}
 	if x, y, found := z.clash(end); found {
-		a.fail(interleaved(a.Input, x, y))
+		a.fail(whyReplaced(a.Input, x, y))
 		return
 	}
 	if a.Reason != nil {
@@ -339,22 +339,31 @@ func (a *casPass) fail(why *fastpath.Finding) {
 
 // Overwritten (reader, writer, replacer): reader saw a value last written by writer (or Initial).
 // But replacer, which ran between them, had replaced the value or seen another one.
-var Overwritten = &fastpath.Pattern{Name: "overwritten", Relate: fastpath.Against(2, 0), Choose: func(_ models.Teller, v []models.Row) string {
-	if v[1] == fastpath.Initial {
-		return "{did 0} after {had 2}; it was the initial value"
-	}
-	return "{did 0} after {had 2}; before that, {had 1}"
-}}
+var Overwritten = &fastpath.Pattern{Name: "overwritten", Relate: fastpath.Against(2, 0),
+	ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly { return sawOld(t, v[0]) }, Choose: func(_ models.Teller, v []models.Row) string {
+		if v[1] == fastpath.Initial {
+			return "{did 0} after {had 2}; it was the initial value"
+		}
+		return "{did 0} after {had 2}; before that, {had 1}"
+	}}
 
 // Backwards (later, earlier): in a chain of cas, each of which replaces what the one before
 // it left, later comes after earlier. Each is a link, or a read of what a
 // link left. But later had returned before earlier was invoked.
-var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0, 1),
+var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0, 1), ChooseKind: sawInChain,
 	Says: "{did 1} after {had 0}, although the latter depends on the former"}
+
+// sawInChain is Backwards.ChooseKind. A late read saw what the chain had replaced. A late link had already been seen.
+func sawInChain(t models.Teller, v []models.Row) models.Anomaly {
+	if op := t.Op(v[1]); op.Kind == models.Read || op.A == op.B {
+		return models.StaleRead
+	}
+	return models.FutureRead
+}
 
 // ReplacedTwice (first, second, writer): first and second are cas operations that both replaced
 // the single value that writer (or Initial) had written.
-var ReplacedTwice = &fastpath.Pattern{Name: "replaced-twice", Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)), Choose: func(_ models.Teller, v []models.Row) string {
+var ReplacedTwice = &fastpath.Pattern{Name: "replaced-twice", Kind: models.LostUpdate, Relate: fastpath.Steps(fastpath.Seen(2, 0), fastpath.Seen(2, 1)), Choose: func(_ models.Teller, v []models.Row) string {
 	left := "what {who 2} had written"
 	if v[2] == fastpath.Initial {
 		left = "the initial value"
@@ -364,7 +373,7 @@ var ReplacedTwice = &fastpath.Pattern{Name: "replaced-twice", Relate: fastpath.S
 
 // Circle: each operation is a cas that saw a value which only the next one leaves,
 // and the last one saw the value of the first. So none can have come first.
-var Circle = &fastpath.Pattern{Name: "circle",
+var Circle = &fastpath.Pattern{Name: "circle", Kind: models.Circular,
 	Choose: func(_ models.Teller, v []models.Row) string {
 		each := make([]string, len(v))
 		for i := range v {

@@ -151,7 +151,7 @@ func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 		ok = before(replacer, reader) && (writer == fastpath.Initial || before(writer, replacer) && leaves(writer) == c.A[reader])
 	case InitialLate, Backwards:
 		ok = before(v[0], v[1])
-	case Interleaved:
+	case Replaced:
 		ok = before(v[0], v[1]) && before(v[2], v[3])
 	case ReplacedTwice:
 		first, second, writer := v[0], v[1], v[2]

@@ -149,7 +149,7 @@ func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan
 
 // NeverWritten (reader, writer): reader saw a value that nothing had written when it
 // returned. The writer is the first operation that wrote it later, or Missing.
-var NeverWritten = &fastpath.Pattern{Name: "never-written", Choose: func(t models.Teller, v []models.Row) string {
+var NeverWritten = &fastpath.Pattern{Name: "never-written", ChooseKind: fastpath.OrFuture, Choose: func(t models.Teller, v []models.Row) string {
 	s := "{did 0}"
 	if strings.Contains(t.Did(v[0]), "##NaN") {
 		return s + ", and no write explains it: NaN equals nothing, not even itself"
@@ -172,7 +172,7 @@ func neverWritten(o, end int32) fastpath.Result {
 // returned (one of X had returned before), and the reads whose invocation matters
 // have returned. If the invocation of a write matters, that write is known by then.
 func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
-	r := fastpath.Result{Verdict: jepsen.Invalid, Why: interleaved(in, x, y), End: y.minRes}
+	r := fastpath.Result{Verdict: jepsen.Invalid, Why: whyReplaced(in, x, y), End: y.minRes}
 	for _, o := range r.Why.Rows {
 		if in.Kind[o] == models.Read {
 			r.End = max(r.End, in.Res[o])

@@ -408,7 +408,7 @@ func versionOf(t models.Teller, row models.Row) int {
 }
 
 // MadeTwice: both operations made the same version.
-var MadeTwice = &fastpath.Pattern{Name: "made-twice", Choose: func(t models.Teller, v []models.Row) string {
+var MadeTwice = &fastpath.Pattern{Name: "made-twice", Kind: models.ReusedID, Choose: func(t models.Teller, v []models.Row) string {
 	return "{name 0} and {name 1} cannot both have made version " + strconv.Itoa(versionOf(t, v[0]))
 }}
 
@@ -417,16 +417,27 @@ var BeforeFirst = &fastpath.Pattern{Name: "before-first", Says: "{name 0} has a 
 
 // WrongVersion (late, early): late began after early had returned, but is of an earlier
 // version; or late made the version that early read.
-var WrongVersion = &fastpath.Pattern{Name: "wrong-version", Relate: fastpath.Against(1, 0), Choose: func(t models.Teller, v []models.Row) string {
+var WrongVersion = &fastpath.Pattern{Name: "wrong-version", Relate: fastpath.Against(1, 0), ChooseKind: lateVersion, Choose: func(t models.Teller, v []models.Row) string {
 	if versionOf(t, v[0]) == versionOf(t, v[1]) {
 		return "{name 0} made the version that {name 1} had read before it began"
 	}
 	return "{name 0} began after {name 1} had returned, but has an earlier version"
 }}
 
+// lateVersion is WrongVersion.ChooseKind.
+func lateVersion(t models.Teller, v []models.Row) models.Anomaly {
+	switch {
+	case versionOf(t, v[0]) == versionOf(t, v[1]):
+		return models.FutureRead
+	case t.Op(v[0]).Kind == models.Read:
+		return models.StaleRead
+	}
+	return models.NotMonotonic
+}
+
 // OtherValue (op, other): op and other (Initial: the initial value) disagree on the
 // value of a version that both made, read or found.
-var OtherValue = &fastpath.Pattern{Name: "other-value", Choose: func(t models.Teller, v []models.Row) string {
+var OtherValue = &fastpath.Pattern{Name: "other-value", Kind: models.Diverged, Choose: func(t models.Teller, v []models.Row) string {
 	if v[1] == fastpath.Initial {
 		return "{name 0} does not agree with the initial value"
 	}
@@ -435,7 +446,7 @@ var OtherValue = &fastpath.Pattern{Name: "other-value", Choose: func(t models.Te
 }}
 
 // TooFewUpdates: the operation has a version that requires more updates than had begun by then.
-var TooFewUpdates = &fastpath.Pattern{Name: "too-few-updates", Says: "{name 0} has a version that requires more updates than had begun by then"}
+var TooFewUpdates = &fastpath.Pattern{Name: "too-few-updates", Kind: models.GhostUpdate, Says: "{name 0} has a version that requires more updates than had begun by then"}
 
 // NeverCurrent: the operation read a value that no version had while it ran.
 var NeverCurrent = &fastpath.Pattern{Name: "never-current", Says: "{name 0} read a value that no version had while it ran"}

@@ -442,7 +442,7 @@ func (m *fitting) reach(k int32) int32 {
 // NoUpdate (op, from): some update between from (Initial: the initial version) and op
 // is missing, although their versions say that there was one. The updates
 // that had begun by then are not possible there, or were needed elsewhere.
-var NoUpdate = &fastpath.Pattern{Name: "no-update", Choose: func(t models.Teller, v []models.Row) string {
+var NoUpdate = &fastpath.Pattern{Name: "no-update", Kind: models.GhostUpdate, Choose: func(t models.Teller, v []models.Row) string {
 	from := versionOf(t, v[1])
 	missing := versionOf(t, v[0]) - from
 	if t.Op(v[0]).Kind != models.Read {

@@ -62,27 +62,53 @@ func (z zones) clash(init int32) (x, y block, found bool) {
 	return x, y, false
 }
 
-// interleaved explains a clash. It names the operations whose invocations
+// whyReplaced explains a clash. It names the operations whose invocations
 // and returns determine the two zones.
-func interleaved(in fastpath.Input, x, y block) *fastpath.Finding {
+func whyReplaced(in fastpath.Input, x, y block) *fastpath.Finding {
 	if x.minRes < 0 {
 		return InitialLate.Of(in.OpReturning(y.minRes), in.OpInvoked(x.maxInv))
 	}
-	return Interleaved.Of(in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv))
+	return Replaced.Of(in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv))
 }
 
 // InitialLate (other, late): late belongs to the initial value: it saw that value, or one
 // that only cas operations had made of it. But other, which belongs to another value,
 // had returned before late was invoked.
 var InitialLate = &fastpath.Pattern{Name: "initial-late", Relate: fastpath.Against(0, 1),
-	Says: "{did 1} after {had 0}; value {value 1} stems from the initial value"}
+	ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly { return sawOld(t, v[1]) },
+	Says:       "{did 1} after {had 0}; value {value 1} stems from the initial value"}
 
-// Interleaved (earlyX, lateY, earlyY, lateX): the operations of one value X, and of what cas operations
+// Replaced (earlyX, lateY, earlyY, lateX): the operations of one value X, and of what cas operations
 // made of it, must come all before or all after those of another value Y. But earlyX
 // had returned before lateY was invoked, and earlyY before lateX was invoked.
-var Interleaved = &fastpath.Pattern{Name: "interleaved", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3)), Choose: func(_ models.Teller, v []models.Row) string {
+var Replaced = &fastpath.Pattern{Name: "replaced", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3)), ChooseKind: sawReplaced, Choose: func(_ models.Teller, v []models.Row) string {
 	if v[1] == v[2] {
 		return "{did 3} after {had 2}; before that, {had 0}"
 	}
 	return "{did 0} before {did 1}, yet {did 2} before {did 3}"
 }}
+
+// sawOld returns the kind of failure of an operation that saw a value after another had replaced it. It returns "" for
+// a write, which saw none.
+func sawOld(t models.Teller, row models.Row) models.Anomaly {
+	switch op := t.Op(row); {
+	case op.Kind == models.Write:
+		return ""
+	case op.Kind == models.CAS && op.A != op.B:
+		return models.LostUpdate
+	}
+	return models.StaleRead
+}
+
+// sawReplaced is Replaced.ChooseKind. Whichever value came first, an operation of it saw it too late: if X came first,
+// lateX did, else lateY. A write saw nothing, so its value came second.
+func sawReplaced(t models.Teller, v []models.Row) models.Anomaly {
+	x, y := sawOld(t, v[3]), sawOld(t, v[1])
+	switch {
+	case v[1] == v[2] || y == "":
+		return x
+	case x == "" || x == y:
+		return y
+	}
+	return ""
+}

@@ -439,8 +439,16 @@ func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []
 
 // Passed (op, by): the counter had passed the total of op when op began, or an operation
 // with the same total had reached it. Otherwise by could not have returned.
-var Passed = &fastpath.Pattern{Name: "passed", Relate: fastpath.Against(1, 0),
+var Passed = &fastpath.Pattern{Name: "passed", ChooseKind: passed, Relate: fastpath.Against(1, 0),
 	Says: "{name 0} is impossible: the counter was already past that value when {name 1} returned"}
 
+// passed is Passed.ChooseKind. An update that returns a total that was already passed rests on a replaced one.
+func passed(t models.Teller, v []models.Row) models.Anomaly {
+	if t.Op(v[0]).Kind == models.PlusTotal {
+		return models.LostUpdate
+	}
+	return models.StaleRead
+}
+
 // OutOfReach: the adds that had begun when the operation returned do not lead to its total.
-var OutOfReach = &fastpath.Pattern{Name: "out-of-reach", Says: "{name 0} is impossible: no combination of the adds that had begun when it returned gives this value"}
+var OutOfReach = &fastpath.Pattern{Name: "out-of-reach", Kind: models.WrongSum, Says: "{name 0} is impossible: no combination of the adds that had begun when it returned gives this value"}

@@ -161,8 +161,8 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 }
 
 // SameID (op, earlier): op received an id that earlier had received.
-var SameID = &fastpath.Pattern{Name: "same-id", Says: "{name 0} returned the id that {name 1} had already returned"}
+var SameID = &fastpath.Pattern{Name: "same-id", Kind: models.ReusedID, Says: "{name 0} returned the id that {name 1} had already returned"}
 
 // NotGreater (op, earlier): op began after earlier had returned, but its id is less.
-var NotGreater = &fastpath.Pattern{Name: "not-greater", Relate: fastpath.Against(1, 0),
+var NotGreater = &fastpath.Pattern{Name: "not-greater", Kind: models.NotMonotonic, Relate: fastpath.Against(1, 0),
 	Says: "{name 0} began after {name 1} had returned, yet its id is not greater"}

@@ -151,8 +151,27 @@ func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) 
 
 // Grown (op, by): the list had grown beyond what op needs when by returned.
 // Otherwise by could not have returned.
-var Grown = &fastpath.Pattern{Name: "grown", Relate: fastpath.Against(1, 0),
+var Grown = &fastpath.Pattern{Name: "grown", ChooseKind: grown, Relate: fastpath.Against(1, 0),
 	Says: "{name 0} is impossible: the log was already longer when {name 1} returned"}
 
 // Disagree: these two do not show prefixes of one list.
-var Disagree = &fastpath.Pattern{Name: "disagree", Says: "{name 0} contradicts {name 1}, in either order"}
+var Disagree = &fastpath.Pattern{Name: "disagree", ChooseKind: disagree, Says: "{name 0} contradicts {name 1}, in either order"}
+
+// grown is Grown.ChooseKind. The place that an append tells was taken. A read missed what had been appended.
+func grown(t models.Teller, v []models.Row) models.Anomaly {
+	switch op := t.Op(v[0]); {
+	case op.Kind != models.AppendTo:
+		return models.StaleRead
+	case op.B != 0:
+		return models.ReusedID
+	}
+	return "" // others saw where it stands
+}
+
+// disagree is Disagree.ChooseKind.
+func disagree(t models.Teller, v []models.Row) models.Anomaly {
+	if a, b := t.Op(v[0]), t.Op(v[1]); a.Kind == models.AppendTo && b.Kind == models.AppendTo && a.B == b.B {
+		return models.ReusedID
+	}
+	return models.Diverged
+}

@@ -539,11 +539,11 @@ func firstAdd(in fastpath.Input, value int32) models.Row {
 }
 
 // Incomparable: two reads of sets, neither of which contains the other.
-var Incomparable = &fastpath.Pattern{Name: "incomparable", Says: "{name 0} and {name 1}: neither read contains the other, so neither can have come first"}
+var Incomparable = &fastpath.Pattern{Name: "incomparable", Kind: models.LongFork, Says: "{name 0} and {name 1}: neither read contains the other, so neither can have come first"}
 
 // NotRead (shown, read): shown added a value or read it (Initial: it was there initially).
 // It had returned before read, which did not read the value, was invoked.
-var NotRead = &fastpath.Pattern{Name: "not-read", Relate: fastpath.Against(0, 1), Choose: func(t models.Teller, v []models.Row) string {
+var NotRead = &fastpath.Pattern{Name: "not-read", Kind: models.LostElement, Relate: fastpath.Against(0, 1), Choose: func(t models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
 		return "{name 1} is missing an initial element"
 	}
@@ -556,12 +556,20 @@ var NotRead = &fastpath.Pattern{Name: "not-read", Relate: fastpath.Against(0, 1)
 // AddedBefore (first, second, read): first added a value (Initial: it was there initially). It
 // had returned before second, which was the first to add another value, was
 // invoked. But read read the other value without the first.
-var AddedBefore = &fastpath.Pattern{Name: "added-before", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Seen(1, 2), fastpath.Must(2, 0)), Choose: func(_ models.Teller, v []models.Row) string {
+var AddedBefore = &fastpath.Pattern{Name: "added-before", ChooseKind: addedBefore, Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Seen(1, 2), fastpath.Must(2, 0)), Choose: func(_ models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
 		return "{name 2} is missing an initial element"
 	}
 	return "{name 2} contains what {name 1} added, but not what {name 0} added, although the latter had completed before the former began"
 }}
+
+// addedBefore is AddedBefore.ChooseKind. Nothing added an initial element.
+func addedBefore(_ models.Teller, v []models.Row) models.Anomaly {
+	if v[0] == fastpath.Initial {
+		return models.LostElement
+	}
+	return models.CausalReverse
+}
 
 // NotASet: the operation read something that is not a set.
 var NotASet = &fastpath.Pattern{Name: "not-a-set", Says: "{name 0} read something that is not a set"}

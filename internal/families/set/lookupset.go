@@ -376,9 +376,21 @@ func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 // Unchanged (op, after): op found or left its element present, or absent, which the
 // element cannot have been after the other operation (Initial: initially). No operation
 // could have changed that in between: those that ran were needed elsewhere.
-var Unchanged = &fastpath.Pattern{Name: "unchanged", Choose: func(_ models.Teller, v []models.Row) string {
+var Unchanged = &fastpath.Pattern{Name: "unchanged", ChooseKind: unchanged, Choose: func(_ models.Teller, v []models.Row) string {
 	if v[1] == fastpath.Initial {
 		return "{name 0} cannot have been true initially, and no operation could have changed that"
 	}
 	return "{name 0} cannot have been true after {name 1}, and no operation could have changed that in between"
 }}
+
+// unchanged is Unchanged.ChooseKind. An element that was there and is said to be absent got lost. One that was removed
+// and is said to be there came back. If it was never there, operations besides these two matter.
+func unchanged(t models.Teller, v []models.Row) models.Anomaly {
+	switch kind := t.Op(v[0]).Kind; {
+	case kind == models.Insert || kind == models.RemoveAbsent || kind == models.HasNot:
+		return models.LostElement
+	case v[1] != fastpath.Initial && t.Op(v[1]).Kind == models.Remove:
+		return models.Resurrected
+	}
+	return ""
+}

@@ -70,7 +70,7 @@ func (m *bank) offers() models.Traits {
 			return models.Hard{Change: []string{"use more banks with fewer transfers each"}}
 		},
 	}
-	t.Levels = m.levels()
+	t.Levels, t.Anomaly = m.levels(), m.anomaly
 	if !m.negative {
 		t.Projections = m.relaxed
 	}
@@ -240,6 +240,24 @@ func (m *bank) shows(dst []models.Bound, op models.Op) []models.Bound {
 		}
 	}
 	return dst
+}
+
+// anomaly is Traits.Anomaly. No order of the transfers changes the total.
+func (m *bank) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	op := ops.Op(row)
+	if op.Kind == bankTransfer {
+		return home.ByLevels(ops, row, func(models.Op, home.Beyond) models.Anomaly { return models.NegativeBalance })
+	}
+	saw := m.reads[op.A]
+	if sum(saw) != sum(m.Initial) {
+		return models.WrongTotal
+	}
+	for i := 0; i < len(saw); i += 3 {
+		if home.Number(saw[i+1:i+3]) < 0 && !m.negative {
+			return models.NegativeBalance
+		}
+	}
+	return ""
 }
 
 // sum returns the sum of all balances.

@@ -39,8 +39,9 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 	m := &counter{Base: home.NewBase(b), fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
 	m.Offered = models.Traits{
-		Levels: m.levels(),
-		Survey: m.survey,
+		Levels:  m.levels(),
+		Anomaly: m.anomaly,
+		Survey:  m.survey,
 		Opening: func() models.Opening {
 			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
 		},
@@ -198,6 +199,24 @@ func (m *counter) levels() *models.Levels {
 			return dst
 		},
 	}
+}
+
+// anomaly is Traits.Anomaly. A total that no choice of the additions before it can reach is wrong, whatever was chosen.
+func (m *counter) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	op := ops.Op(row)
+	if op.Kind == models.Plus || ops.Res[row] == models.Open {
+		return ""
+	}
+	least, most := home.Number(m.Initial), home.Number(m.Initial)
+	for i := range models.Row(ops.Len()) {
+		if ops.Inv[i] < ops.Res[row] {
+			least, most = least+int64(min(ops.A[i], 0)), most+int64(max(ops.A[i], 0))
+		}
+	}
+	if saw := m.totals.List[op.B]; saw < least || saw > most {
+		return models.WrongSum
+	}
+	return ""
 }
 
 // mayLead rests on that the order of additions does not matter unless an operation sees the

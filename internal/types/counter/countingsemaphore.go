@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"clew/edn"
+	"clew/internal/home"
 	"clew/internal/types/queue"
 	"clew/jepsen"
 	"clew/models"
@@ -18,6 +19,14 @@ var countingSemaphoreDefinition = models.Definition{
 	New: func(b *models.Binding) (models.Reader, error) {
 		q, err := queue.NewBag(b)
 		q.Offered.Text = func(int32) string { return "" }
+		q.Offered.Anomaly = func(ops *models.Operations, row models.Row) models.Anomaly {
+			return home.ByLevels(ops, row, func(op models.Op, x home.Beyond) models.Anomaly {
+				if op.Kind == models.DequeueEmpty {
+					return models.WrongEmpty
+				}
+				return models.NegativeBalance
+			})
+		}
 		q.Offered.Hard = func() models.Hard {
 			return models.Hard{Change: []string{"use more semaphores with fewer operations each"}}
 		}

@@ -99,6 +99,7 @@ func newJavaQueue(b *models.Binding) (models.Reader, error) {
 		Opening:   m.opening,
 		Run:       m.run,
 		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows, NotNegative: true, Whole: size},
+		Anomaly:   m.anomaly,
 		Hard:      m.hard,
 		Droppable: &models.Droppable{Lasting: func() []int32 { return m.Initial }, Touches: m.touches},
 	}

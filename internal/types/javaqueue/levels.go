@@ -1,6 +1,7 @@
 package javaqueue
 
 import (
+	"clew/internal/home"
 	"clew/internal/types/queue"
 	"clew/models"
 )
@@ -55,4 +56,14 @@ func (m *javaQueue) shows(dst []models.Bound, op models.Op) []models.Bound {
 		}
 	}
 	return dst
+}
+
+// anomaly is Traits.Anomaly. remove takes an element, as poll does.
+func (m *javaQueue) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	return home.ByLevels(ops, row, func(op models.Op, x home.Beyond) models.Anomaly {
+		if op.Kind == javaRemove {
+			op.Kind = javaPoll
+		}
+		return queue.Anomaly(op, x)
+	})
 }

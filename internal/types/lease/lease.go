@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank,
+	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -192,6 +192,42 @@ func (m *lease) lookahead() *models.Lookahead {
 		},
 		MayLead: func(models.State, models.Op, []models.Op) bool { return false },
 	}
+}
+
+// anomaly is Traits.Anomaly. It compares an operation with the claims that returned before it did: each claim has a
+// greater epoch than those before it, and only its owner acts then.
+func anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	op := ops.Op(row)
+	if never := home.ByLevels(ops, row, func(_ models.Op, x home.Beyond) models.Anomaly { return x.Missing }); never != "" {
+		switch op.Kind {
+		case leaseRelease:
+			return models.ForeignRelease
+		case leaseCheck:
+			return never
+		}
+		return ""
+	}
+	if op.B == 0 || ops.Res[row] == models.Open {
+		return ""
+	}
+	for i, res := range ops.Res {
+		claim := ops.Op(models.Row(i))
+		switch {
+		case claim.Kind != leaseClaim || models.Row(i) == row || res > ops.Res[row]:
+		case op.Kind == leaseClaim && claim.B == op.B:
+			return models.ReusedID
+		case res > ops.Inv[row] || claim.B <= op.B:
+		case op.Kind == leaseClaim:
+			return models.NotMonotonic
+		case op.Kind == leaseRenew:
+			return models.SplitBrain
+		case op.Kind == leaseRelease:
+			return models.ForeignRelease
+		default:
+			return models.StaleRead
+		}
+	}
+	return ""
 }
 
 // rank orders states by the least that the epoch can be, if it was not told.

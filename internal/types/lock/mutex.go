@@ -51,7 +51,9 @@ var mutexDefinition = models.Definition{
 	Infer:  func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *models.Binding) (models.Reader, error) {
 		shape := models.SemaphoreShape{Permits: 1}
-		return &mutex{newLock(b, models.Traits{Shape: func() models.Shape { return shape }})}, nil
+		traits := models.Traits{Shape: func() models.Shape { return shape }}
+		traits.Anomaly = holding{permits: 1, counts: one, over: models.SplitBrain}.anomaly
+		return &mutex{newLock(b, traits)}, nil
 	},
 }
 
@@ -100,7 +102,9 @@ var semaphoreDefinition = models.Definition{
 	Record: "clew.model.Semaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		shape := models.SemaphoreShape{Permits: int32(b.Spec.Permits), Counted: true}
-		return &semaphore{newLock(b, models.Traits{Shape: func() models.Shape { return shape }}), shape.Permits}, nil
+		traits := models.Traits{Shape: func() models.Shape { return shape }}
+		traits.Anomaly = holding{permits: int64(shape.Permits), counts: permitsIn, over: overheld(shape.Permits)}.anomaly
+		return &semaphore{newLock(b, traits), shape.Permits}, nil
 	},
 }
 

@@ -49,7 +49,8 @@ func ownerMutexOf(name, about, record string, fenced, reentrant bool) models.Def
 		if reentrant {
 			m.most = int32(cmp.Or(b.Spec.MaxHolds, models.DefaultMaxHolds))
 		}
-		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape})
+		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape,
+			Anomaly: holding{counts: one, owner: ownerOf, over: models.SplitBrain}.anomaly})
 		m.Initial = models.State{0, 0, 0, 0}
 		return m
 	})

@@ -126,7 +126,10 @@ var ownerSemaphoreDefinition = ownerDefinition("owner-semaphore", ":acquire, :re
 	"permits that only their holder returns", "clew.model.OwnerSemaphore", []models.Param{models.ParamPermits},
 	func(b *models.Binding) models.Reader {
 		m := &ownerSemaphore{permits: int32(b.Spec.Permits)}
-		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: func() models.Shape { return models.OwnerLockShape{Permits: m.permits} }})
+		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: func() models.Shape { return models.OwnerLockShape{Permits: m.permits} },
+			Anomaly: func(ops *models.Operations, row models.Row) models.Anomaly {
+				return holding{permits: int64(m.permits), counts: permitsIn, owner: ownerOf, over: models.Oversold}.anomaly(ops, row)
+			}})
 		m.Initial = nil
 		return m
 	})

@@ -59,6 +59,7 @@ func newLog(b *models.Binding) (models.Reader, error) {
 		Run:       m.run,
 		Hindsight: m.hindsight,
 		Levels:    &models.Levels{Start: m.start, Moves: m.moves, Shows: m.shows},
+		Anomaly:   anomaly,
 		Weight:    func(models.State) int64 { return 64 }, // a node is held as long as its number is
 		Shape:     func() models.Shape { return models.LogShape{Init: m.first, Lists: m.lists} },
 		Lookahead: &models.Lookahead{
@@ -369,6 +370,21 @@ func (m *log) start(level int64) (n int64) {
 		}
 	}
 	return n
+}
+
+// anomaly is Traits.Anomaly. A log only grows, so one that is too short is an old one.
+func anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	return home.ByLevels(ops, row, func(op models.Op, x home.Beyond) models.Anomaly {
+		switch {
+		case x.Level != length:
+			return x.Missing
+		case x.Above:
+			return ""
+		case op.Kind == models.AppendTo:
+			return models.ReusedID
+		}
+		return models.StaleRead
+	})
 }
 
 func (m *log) moves(dst []models.Move, op models.Op) []models.Move {

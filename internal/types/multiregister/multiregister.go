@@ -85,6 +85,9 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		Levels:      &models.Levels{Start: m.start, Moves: m.moves, Shows: m.atLeastOnce},
 		Projections: m.keyByKey,
 		Visibility:  &models.Visibility{Makes: m.makes, Sees: m.sees},
+		Anomaly: func(ops *models.Operations, row models.Row) models.Anomaly {
+			return home.Saw(ops, row, func(place int32) int32 { return orNil(m.value(m.Init(), place)) })
+		},
 		Hard: func() models.Hard { // more keys do not help if transactions tie them together
 			return models.Hard{Change: []string{"write each value only once", "touch fewer keys in a transaction"}}
 		},

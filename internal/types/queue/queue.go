@@ -60,6 +60,7 @@ func (q *Reader) Offers(own models.Traits) models.Traits {
 	own.AnyOrder = func(h *jepsen.History) bool { return !slices.Contains(h.F, q.FDrain) } // drains are collected in a list
 	own.Droppable = &models.Droppable{Lasting: func() []int32 { return q.Initial }, Touches: q.touches}
 	own.Levels = &models.Levels{Start: q.start, Moves: q.moves, Shows: q.shows, NotNegative: true, Whole: size}
+	own.Anomaly = func(ops *models.Operations, row models.Row) models.Anomaly { return home.ByLevels(ops, row, Anomaly) }
 	if own.Opening == nil {
 		own.Opening = func() models.Opening { return q.OpeningFrom(func(elements []int32) {}) }
 	}
@@ -68,6 +69,23 @@ func (q *Reader) Offers(own models.Traits) models.Traits {
 
 // The levels of a queue are how often it holds each element, by class, and its size.
 const size = -1
+
+// Anomaly returns the kind of failure of an operation of a queue that contradicts a level.
+func Anomaly(op models.Op, x home.Beyond) models.Anomaly {
+	switch {
+	case x.Level == size && op.Kind == models.DequeueEmpty:
+		return models.WrongEmpty
+	case x.Level == size && op.Kind == models.Size:
+		return models.WrongSize
+	case x.Level == size:
+		return ""
+	case x.Missing != "":
+		return x.Missing
+	case op.Kind == models.Dequeue || op.Kind == models.Drain:
+		return models.Duplicate
+	}
+	return models.Resurrected
+}
 
 func (q *Reader) start(level int64) int64 {
 	return Held(q.Initial, level)

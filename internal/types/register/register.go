@@ -75,6 +75,11 @@ var registerTraits = models.Traits{
 	Overwrites: func(op models.Op) bool { return op.Kind == models.Write },
 	Droppable:  &models.Droppable{Touches: registerTouches},
 	Visibility: &models.Visibility{Makes: registerMakes, Sees: registerSees},
+	Anomaly:    anomaly,
+}
+
+func anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	return home.Saw(ops, row, func(int32) int32 { return ops.Model.Init()[0] })
 }
 
 func newCASRegister(b *models.Binding) (models.Reader, error) {

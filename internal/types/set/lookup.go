@@ -37,10 +37,30 @@ func newLookupSet(b *models.Binding) (models.Reader, error) {
 		Run:       func(s models.State) models.Run { return lookupSetRun{home.NewMembers(s)} }, // every step takes constant time
 		Shape:     func() models.Shape { return models.LookupSetShape{Init: m.Initial} },
 		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
+		Anomaly:   m.anomaly,
 		// An element is never in the way of others.
 		Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},
 	}
 	return m, begin(&m.Base, b)
+}
+
+// anomaly is Traits.Anomaly.
+func (m *lookupSet) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	op := ops.Op(row)
+	if there := op.Kind == models.InsertPresent || op.Kind == models.Remove || op.Kind == models.Has; !there || slices.Contains(m.Initial, op.A) {
+		return ""
+	}
+	found := models.NeverWritten
+	for i := range models.Row(ops.Len()) {
+		if kind := ops.Kind[i]; ops.A[i] != op.A || kind != models.Insert && kind != models.InsertAny {
+			continue
+		}
+		if ops.Inv[i] < ops.Res[row] {
+			return ""
+		}
+		found = models.FutureRead
+	}
+	return found
 }
 
 func (m *lookupSet) Read(o models.Operation) (models.Op, bool, error) {

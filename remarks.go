@@ -1,0 +1,172 @@
+package clew
+
+import (
+	"context"
+	"slices"
+
+	"clew/edn"
+	"clew/fallback"
+	"clew/fastpath"
+	"clew/internal/families"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// vacuous returns why a valid verdict is vacuous, or "". An operation that returned
+// counts as evidence in either of these cases:
+//
+//   - its completion has a value that its invocation lacks: the system has answered. If an update returns nil, it
+//     has not
+//   - it cannot happen in one of the first states of the witness
+//
+// Linear time, and constant time if one of the first operations is evidence.
+func (c *checking) vacuous() string {
+	h, ops := c.h, c.ops
+	if h.Operations() == 0 {
+		return report.NoOperations
+	}
+	if ops.Model.Traits().RefusesNothing {
+		return report.NotRefusable
+	}
+	why, row, sampled := report.NoneReturned, 0, false
+	for op := range jepsen.Operation(h.Operations()) {
+		kept := row < len(ops.Of) && ops.Of[row] == op
+		if kept {
+			row++
+		}
+		if h.Status[op] == jepsen.Crashed || h.Status[op] == jepsen.Failed && !kept {
+			continue
+		}
+		value := h.OpValue(op)
+		asks := !kept || !ops.Model.Mutates(ops.Op(int32(row-1)))
+		switch {
+		case kept && value != h.Value[h.Invocation[op]] && (asks || value != edn.Nil):
+			return ""
+		case kept && !sampled:
+			if sampled = true; c.refuses() {
+				return ""
+			}
+		}
+		switch {
+		case asks && value == edn.Nil:
+			why = report.AnswersNil
+		case why == report.NoneReturned:
+			why = report.NotRefusable
+		}
+	}
+	return why
+}
+
+// refuses looks at this many parts of a history, and at this many states of each. One state of a lock or of a queue
+// is enough to refuse something.
+const (
+	sampledParts  = 8
+	sampledStates = 32
+)
+
+// refuses reports whether one of the first operations of the witness that returned could not have happened in one of
+// its first states. A user's own model counts as refusing: its steps are not taken again for this.
+func (c *checking) refuses() bool {
+	if c.ops.Model.Traits().Declared != nil {
+		return true
+	}
+	for i, part := range c.parts[:min(len(c.parts), sampledParts)] {
+		order := c.decisions[i].Order
+		order = order[:min(len(order), sampledStates)]
+		after, err := models.Replay(part.Model, &part.Columns, order)
+		if err != nil {
+			return true // the self-check reports it
+		}
+		states := append([]models.State{part.Model.Init()}, after...)
+		for _, row := range order {
+			for _, s := range states {
+				if part.Res[row] != models.Open && len(part.Model.Step(nil, s, part.Op(row))) == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// vacuousKeys returns why the verdict of all keys together is vacuous, or "".
+func vacuousKeys(keys []report.KeyResult) string {
+	if len(keys) == 0 {
+		return report.NoOperations
+	}
+	why := keys[0].Vacuous()
+	for _, k := range keys[1:] {
+		why = report.VacuousTogether(why, k.Vacuous())
+	}
+	return why
+}
+
+// kind returns the kind of a failure, or "" if its evidence does not show one for certain: that of the sentence if the
+// fast path found one, else that of the operation that fails, else that of another operation of the core.
+func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
+	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
+	var found models.Anomaly
+	if d.why != nil {
+		found = d.why.Anomaly(part.Teller())
+	}
+	if of := part.Model.Traits().Anomaly; found == "" && of != nil {
+		rows := []models.Row{models.Row(slices.Index(part.Res, d.FailEvent))}
+		if part.Len() <= maxReadForKind {
+			rows = append(rows, rowsAmong(part, r.Core[:min(len(r.Core), maxKinds)])...)
+		}
+		for _, row := range rows {
+			if found == "" && row >= 0 && part.Res[row] <= d.FailEvent && ctx.Err() == nil {
+				found = of(part, row)
+			}
+		}
+	}
+	if (found == models.NeverWritten || found == models.FutureRead) && c.onlyFailedWrote(ctx, r) {
+		return models.DirtyRead
+	}
+	return found
+}
+
+// Bounds of what looking for a kind reads.
+const (
+	maxKinds       = 64     // operations of the core
+	maxReadForKind = 50_000 // operations of a history that is read for each of them, or again
+)
+
+// onlyFailedWrote reports whether failed operations wrote what nothing else had written: with them, as if they had
+// crashed, the core is linearizable.
+func (c *checking) onlyFailedWrote(ctx context.Context, r *report.Result) bool {
+	h, fail := r.History, r.FailEvent.OrNone()
+	if h.Operations() > maxReadForKind {
+		return false
+	}
+	var failed []jepsen.Operation
+	for op, status := range h.Status {
+		if status == jepsen.Failed && h.Invocation[op] < fail {
+			failed = append(failed, jepsen.Operation(op))
+		}
+	}
+	if len(failed) == 0 || len(r.Core) == 0 {
+		return false
+	}
+	ops, err := c.spec.ReadWithin(ctx, h.Crashing(failed...))
+	if err != nil {
+		return false
+	}
+	some := rowsAmong(ops, append(slices.Clone(r.Core), failed...))
+	core := ops.Select(some).Prefix(int32(fail))
+	path, _ := families.Of(ops.Model)
+	if path == nil {
+		return c.explains(ctx, core.Operations)
+	}
+	d := path.Decide(ctx, &core.Columns, fastpath.WantVerdict)
+	return d.Verdict == jepsen.Valid || d.Verdict == jepsen.Unknown && c.explains(ctx, core.Operations)
+}
+
+// explains reports whether a small amount of work finds that operations are linearizable.
+func (c *checking) explains(ctx context.Context, ops *models.Operations) (valid bool) {
+	ctx, lim, stop := fallback.Limits{Memory: models.NewMemory(judgeMemory)}.Within(ctx, judgeWork)
+	defer stop()
+	failure := caught(ops.Model, func() { valid = newDecider(c.spec, Options{}).search(ctx, ops, lim).Verdict == jepsen.Valid })
+	return failure == nil && valid
+}
