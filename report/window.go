@@ -87,7 +87,7 @@ func (r *Result) why() string {
 // shortWhy returns why, or how what the failing operation saw differs from the state if that is shorter.
 func (r *Result) shortWhy() string {
 	why := text.Line(r.why())
-	if len(r.Paths) == 0 || len(r.Configs) == 0 {
+	if len(r.Paths) == 0 || len(r.Configs) == 0 || !strings.HasPrefix(why, "can't read ") {
 		return why
 	}
 	path, was := r.Paths[0], r.Configs[0].State

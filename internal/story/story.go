@@ -308,6 +308,8 @@ func (s *storyteller) contradiction(before int, whys []string) string {
 		}
 	}
 	switch {
+	case before == 0 && s.ops.Len() > 1:
+		return name + " cannot happen either way: " + s.reasons(whys)
 	case before == 0:
 		return name + " cannot happen in the initial state: " + s.reasons(whys)
 	case s.needed&^s.before[s.failing] == 0 && before == bits.OnesCount64(s.needed):
