@@ -223,18 +223,18 @@ func hardlyRefuted(x *examination) (says, change string) {
 	m := &x.Mutants
 	decided := m.Refuted + m.Valid
 	switch {
-	case x.Changed == 0 || x.hurried && m.Made == 0:
+	case x.Changed == 0 || x.counts.succeeded == 0 || x.hurried && m.Made == 0:
 		return "", ""
 	case m.Made == 0 && x.Verdict == jepsen.Valid:
 		return "no mutant can be made: nothing that was answered or changed can be different", "add operations that write and read"
-	case 100*m.Refuted >= fewRefuted*decided:
+	case 100*m.Refuted >= fewRefuted*decided, m.Refuted > 0 && decided < enoughToTell:
 		return "", ""
 	}
 	change = "have operations return what tells an error: more reads, more different values, more clients"
 	if len(m.Stayed) > 0 {
 		change = remedy[slices.MaxFunc(m.Stayed, func(a, b Reason) int { return a.Count - b.Count }).Why]
 	}
-	return fmt.Sprintf("only %d of %d mutants (%d%%) were refuted: the check would miss most errors", m.Refuted, decided, 100*m.Refuted/decided), change
+	return fmt.Sprintf("%d of %s (%d%%) were refuted: the check would miss most errors", m.Refuted, text.Count(decided, "mutant"), 100*m.Refuted/decided), change
 }
 
 // remedy says what to change if mutants mostly stay linearizable for a reason.
