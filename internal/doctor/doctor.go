@@ -36,8 +36,20 @@ const Window = 2000
 // mutantTime bounds the decision of one mutant.
 const mutantTime = 200 * time.Millisecond
 
-// The examination of a mutant may take all but this share of the time that is left, which is for the answer.
-const kept = 8
+// The shares of the time that is left, in percent, that a decision of a subject may take, and that all mutants may take together.
+const (
+	forSubject = 25
+	forMutants = 85
+)
+
+// within returns a context that ends once a share of the time that is left is over, if there is a limit.
+func within(ctx context.Context, percent time.Duration) (context.Context, context.CancelFunc) {
+	deadline, limited := ctx.Deadline()
+	if !limited {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*percent/100)
+}
 
 // examination is a history on its way to a Diagnosis.
 type examination struct {
@@ -183,6 +195,7 @@ func before(h *jepsen.History, event jepsen.Event) *jepsen.History {
 // failing completion.
 func (x *examination) decide(ctx context.Context) error {
 	var linearizable []*subject
+	var cause jepsen.Cause // why one of them is undecided
 	x.Verdict = jepsen.Valid
 	for i, s := range x.subjects {
 		r, err := x.settle(ctx, s)
@@ -194,7 +207,7 @@ func (x *examination) decide(ctx context.Context) error {
 		}
 		x.counts.vacuous = report.VacuousTogether(x.counts.vacuous, r.Vacuous)
 		if r.Verdict != jepsen.Valid {
-			x.Verdict, x.Cause = r.Verdict, r.Cause
+			cause = r.Cause
 			continue
 		}
 		if s.ops, err = s.spec.ReadWithin(ctx, s.h); err != nil {
@@ -204,31 +217,50 @@ func (x *examination) decide(ctx context.Context) error {
 		x.Changed += s.h.Operations()
 		linearizable = append(linearizable, s)
 	}
-	x.subjects = linearizable
+	if x.subjects = linearizable; len(linearizable) == 0 && x.Verdict == jepsen.Valid {
+		x.Verdict, x.Cause = jepsen.Unknown, cause
+	}
 	return nil
 }
 
-// settle returns the result of a subject. If that depends on the initial value, the likely one is taken. If the subject
-// is not linearizable, it is cut, and the result is that of the rest.
+// settle returns the result of a subject. If that depends on the initial value, the likely one is taken. A subject that is
+// not linearizable is cut before its failure, and one that takes too long where the search was then. The result is that of
+// the rest.
 func (x *examination) settle(ctx context.Context, s *subject) (*report.Result, error) {
-	o := x.o.Check
-	o.Independent, o.Keyless = false, false
 	s.spec = x.spec
-	r, err := clew.Check(ctx, s.h, s.spec, o)
+	r, err := x.check(ctx, s)
 	if err == nil && r.Cause == jepsen.InitialValue && r.LikelyInit != "" {
 		x.counts.likely, x.counts.either = r.LikelyInit, s.inKey(r.Explanation)
 		s.spec.Init = r.LikelyInit
-		r, err = clew.Check(ctx, s.h, s.spec, o)
+		r, err = x.check(ctx, s)
 	}
-	if err == nil && r.Verdict == jepsen.Invalid {
+	if err != nil {
+		return nil, err
+	}
+	at, cut := r.FailEvent.Get()
+	if r.Verdict == jepsen.Unknown && r.Hard != nil {
+		at, cut = r.Hard.At.Get()
+	}
+	if r.Verdict == jepsen.Invalid {
 		x.Verdict = jepsen.Invalid
-		s.h, s.spec = before(s.h, r.FailEvent.OrNone()), r.Spec
-		r, err = clew.Check(ctx, s.h, s.spec, o)
 	}
-	if err == nil {
-		s.spec = r.Spec.FromDefault()
+	if cut {
+		s.h, s.spec = before(s.h, at), r.Spec
+		if r, err = x.check(ctx, s); err != nil {
+			return nil, err
+		}
 	}
-	return r, err
+	s.spec = r.Spec.FromDefault()
+	return r, nil
+}
+
+// check decides a subject within its share of the time.
+func (x *examination) check(ctx context.Context, s *subject) (*report.Result, error) {
+	ctx, cancel := within(ctx, forSubject)
+	defer cancel()
+	o := x.o.Check
+	o.Independent, o.Keyless = false, false
+	return clew.Check(ctx, s.h, s.spec, o)
 }
 
 // triesEach bounds the mutants that are drawn for each one that is a history of the model.
@@ -236,12 +268,8 @@ const triesEach = 4
 
 // mutate makes mutants and decides them.
 func (x *examination) mutate(ctx context.Context) {
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		left := time.Until(deadline)
-		ctx, cancel = context.WithTimeout(ctx, left-left/kept)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, forMutants)
+	defer cancel()
 	x.Mutants.Asked = x.o.Mutants
 	d := newDraws(x.subjects, x.o.Seed)
 	for drawn := 0; x.Mutants.Made < x.o.Mutants && drawn < triesEach*x.o.Mutants; drawn++ {

@@ -11,7 +11,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"clew"
+	"clew/fallback"
 	"clew/internal/doctor"
+	"clew/internal/engines"
 	"clew/internal/gen"
 	"clew/internal/option"
 	"clew/jepsen"
@@ -252,5 +254,29 @@ func TestAModelThatRefusesNothingIsTold(t *testing.T) {
 		if names(d) != want {
 			t.Errorf("refuses: %t\n%s", refuses, d.Text())
 		}
+	}
+}
+
+// tiring is an engine that gets no further than a number of completions.
+type tiring struct{ fallback.Engine }
+
+const strength = 30
+
+func (e tiring) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+	if len(fallback.Completions(ops)) <= strength {
+		return e.Engine.Decide(ctx, ops, lim)
+	}
+	return fallback.Answer{Cause: jepsen.Timeout, Passed: strength}
+}
+
+func TestWhatIsTooHardIsChangedUpToWhereTheSearchGot(t *testing.T) {
+	text, spec := long(t, gen.LongOptions{Model: "register", Operations: 100, Processes: 5, Seed: 1})
+	how := doctor.Options{Mutants: 10, Seed: 1, Check: clew.Options{Engine: tiring{engines.New("", 0)}}}
+	d, err := examine(t, text, spec, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Verdict != jepsen.Valid || d.Changed < strength || d.Changed > strength+5 || d.Mutants.Made != 10 || d.Mutants.Undecided > 0 {
+		t.Errorf("%d of %d operations: %s", d.Changed, d.Operations, d.Text())
 	}
 }
