@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +17,7 @@ import (
 	"clew/internal/store"
 	"clew/internal/terminal"
 	"clew/jepsen"
+	"clew/report"
 )
 
 const doctorHelp = `Says what weakens a test, before its verdict is believed: nothing was read or
@@ -74,10 +76,12 @@ var outcomeOfTest = map[jepsen.Verdict]outcome{jepsen.Valid: healthy, jepsen.Inv
 
 type physician struct {
 	runner
-	examine doctor.Options
+	examine   doctor.Options
+	diagnoses sync.Map // by job: its Diagnosis, until it is printed
 }
 
 func (k *physician) given(ctx context.Context, c *cli.Context) error {
+	k.Decide = k.diagnose
 	var err error
 	if k.reading, err = store.NewReading(given(c)); err != nil {
 		return err
@@ -125,36 +129,36 @@ func (k *physician) run(ctx context.Context, paths []string) (int, error) {
 	return k.status(), nil
 }
 
-// examined reads a history and examines it.
+// examined reads a history as clew check does, and examines it.
 func (k *physician) examined(ctx context.Context, j *job) answer {
-	err := j.Missing
-	switch {
-	case j.Ahead.Bug != "":
+	if j.Ahead.Bug != "" {
 		return answer{bug: j.Ahead.Bug}
-	case err == nil && j.InOrder:
-		err = j.Ahead.Err
-	case err == nil:
-		err = k.Read(ctx, j.Job)
 	}
-	h := j.History
-	if j.History = nil; err != nil {
-		return k.unreadable(j, err)
+	x := k.Check(ctx, j.Job)
+	found, examined := k.diagnoses.LoadAndDelete(j.Job)
+	switch {
+	case x.Err != nil:
+		return k.unreadable(j, x.Err)
+	case !examined:
+		return k.late(j, x.Result.Cause)
 	}
-	if h == nil {
-		return k.late(j, j.Stopped)
-	}
-	how := k.examine
-	how.Check = k.optionsOf(j.Reading)
-	d, err := doctor.Examine(ctx, h, j.Spec, how)
-	if err != nil {
-		return k.unreadable(j, err)
-	}
-	if d.File = j.Path; j.By != "" {
-		d.ToldBy(j.By)
-	}
+	d := found.(*doctor.Diagnosis)
+	d.File, d.ToldBy = j.Path, x.Result.ToldBy
 	a := k.answer(j, d)
-	a.warnings = h.Warnings
+	a.warnings = d.Warnings
 	return a
+}
+
+// diagnose examines a history where clew check decides it.
+func (k *physician) diagnose(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
+	o := k.examine
+	o.Check = k.optionsOf(how)
+	d, err := doctor.Examine(ctx, h, how.Spec, o)
+	if err != nil {
+		return nil, err
+	}
+	k.diagnoses.Store(j, d)
+	return &report.Result{Cause: d.Cause}, nil
 }
 
 // late returns the answer for a history that was not examined before its context ended.
@@ -177,9 +181,10 @@ func (k *physician) answer(j *job, d *doctor.Diagnosis) (a answer) {
 	} else {
 		a.out = k.shown.Look.Shown(d.Text())
 	}
-	j.is(outcomeOfTest[d.Healthy])
-	a.of[outcomeOfTest[d.Healthy]]++
-	if d.Healthy == jepsen.Unknown && d.Cause == jepsen.Interrupted {
+	o := outcomeOfTest[d.Healthy]
+	j.is(o)
+	a.of[o]++
+	if d.Cause == jepsen.Interrupted {
 		a.of[interrupted]++
 	}
 	return a

@@ -30,8 +30,8 @@ type Diagnosis struct {
 	Warnings []string       `json:"warnings"`
 	Ms       float64        `json:"ms"`
 
+	ToldBy   string `json:"told-by,omitempty"` // the source of the model or the initial value, "" if they were given
 	inferred bool
-	toldBy   string
 	hurried  bool // the time was over before all mutants had been made
 }
 
@@ -97,9 +97,6 @@ func Unread(file string, cause jepsen.Cause, err error) *Diagnosis {
 	return d
 }
 
-// ToldBy notes the file that says how to read the history.
-func (d *Diagnosis) ToldBy(file string) { d.toldBy = file }
-
 // add counts a mutant and its verdict. explained says why it was refuted.
 func (m *Mutants) add(x *mutant, v jepsen.Verdict, explained string) {
 	for _, t := range []*Tally{&m.Tally, &m.Ways[x.way]} {
@@ -152,7 +149,9 @@ func (d *Diagnosis) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(text.Printable(fmt.Sprintf(format, args...)) + "\n") }
 	line("%s: %s", text.Line(d.File), d.word())
-	line("  %s", text.Line(d.summary()))
+	if d.Model != "" {
+		line("  %s", text.Line(d.summary()))
+	}
 	for _, f := range d.Findings {
 		line("  %s: %s", f.Name, text.Line(f.Says))
 		line("    to change: %s", text.Line(f.Change))
@@ -204,7 +203,7 @@ func (d *Diagnosis) word() string {
 
 // summary returns a line about what was examined.
 func (d *Diagnosis) summary() string {
-	read := report.Result{Model: string(d.Model), Init: string(d.Init), Inferred: d.inferred, ToldBy: d.toldBy}
+	read := report.Result{Model: string(d.Model), Init: string(d.Init), Inferred: d.inferred, ToldBy: d.ToldBy}
 	s := read.Summary() + ", " + text.Count(d.Operations, "operation")
 	if d.Crashed > 0 {
 		s += fmt.Sprintf(", %d crashed", d.Crashed)
