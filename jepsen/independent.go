@@ -148,8 +148,8 @@ func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 	return 0, 0, false
 }
 
-// AllTuples says whether every value that counts is a tuple, as if there were independent keys. The value of a :cas has to be a
-// key and [old new], or [key old new].
+// AllTuples says whether every value that counts is a tuple, as if there were independent
+// keys. The value of a :cas has to be a key and [old new], or [key old new].
 func (h *History) AllTuples() bool {
 	cas := h.Values.InternKeyword("cas")
 	tuples := 0

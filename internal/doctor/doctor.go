@@ -36,7 +36,8 @@ const Window = 2000
 // mutantTime bounds the decision of one mutant.
 const mutantTime = 200 * time.Millisecond
 
-// The shares of the time that is left, in percent, that a decision of a subject may take, and that all mutants may take together.
+// The shares of the time that is left, in percent, that one decision of a subject may take, and that all mutants may
+// take together.
 const (
 	forSubject = 25
 	forMutants = 85
@@ -78,9 +79,9 @@ func (s *subject) inKey(said string) string {
 	return said
 }
 
-// Examine says what weakens the test that a history is of. If the context ends first, the Diagnosis has what was found by then.
-// An error means that the history or the spec makes no sense, as for clew.Check. Apart from the Window, everything takes
-// linear time.
+// Examine says what weakens the test that a history is of. If the context ends first, the Diagnosis has what was found
+// by then. An error means that the history or the spec makes no sense, as for clew.Check. Everything takes linear time,
+// except that the operations of the Window are decided.
 func Examine(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*Diagnosis, error) {
 	start := time.Now()
 	x := &examination{Diagnosis: newDiagnosis(h), o: o, counts: newSurvey()}
@@ -223,9 +224,9 @@ func (x *examination) decide(ctx context.Context) error {
 	return nil
 }
 
-// settle returns the result of a subject. If that depends on the initial value, the likely one is taken. A subject that is
-// not linearizable is cut before its failure, and one that takes too long where the search was then. The result is that of
-// the rest.
+// settle returns the result of a subject. If that depends on the initial value, the likely one is taken. A subject that
+// is not linearizable is cut before its failure. One that takes too long is cut where the search was then. The result is
+// that of the rest.
 func (x *examination) settle(ctx context.Context, s *subject) (*report.Result, error) {
 	s.spec = x.spec
 	r, err := x.check(ctx, s)

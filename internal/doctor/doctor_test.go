@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -63,19 +62,6 @@ func TestCases(t *testing.T) {
 			x.Verdict, x.Changed, x.Operations, m.Made, m.Refuted, m.Valid, m.Undecided)
 		return b.String()
 	})
-}
-
-// Every finding but those of models of one's own and of crashes on few keys, which have tests below, has a case.
-func TestEveryFindingHasACase(t *testing.T) {
-	text, err := os.ReadFile("testdata/cases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range doctor.Names() {
-		if name != "refuses-nothing" && name != "crashes-together" && !strings.Contains(string(text), "\n"+name+": ") {
-			t.Errorf("no case has %s", name)
-		}
-	}
 }
 
 // long returns a generated history, and how to read it.

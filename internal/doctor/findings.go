@@ -20,8 +20,8 @@ const (
 	enoughToTell = 10 // updates, crashes or mutants, to speak of a share of them
 )
 
-// checks lists what may weaken a test, in order of importance. A judge says what does, and what to change. It says "" if nothing
-// does.
+// checks lists what may weaken a test, in order of importance. A judge says what does, and what to change. It says ""
+// if nothing does.
 var checks = []struct {
 	name  string
 	judge func(*examination) (says, change string)
@@ -39,14 +39,6 @@ var checks = []struct {
 	{"few-values", repeatedValues},
 	{"nil-reads", nilReads},
 	{"few-refuted", hardlyRefuted},
-}
-
-// Names returns the names of all findings, in order.
-func Names() (names []string) {
-	for _, c := range checks {
-		names = append(names, c.name)
-	}
-	return names
 }
 
 // conclude fills in the findings and the conclusion.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -110,6 +111,19 @@ func TestAnswersAreFoundAndReplaced(t *testing.T) {
 		f.find(h.Value[0], value, h.Value[0], -1, nil)
 		if got := strings.Join(found, " "); got != c.answers || strings.Join(replaced, " ") != c.replaced {
 			t.Errorf("%s → %s: %s, and %s; want %s, and %s", c.given, c.value, got, replaced, c.answers, c.replaced)
+		}
+	}
+}
+
+// Every finding but those of models of one's own and of crashes on few keys, which have tests below, has a case.
+func TestEveryFindingHasACase(t *testing.T) {
+	text, err := os.ReadFile("testdata/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if name := c.name; name != "refuses-nothing" && name != "crashes-together" && !strings.Contains(string(text), "\n"+name+": ") {
+			t.Errorf("no case has %s", name)
 		}
 	}
 }
