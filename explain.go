@@ -179,7 +179,7 @@ func pairsHint() string {
 // pairs of independent keys, or that values are written in one form and read in another.
 func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
-	if allPairs(h) {
+	if h.AllTuples() {
 		return pairsHint()
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
@@ -358,32 +358,6 @@ func written(ops *models.Operations, value int32) bool {
 		}
 	}
 	return false
-}
-
-// allPairs reports whether every value is a vector of two elements. The value of a cas must be a key and [old new],
-// or [key old new].
-func allPairs(h *jepsen.History) bool {
-	cas := h.Values.InternKeyword("cas")
-	pairs := 0
-	for op, inv := range h.Invocation {
-		value := h.OpValue(jepsen.Operation(op))
-		if value == edn.Nil {
-			continue
-		}
-		if items := h.Values.Items(value); h.F[inv] == cas && len(items) == 3 && h.Values.Kind(value) == edn.KindVector {
-			pairs++ // [key old new]
-			continue
-		}
-		if !isPair(h.Values, value) || h.F[inv] == cas && !isPair(h.Values, h.Values.Items(value)[1]) {
-			return false
-		}
-		pairs++
-	}
-	return pairs > 1
-}
-
-func isPair(v *edn.Values, id edn.ID) bool {
-	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }
 
 // addHint adds a hint after those that a result has.

@@ -144,7 +144,7 @@ func (c *checking) depends(other *checking) {
 func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence string) {
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
-		if c.ops.Model.Traits().IsRegister && allPairs(c.h) {
+		if c.ops.Model.Traits().IsRegister && c.h.AllTuples() {
 			c.like = pairsHint()
 		}
 	}

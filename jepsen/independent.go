@@ -148,6 +148,32 @@ func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 	return 0, 0, false
 }
 
+// AllTuples says whether every value that counts is a tuple, as if there were independent
+// keys. The value of a :cas has to be a key and [old new], or [key old new].
+func (h *History) AllTuples() bool {
+	cas := h.Values.InternKeyword("cas")
+	tuples := 0
+	for op, inv := range h.Invocation {
+		value := h.OpValue(Operation(op))
+		if value == edn.Nil {
+			continue
+		}
+		if items := h.Values.Items(value); h.F[inv] == cas && len(items) == 3 && h.Values.Kind(value) == edn.KindVector {
+			tuples++ // [key old new]
+			continue
+		}
+		if !isPair(h.Values, value) || h.F[inv] == cas && !isPair(h.Values, h.Values.Items(value)[1]) {
+			return false
+		}
+		tuples++
+	}
+	return tuples > 1
+}
+
+func isPair(v *edn.Values, id edn.ID) bool {
+	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
+}
+
 // sort puts the keys in order: numbers by size, then everything else by text.
 func (k *Keyed) sort() {
 	v := k.Unwrapped.Values

@@ -149,7 +149,7 @@ func valuesOf(command, flag string) []string {
 		}
 		return modelNames()
 	case "output":
-		return outputs.Names(map[string][]outputs.Output{"check": outputs.Check(), "merge": outputs.Merge(), "compare": outputs.Compare()}[command])
+		return outputs.Names(map[string][]outputs.Output{"check": outputs.Check(), "merge": outputs.Merge(), "compare": outputs.Compare(), "doctor": examinations()}[command])
 	case "bug":
 		return kindNames(gen.LongKinds())
 	case "from":

@@ -103,3 +103,9 @@ func TestTroubleshooting(t *testing.T) {
 		t.Errorf("only %d sessions were found", sessions)
 	}
 }
+
+func TestTheGuideToTheDoctor(t *testing.T) {
+	if _, sessions := asTold(t, "docs/doctor.md"); sessions < 2 {
+		t.Errorf("only %d sessions were found", sessions)
+	}
+}

@@ -164,6 +164,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			mergeCommand(stdout, stderr, status),
 			verifyCommand(stdout, stderr, status),
 			compareCommand(stdout, stderr, status),
+			doctorCommand(stdout, stderr, status),
 			convertCommand(stdout, stderr),
 			renderCommand(stdout, stderr),
 			genCommand(stdout, stderr),

@@ -69,6 +69,8 @@ const (
 	panicked
 	agree
 	disagree
+	healthy
+	weak
 	knossosUnknown
 	notComparable
 	interrupted // also counts as unknown
@@ -81,7 +83,7 @@ const (
 )
 
 // inSummary is what a summary calls an outcome.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "vacuous", ""}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "healthy", "weak", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -102,11 +104,11 @@ func (t *tally) status() int {
 	switch {
 	case t.of[panicked] > 0:
 		return exitBug
-	case t.of[invalid]+t.of[disagree] > 0:
+	case t.of[invalid]+t.of[disagree]+t.of[weak] > 0:
 		return exitInvalid
 	case t.of[unreadable]+t.of[unwritten]+t.of[warned] > 0:
 		return exitUsage
-	case t.of[unknown] > 0, t.of[valid]+t.of[agree] == 0:
+	case t.of[unknown] > 0, t.of[valid]+t.of[agree]+t.of[healthy] == 0:
 		return exitUnknown
 	}
 	return exitValid

@@ -37,7 +37,7 @@ func TestTheLibraryNamesNoFlags(t *testing.T) {
 // isLibrary reports whether a file belongs to what a program in Go can call: not to the command, and not to packages that only the
 // command and tests use.
 func isLibrary(path string) bool {
-	for _, other := range []string{"cmd/", "tools/", "contrib/", "internal/option/", "internal/usage/", "internal/campaign/", "internal/gen/", "internal/memory/"} {
+	for _, other := range []string{"cmd/", "tools/", "contrib/", "internal/option/", "internal/usage/", "internal/campaign/", "internal/gen/", "internal/memory/", "internal/doctor/"} {
 		if strings.HasPrefix(path, other) {
 			return false
 		}
