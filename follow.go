@@ -171,8 +171,13 @@ func (f *follower) look(h *jepsen.History) bool {
 	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
 	f.last = nil
-	if r, err := Check(ctx, h, f.spec, f.options); err == nil && r.Verdict != jepsen.Unknown {
-		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
+	if r, err := Check(ctx, h, f.spec, f.options); err == nil { // what cannot be read yet may become readable; if not, the last check reports it
+		if f.options.Looked != nil {
+			f.options.Looked(r)
+		}
+		if r.Verdict != jepsen.Unknown {
+			f.last = r
+		}
 	}
 	failed := f.last != nil && f.last.Verdict == jepsen.Invalid && !f.ahead
 	if !failed || len(f.open) == 0 {
