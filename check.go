@@ -50,7 +50,8 @@ type Options struct {
 	// Held, unless nil, follows the number of configurations that the search holds.
 	Held *atomic.Int64
 	// Looked, unless nil, is called by Follow with the result of each look. Its history grows once Looked has returned.
-	// If the result is Invalid, operations that return later may still explain it.
+	// If the result is Invalid, operations that return later may still explain it. If the model cannot read the history
+	// so far, the cause is jepsen.Unreadable.
 	Looked func(*report.Result)
 }
 

@@ -41,6 +41,7 @@ var floors = [][]string{
 	{"internal/shards"},
 	{"internal/batch"},
 	{""},
+	{"internal/serve"},
 	{"cmd"},
 }
 

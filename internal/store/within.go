@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
 )
@@ -32,6 +33,12 @@ func FindRun(root *os.Root, folder string, names []string) (Source, bool) {
 
 // IsRunFolder says whether a folder has a name that Jepsen gives to a run, which is a time.
 func IsRunFolder(name string) bool { return timestamp.MatchString(name) }
+
+// IsHistory says whether a file is the history of a run by its name, compressed or not.
+func IsHistory(name string) bool {
+	name, _ = files.PackedName(name)
+	return isRun(name)
+}
 
 var errIrregular = errors.New("it is not a regular file")
 
