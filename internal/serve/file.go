@@ -119,7 +119,7 @@ func (s *Server) folder(w http.ResponseWriter, run *run, root *os.Root, name str
 	entries, _ := dir.ReadDir(maxNames)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	at := path.Join(run.path, name)
-	l := page.List{Title: path.Join(s.root.Name(), at), Columns: []string{"file", "", "size", "changed", ""}}
+	l := page.List{Title: path.Join(s.root.Name(), at), Columns: []string{"file", "", "bytes", "changed", ""}}
 	l.Links = []page.Link{{Name: "all runs", Address: "/"}, {Name: "this run", Address: address("run", run.path)}}
 	if name != "." {
 		l.Links = append(l.Links, page.Link{Name: "the folder above", Address: address("files", path.Dir(at))})
