@@ -140,6 +140,11 @@ func (x *follower) run(ctx context.Context, f *facts) {
 	if _, x.stopped = now.followed(); x.stopped == (fileStamp{}) {
 		x.stopped.changed = -1
 	}
+	if err == nil && ctx.Err() == nil { // lists go on to say this once the run does not grow anymore
+		last := x.state
+		last.read = now.read()
+		x.r.checked.Store(&last)
+	}
 	x.mu.Unlock()
 	if ctx.Err() != nil { // no client asks about it, or another run needs its place
 		x.s.live.Lock()
@@ -247,9 +252,10 @@ func (x *follower) check(ctx context.Context, j *batch.Job, name string, inferre
 func (x *follower) looked(ctx context.Context, r *report.Result, certain bool) {
 	state := newChecked(r, stamp{})
 	switch {
+	case certain:
 	case r.Verdict == jepsen.Valid:
 		state.word = "valid so far"
-	case r.Verdict == jepsen.Invalid && !certain:
+	case r.Verdict == jepsen.Invalid:
 		state.class, state.word = "unknown", "fails so far"
 		state.sentence = "operations that return later may still explain this: " + state.sentence
 	}
