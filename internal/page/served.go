@@ -81,6 +81,9 @@ func (f *frame) serve(s *Served) {
 	f.Served, f.Policy, f.ServedScript = s, ServedPolicy, template.JS(servedScript)
 }
 
+// Prepare does what would make the first page take longer than others.
+func Prepare() { WriteList(io.Discard, List{}) }
+
 // List is a page of a server that lists runs or files.
 type List struct {
 	Served

@@ -24,6 +24,7 @@ type facts struct {
 	outcome store.Outcome
 	wrong   string // why the results cannot be read
 	gone    bool   // there is no such folder, or it cannot be read
+	unknown bool   // the folder has not been looked into
 }
 
 // stamp identifies the content of a run's folder. Two stamps are equal if nothing that a check reads has changed.

@@ -17,8 +17,12 @@ import (
 	"clew/jepsen"
 )
 
-// rowsPerPage is how many runs a page lists.
-const rowsPerPage = 50
+// rowsPerPage is how many runs a page lists. A page looks into their folders for lookPatience; if that is not enough, it
+// asks again for the others.
+const (
+	rowsPerPage  = 50
+	lookPatience = 60 * time.Millisecond
+)
 
 // question is what a list is asked for.
 type question struct {
@@ -119,7 +123,12 @@ func (s *Server) choose(r *http.Request, q question) chosen {
 	c.of, c.pages = len(fit), max(1, (len(fit)+rowsPerPage-1)/rowsPerPage)
 	c.number = min(q.number, c.pages)
 	for _, run := range fit[(c.number-1)*rowsPerPage : min(c.number*rowsPerPage, len(fit))] {
-		f := s.look(r.Context(), run)
+		f := run.facts.Load()
+		if late := time.Since(now) > lookPatience; !late {
+			f = s.look(r.Context(), run)
+		} else if f == nil {
+			f, c.done = &facts{unknown: true}, false
+		}
 		row, live := s.row(run, f, now)
 		c.rows, c.done = append(c.rows, row), c.done && !live
 	}
@@ -222,6 +231,8 @@ func (s *Server) row(r *run, f *facts, now time.Time) (row page.Row, live bool) 
 		}
 	}
 	switch {
+	case f.unknown:
+		row.Word = "…"
 	case f.gone:
 		row.Word, row.Link = "not a folder", ""
 	case c != nil:

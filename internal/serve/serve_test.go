@@ -124,16 +124,21 @@ func (x *site) state(path string) (s page.State) {
 }
 
 // whole reports whether a list is whole. If it is not, whole waits a little.
-func (x *site) whole(path string) bool {
+func (x *site) whole(path string) bool { return x.list(path) != "" }
+
+// list returns a list, or "" if it is not whole yet.
+func (x *site) list(path string) string {
 	a := x.get(path)
 	if a.status != http.StatusOK {
 		x.tb.Fatal(a.body)
 	}
-	if strings.Contains(a.body, "have been looked at so far") || strings.Contains(a.body, "still being listed") {
-		time.Sleep(time.Millisecond)
-		return false
+	for _, not := range []string{"have been looked at so far", "still being listed", ">…<"} {
+		if strings.Contains(a.body, not) {
+			time.Sleep(time.Millisecond)
+			return ""
+		}
 	}
-	return true
+	return a.body
 }
 
 // await waits until something holds.
@@ -193,9 +198,10 @@ func small(tb testing.TB) string {
 // lines returns the lines of a list of runs, as text without markup.
 func (x *site) lines(path string) (lines []string) {
 	x.tb.Helper()
-	for !x.whole(path) {
+	body := ""
+	for body == "" {
+		body = x.list(path)
 	}
-	body := x.get(path).body
 	for _, row := range regexp.MustCompile(`(?s)<tr data-row=.*?</tr>`).FindAllString(body, -1) {
 		row = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(strings.ReplaceAll(row, "</td>", " | "), " ")
 		lines = append(lines, html.UnescapeString(strings.TrimRight(strings.Join(strings.Fields(row), " "), "| ")))

@@ -74,6 +74,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.ctx, s.end = context.WithCancel(ctx)
 	s.Checker.Watch(s.ctx)
 	s.background.Go(func() { s.index.list(s.ctx) })
+	s.background.Go(page.Prepare)
 	return s, nil
 }
 
