@@ -28,7 +28,7 @@ const (
 // changed less than settling before it was listed may have changed again since, without a new time.
 const (
 	listPause    = time.Second
-	listPatience = 100 * time.Millisecond
+	listPatience = 50 * time.Millisecond
 	partPause    = 50 * time.Millisecond
 	settling     = 2 * time.Second
 )
