@@ -50,6 +50,10 @@ type Options struct {
 	Passed *atomic.Int64
 	// Held, unless nil, follows the number of configurations that the search holds.
 	Held *atomic.Int64
+	// Looked, unless nil, is called by Follow with the result of each look. Its history grows once Looked has returned.
+	// If the result is Invalid, operations that return later may still explain it. If the model cannot read the history
+	// so far, the cause is jepsen.Unreadable.
+	Looked func(*report.Result)
 }
 
 // Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.

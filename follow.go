@@ -171,9 +171,11 @@ func (f *follower) look(h *jepsen.History) bool {
 	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
 	f.last = nil
-	if r, err := Check(ctx, h, f.spec, f.options); err == nil && r.Verdict != jepsen.Unknown {
+	r, err := Check(ctx, h, f.spec, f.options)
+	if err == nil && r.Verdict != jepsen.Unknown {
 		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
 	}
+	f.tell(h, r, err)
 	failed := f.last != nil && f.last.Verdict == jepsen.Invalid && !f.ahead
 	if !failed || len(f.open) == 0 {
 		f.alarmed = start
@@ -190,6 +192,17 @@ func (f *follower) look(h *jepsen.History) bool {
 	took := time.Since(start)
 	f.next = start.Add(took + max(shortPause, lookShare*took))
 	return f.found == nil
+}
+
+// tell passes on what a look found.
+func (f *follower) tell(h *jepsen.History, r *report.Result, err error) {
+	if f.options.Looked == nil {
+		return
+	}
+	if err != nil {
+		r = &report.Result{File: h.File, Model: f.spec.Name, Init: f.spec.Init, Cause: jepsen.Unreadable, Error: Placed(h, err).Error()}
+	}
+	f.options.Looked(r)
 }
 
 // waits reports whether some operation that was open at a failure has not returned yet.

@@ -168,6 +168,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			convertCommand(stdout, stderr),
 			renderCommand(stdout, stderr),
 			genCommand(stdout, stderr),
+			serveCommand(stdout, stderr),
 			modelsCommand(stdout, stderr, status),
 			completionCommand(stdout),
 			manCommand(stdout),

@@ -41,7 +41,7 @@ var floors = [][]string{
 	{"internal/shards"},
 	{"internal/batch"},
 	{""},
-	{"internal/doctor"},
+	{"internal/doctor", "internal/serve"},
 	{"cmd"},
 }
 

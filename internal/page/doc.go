@@ -17,6 +17,7 @@
 //
 // A page has at most MaxBytes, regardless of the length of the history. It holds
 // the operations of the window and as many around it as there is room for. It
-// counts all others for the strip. Values are always shortened text. The page's
+// counts all others for the strip. WriteServed writes the same page with the links of a server,
+// and WriteList a list of runs or files. Values are always shortened text. The page's
 // Content-Security-Policy allows only the script of this package to run.
 package page

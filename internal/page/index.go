@@ -25,6 +25,7 @@ type index struct {
 }
 
 type entry struct {
+	ID            string // on a page of a server
 	Name, Link    string
 	Verdict, Word string
 	Cells         []string
@@ -34,7 +35,7 @@ type entry struct {
 
 func newEntry(name, link string, v jepsen.Verdict, sentence string) entry {
 	e := entry{Name: text.Shorten(text.Line(name), maxName), Link: link, Sentence: text.Shorten(text.Line(sentence), maxName)}
-	e.Verdict, e.Word = verdictOf(v)
+	e.Verdict, e.Word = VerdictOf(v)
 	e.rank = slices.Index([]jepsen.Verdict{jepsen.Invalid, jepsen.Unknown, jepsen.Valid}, v)
 	return e
 }

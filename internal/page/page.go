@@ -46,7 +46,7 @@ var style = func() string {
 var script string
 
 // pages is parsed only if there is a page to write.
-var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
+var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup + servedMarkup)) })
 
 // policy lets a page run its own script and use its own style, and nothing else.
 var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
@@ -63,6 +63,9 @@ type frame struct {
 	Policy string
 	Style  template.CSS
 	Script template.JS
+
+	Served       *Served // nil if the page is a file
+	ServedScript template.JS
 }
 
 func newFrame(title string) frame {
@@ -83,8 +86,8 @@ type heading struct {
 	Notes                        []string // why it is unknown, what is missing
 }
 
-// verdictOf returns a verdict as the name of a class, and as a word.
-func verdictOf(v jepsen.Verdict) (class, word string) {
+// VerdictOf returns a verdict as the name of a class, and as a word.
+func VerdictOf(v jepsen.Verdict) (class, word string) {
 	switch v {
 	case jepsen.Valid:
 		return "valid", "valid"
@@ -96,7 +99,7 @@ func verdictOf(v jepsen.Verdict) (class, word string) {
 
 func newHeading(r *report.Result) heading {
 	h := heading{File: text.Shorten(text.Line(r.File), maxName)}
-	h.Verdict, h.Word = verdictOf(r.Verdict)
+	h.Verdict, h.Word = VerdictOf(r.Verdict)
 	h.Summary = text.Line(r.Summary())
 	note := func(s string) {
 		if s != "" {
@@ -115,7 +118,15 @@ func newHeading(r *report.Result) heading {
 // Write writes a page about a result with any verdict. If the context ends early,
 // the error is its cause. Linear time in the history, with a small factor.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o report.WindowOptions) error {
-	d := document{frame: newFrame(text.Shorten(text.Line(r.File), maxName)), Head: newHeading(r)}
+	return newDocument(r).fill(ctx, w, r, o)
+}
+
+func newDocument(r *report.Result) *document {
+	return &document{frame: newFrame(text.Shorten(text.Line(r.File), maxName)), Head: newHeading(r)}
+}
+
+// fill puts everything about a result into the page, and writes it.
+func (d *document) fill(ctx context.Context, w io.Writer, r *report.Result, o report.WindowOptions) error {
 	if r.Keys != nil {
 		d.Index, d.Sections = newKeyIndex(r)
 	}

@@ -180,7 +180,7 @@ func (s Source) Checked(ctx context.Context, memory int64) *Checked {
 		}
 		defer in.Close()
 		return ReadChecked(limits.Whole(ctx, in, memory))
-	case s.open != nil:
+	case s.open != nil && !s.local:
 		return nil
 	case filepath.Base(s.Path) == "test.jepsen":
 		return s.checkedInTest(ctx, memory)

@@ -9,11 +9,12 @@
 //
 // FindFS does the same in any file system, and FindIn in a file or archive that the caller opens.
 // FindAmong chooses among names that the caller has listed, such as the objects below a prefix.
+// FindRun finds the history of one run, and never leaves the store.
 //
 // ReadClaims reads a run's results.edn, ReadTestClaims the results in its test.jepsen, and ReadTable
 // a table of verdicts. All return claims, which clew.Compare compares with its own results.
 //
-// find.go walks folders, and elsewhere.go other file systems; archive.go, tar.go and zip.go read
+// find.go walks folders, and elsewhere.go other file systems, or one run; archive.go, tar.go and zip.go read
 // archives. choose.go chooses the histories among the names, and skipped.go says what looks like
 // one and is not read. source.go opens a history, and testbeside.go compares it with the test.jepsen
 // beside it. claims.go, checked.go and verdicts.go read what others have said of it. reading.go and

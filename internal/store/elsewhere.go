@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"clew/internal/files"
@@ -88,3 +90,42 @@ func among(root string, names []string, others []hidden, open func(name string) 
 
 // SkippedAmong says what FindAmong skips although it has the name of a history.
 func SkippedAmong(names []string) []string { return skippedAmong(names, nil) }
+
+// FindRun returns the history of a run: the folder with a name below root, whose regular files the caller has listed.
+// It returns false if the folder has none. Reading the history never leads out of root, even if links do.
+func FindRun(root *os.Root, folder string, names []string) (Source, bool) {
+	at := path.Join(filepath.ToSlash(root.Name()), folder)
+	found := sources(names, nil, func(name string) Source {
+		s := stored(at, name)
+		s.local = true
+		s.open = func(context.Context) (io.ReadCloser, error) { return OpenRegular(root, path.Join(folder, name)) }
+		return s
+	})
+	if len(found) == 0 {
+		return Source{Path: at}, false
+	}
+	return found[0], true
+}
+
+// IsRunFolder says whether a folder has a name that Jepsen gives to a run, which is a time.
+func IsRunFolder(name string) bool { return timestamp.MatchString(name) }
+
+// IsHistory says whether a file is the history of a run by its name, compressed or not.
+func IsHistory(name string) bool {
+	name, _ = files.PackedName(name)
+	return isRun(name)
+}
+
+var errIrregular = errors.New("it is not a regular file")
+
+// OpenRegular opens a regular file below root. It would have to wait for anything else, such as a pipe.
+func OpenRegular(root *os.Root, name string) (*os.File, error) {
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Open(name)
+}

@@ -34,6 +34,7 @@ type Source struct {
 
 	archive string  // the file that it is a member of
 	open    opener  // nil: Path is a file of this machine, or "-"
+	local   bool    // open opens a file of this machine
 	test    *Source // the test.jepsen beside the history of a run, nil if there is none
 	unread  string  // why something beside it that is called test.jepsen does not count, or ""
 

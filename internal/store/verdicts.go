@@ -2,14 +2,17 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"clew/edn"
+	"clew/internal/limits"
 	"clew/jepsen"
 )
 
@@ -89,4 +92,50 @@ func index(fields []string) map[string]int {
 		at[f] = i
 	}
 	return at
+}
+
+// Outcome is what the results of a test say about all of it.
+type Outcome struct {
+	Verdict jepsen.Verdict   // :valid?
+	Clew    []jepsen.Verdict // what clew's plugin says of each history or key that it checked
+	Count   int64            // how many operations returned, 0 if that is not known
+}
+
+// ReadOutcome reads a results.edn of a run, until the context is done. memory, if not 0, bounds what is read.
+func ReadOutcome(ctx context.Context, root *os.Root, name string, memory int64) (o Outcome, err error) {
+	f, err := OpenRegular(root, name)
+	if err != nil {
+		return o, err
+	}
+	defer f.Close()
+	limited := &io.LimitedReader{R: limits.Whole(ctx, f, memory), N: maxResults + 1}
+	text, err := io.ReadAll(limited)
+	if err != nil {
+		return o, err
+	}
+	if limited.N == 0 {
+		return o, limits.ErrOutOfMemory
+	}
+	v := edn.NewValues()
+	results, err := v.ParseLenient(text)
+	if err != nil {
+		return o, err
+	}
+	c := claimsIn(results, v)
+	switch valid, _ := c.get(results, "valid?"); valid {
+	case edn.True:
+		o.Verdict = jepsen.Valid
+	case edn.False:
+		o.Verdict = jepsen.Invalid
+	}
+	if stats, ok := c.get(results, "stats"); ok {
+		count, _ := c.get(stats, "count")
+		o.Count, _ = v.Int(count)
+	}
+	for _, claim := range c.found {
+		if strings.HasPrefix(claim.By, "clew") {
+			o.Clew = append(o.Clew, claim.Verdict)
+		}
+	}
+	return o, nil
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+	"clew/internal/batch"
+	"clew/internal/memory"
+	"clew/internal/serve"
+	"clew/internal/store"
+	"clew/internal/watchdog"
+	"clew/jepsen"
+	"clew/report"
+)
+
+const serveHelp = `Shows a Jepsen store to a browser, as lein run serve does: all runs, the newest
+first, with clew's verdicts and Jepsen's. The page of a run is what clew check --html
+writes. A run is checked when its page is opened, and a run that still grows again
+and again. clew serve only reads: it writes nothing into the store.
+
+Only this machine can open the pages, unless --addr names another address. There
+are no passwords: use another address only where all may read the store.
+
+Examples:
+   clew serve store/                        # then open http://127.0.0.1:8080
+   clew serve --addr 127.0.0.1:0 store/     # picks a free port, and prints it
+   clew serve --model cas-register --time-limit 5m store/
+   clew serve --models tests.edn --memory-limit 4GB store/
+   clew check --html-dir pages/ store/      # files instead of a server
+
+Exit status: 0 after SIGINT or SIGTERM, or 254 for bad arguments, if the store cannot
+be read, or if the port is taken.`
+
+// servedLimit is the time limit of a check, unless there is another one: a browser waits for it.
+const servedLimit = time.Minute
+
+func serveCommand(stdout, stderr io.Writer) *cli.Command {
+	limited := searchFlags()
+	for _, f := range limited {
+		if d, ok := f.(*cli.DurationFlag); ok {
+			d.Value, d.DefaultText = servedLimit, servedLimit.String()
+		}
+	}
+	return &cli.Command{
+		Name:        "serve",
+		Usage:       "show a store to a browser",
+		ArgsUsage:   "STORE",
+		Description: serveHelp,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8080", Usage: "listen at `HOST:PORT`; port 0 picks a free one"},
+			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map as for clew check"},
+		}, modelFlags(), limited),
+		Action: func(c *cli.Context) error {
+			return (&runner{stdout: stdout, stderr: stderr}).serve(c)
+		},
+	}
+}
+
+// serve shows a store until a signal comes.
+func (r *runner) serve(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return fmt.Errorf("serve takes the folder of a store, found %d arguments; clew serve --help shows how", c.NArg())
+	}
+	var err error
+	if r.reading, err = store.NewReading(given(c)); err != nil {
+		return err
+	}
+	if r.options, r.Memory, err = searchOptions(c); err != nil {
+		return err
+	}
+	r.TimeLimit = r.options.TimeLimit
+	if r.models, err = givenModels(c.Context, c, r.Memory); err != nil {
+		return err
+	}
+	r.Decide = r.decided
+	memory.Sparing() // tests may run on this machine
+	s, err := serve.New(c.Context, serve.Options{Store: c.Args().First(), Checker: &r.Checker, Job: r.found, Follow: r.follow, Log: r.stderr})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l, err := serve.Listen(c.String("addr"))
+	if err != nil {
+		return fmt.Errorf("--addr %s: %w", c.String("addr"), err)
+	}
+	defer l.Close()
+	if _, err := fmt.Fprintf(r.stdout, "clew serves %s at http://%s/\n", c.Args().First(), l.Addr()); err != nil {
+		return err
+	}
+	watchdog.Of(c.Context).Knows(func() int { return exitValid })
+	return s.Serve(c.Context, l)
+}
+
+// follow follows the history of a job for a server.
+func (r *runner) follow(ctx context.Context, in io.Reader, name string, j *batch.Job, how jepsen.Options, idle time.Duration, looked func(*report.Result)) (*report.Result, error) {
+	o := r.optionsOf(j.Reading)
+	o.Looked = looked
+	return clew.Follow(ctx, in, name, how, j.Spec, o, idle)
+}
