@@ -39,9 +39,8 @@ Examples:
    clew doctor --independent --output json store/ | jq -r '.findings[].finding'
    clew gen --model stack --processes 1 | clew doctor --model stack -
 
-Exit status: 0 nothing weakens the test, 1 something does, 2 not decided, 254 bad
-arguments or unreadable input, 255 a bug in clew; the first that applies of 255, 1,
-254, 2, 0.`
+Exit status: 0 whatever was found, 254 bad arguments, unreadable input or a signal,
+255 a bug in clew.`
 
 // doctorTime bounds the examination of a history unless --time-limit does.
 const doctorTime = 10 * time.Second
@@ -126,7 +125,14 @@ func (k *physician) run(ctx context.Context, paths []string) (int, error) {
 	if k.output.Summary && len(jobs) > 1 {
 		k.summarize(ctx, k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), healthy, weak, unknown, unreadable)+"\n")
 	}
-	return k.status(), nil
+	switch status := k.status(); {
+	case status == exitUnknown && k.tally.of[interrupted] > 0:
+		return exitUsage, nil
+	case status == exitUnknown:
+		return exitValid, nil
+	default:
+		return status, nil
+	}
 }
 
 // examined reads a history as clew check does, and examines it.

@@ -104,11 +104,11 @@ func (t *tally) status() int {
 	switch {
 	case t.of[panicked] > 0:
 		return exitBug
-	case t.of[invalid]+t.of[disagree]+t.of[weak] > 0:
+	case t.of[invalid]+t.of[disagree] > 0:
 		return exitInvalid
 	case t.of[unreadable]+t.of[unwritten]+t.of[warned] > 0:
 		return exitUsage
-	case t.of[unknown] > 0, t.of[valid]+t.of[agree]+t.of[healthy] == 0:
+	case t.of[unknown] > 0, t.of[valid]+t.of[agree]+t.of[healthy]+t.of[weak] == 0:
 		return exitUnknown
 	}
 	return exitValid
