@@ -221,7 +221,7 @@ func TestAdviceFitsTheModel(t *testing.T) {
 		{models.Spec{Name: "java-queue"}, ":size, which only a search decides. To have the next run decided: use each value only once; check :offer", []string{"differ"}},
 		{models.Spec{Name: "counting-semaphore"}, "use more semaphores with fewer operations each, or set a higher limit.", []string{"only once", "differ"}},
 		{models.Spec{Name: "stack"}, "use each value only once; use more keys with fewer operations each, or set a higher limit.", nil},
-		{models.Own(starModel(t, "cas-register")), "make the steps faster; declare the parts of the state, if it has several (partition), or set a higher limit.", []string{"only once", "differ", "more keys"}},
+		{models.Own(starModel(t, "cas-register")), "make the steps faster; keep states few and small, for example by emptying what they hold now and then; declare the parts of the state, if it has several (partition), or set a higher limit.", []string{"only once", "differ", "more keys"}},
 	} {
 		var text strings.Builder
 		o := gen.LongOptions{Model: strings.TrimSuffix(c.spec.Name, ".star"), Operations: 3000, Processes: 5, Values: 4, Seed: 1, Crashes: 0.02}

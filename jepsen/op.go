@@ -100,7 +100,7 @@ func (h *History) Call(op Operation) string {
 	if h.AnswersTo(op) {
 		add(text.Shorten(h.Values.Text(h.Value[inv]), maxAsked) + " →")
 	}
-	if value != edn.Nil {
+	if value != edn.Nil || h.AnswersTo(op) {
 		s += " " + h.Values.Text(value)
 	}
 	return text.Middle(s, most)
@@ -113,7 +113,7 @@ const maxAsked = 16
 // argument, nor fill in what is nil in it, nor have it in front, as [n new] has n.
 func (h *History) AnswersTo(op Operation) bool {
 	given, value := h.Value[h.Invocation[op]], h.OpValue(op)
-	return given != edn.Nil && value != edn.Nil && !h.shows(value, given)
+	return given != edn.Nil && h.Status[op] == Succeeded && !h.shows(value, given)
 }
 
 // shows says whether a value shows another one: it is equal to it, is that with nils filled in, or begins with it.

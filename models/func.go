@@ -174,7 +174,7 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 
 // hard says what helps a search whose states and steps are those of somebody else.
 func (f Func[S]) hard() Hard {
-	h := Hard{Change: []string{"make the steps faster"}}
+	h := Hard{Change: []string{"make the steps faster", "keep states few and small, for example by emptying what they hold now and then"}}
 	if f.Partition != nil {
 		h.Change = append(h.Change, "use more keys with fewer operations each")
 	} else {

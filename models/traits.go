@@ -132,6 +132,8 @@ type Hard struct {
 	Why string
 	// Change says what to change in the test, such as "touch fewer keys in a transaction".
 	Change []string
+	// Once comes before Change if some updates are alike: "use each value only once".
+	Once string
 }
 
 // Partition is for a model in which every operation touches only one part of the state. A history is linearizable if

@@ -35,7 +35,7 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 		words += " ?"
 	case gives && (value == edn.Nil || v.Kind(value) == edn.KindKeyword && v.Str(value) == "empty"):
 		words += " → empty"
-	case value == edn.Nil && !slices.Contains(reads, name):
+	case value == edn.Nil && !slices.Contains(reads, name) && !h.AnswersTo(op):
 	case strings.HasPrefix(name, "cas") && isList(v, value) && len(items) >= 2:
 		words += " " + change(v, items)
 	case name == "transfer" && v.Kind(value) == edn.KindMap:
@@ -59,7 +59,7 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 func CallOf(h *jepsen.History, op jepsen.Operation) string {
 	call := h.Call(op)
 	name := short(h.Values, h.F[h.Invocation[op]])
-	if h.Status[op] == jepsen.Succeeded && h.OpValue(op) == edn.Nil && (name == "write" || slices.Contains(reads, name)) {
+	if h.Status[op] == jepsen.Succeeded && h.OpValue(op) == edn.Nil && !h.AnswersTo(op) && (name == "write" || slices.Contains(reads, name)) {
 		call += " nil"
 	}
 	return call

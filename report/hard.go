@@ -105,6 +105,9 @@ func (h *Hard) advice() (advice []string) {
 	}
 	switch {
 	case h.Model != nil:
+		if h.Model.Once != "" && h.Distinct < h.Updates {
+			advice = append(advice, h.Model.Once)
+		}
 		advice = append(advice, h.Model.Change...)
 	case h.Ambiguous != "" || h.Values && h.repeats():
 		advice = append(advice, "use each value only once", moreKeys)

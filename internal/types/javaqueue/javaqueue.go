@@ -151,7 +151,7 @@ func (m *javaQueue) shape() models.Shape {
 
 // hard names the operations that only a search decides.
 func (m *javaQueue) hard() models.Hard {
-	h := models.Hard{Change: []string{"use each value only once", "use more queues with fewer operations each"}}
+	h := models.Hard{Once: "use each value only once", Change: []string{"use more queues with fewer operations each"}}
 	switch {
 	case m.beyond:
 		h.Why = "operations other than :offer, :poll, :peek and :size, which only a search decides"
@@ -159,7 +159,7 @@ func (m *javaQueue) hard() models.Hard {
 		h.Why = ":size, which only a search decides"
 	}
 	if h.Why != "" {
-		h.Change[1] = "check :offer, :poll and :peek in a test of their own, with few of the other operations in another"
+		h.Change[0] = "check :offer, :poll and :peek in a test of their own, with few of the other operations in another"
 	}
 	return h
 }
