@@ -356,14 +356,8 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 	return fmt.Errorf("it ends in %s, not in the model's words", end.Why)
 }
 
-// resultMap checks that the EDN reads back and has the contract's keys.
-func (e *evidence) resultMap() error {
-	text := e.r.EDN()
-	v := e.values
-	id, err := v.Parse([]byte(text), edn.Pos{Line: 1, Col: 1})
-	if err != nil {
-		return fmt.Errorf("%w in %s", err, text)
-	}
+// mapKeys returns the keys of the result map.
+func (e *evidence) mapKeys() string {
 	want := ":analyzer :configs :final-paths :model :stats :valid? :verified?"
 	if e.r.Verdict == jepsen.Invalid {
 		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid? :verified?"
@@ -380,6 +374,18 @@ func (e *evidence) resultMap() error {
 	if e.r.Spec.Reading() != "" {
 		want = strings.Replace(want, ":stats", ":reading :stats", 1)
 	}
+	return want
+}
+
+// resultMap checks that the EDN reads back and has the contract's keys.
+func (e *evidence) resultMap() error {
+	text := e.r.EDN()
+	v := e.values
+	id, err := v.Parse([]byte(text), edn.Pos{Line: 1, Col: 1})
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, text)
+	}
+	want := e.mapKeys()
 	if got := keysOf(v, id); got != want {
 		return fmt.Errorf("the result map has the keys %s, not %s", got, want)
 	}
