@@ -231,22 +231,21 @@ func (m *bound) size(state) int {
 }
 
 // step calls the function of an operation. A state does not keep the order of its dicts and sets, so if it has any, step
-// also calls the function with the reverse order, and fails if that makes a difference.
+// also calls the function with other orders, and fails if that makes a difference.
 func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
-	before, reversed := m.orders(s)
+	before, others := m.orders(s)
 	next, refusal, err := m.call(f, before, c)
 	if err != nil {
 		return nil, err
 	}
-	if reversed == nil {
-		return next, refusal
-	}
-	again, otherwise, err := m.call(f, reversed, c)
-	if err != nil || (refusal == nil) != (otherwise == nil) || !sameStates(next, again) {
-		select {
-		case <-m.stop: // then the second call may have ended early
-		default:
-			return nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), errOrder)
+	for _, other := range others {
+		again, otherwise, err := m.call(f, other, c)
+		if err != nil || (refusal == nil) != (otherwise == nil) || !sameStates(next, again) {
+			select {
+			case <-m.stop: // then this call may have ended early
+			default:
+				return nil, inFile(m.file.path, f.Position()).Errorf("in %s: %w", f.Name(), errOrder)
+			}
 		}
 	}
 	return next, refusal
@@ -254,14 +253,19 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 
 var errOrder = errors.New("what it answers depends on the order of a dict or a set of the state, which clew does not keep; expected the order in a list, or sorted keys")
 
-// orders returns the value of a state, and an equal one with the reverse order of dicts and sets, or nil if that is the same.
-func (m *bound) orders(s state) (value, reversed starlark.Value) {
+// orders returns the value of a state, and equal ones with other orders of its dicts and sets if it has any: the reverse
+// order, and another one if that leaves an element in the middle where it is.
+func (m *bound) orders(s state) (value starlark.Value, others []starlark.Value) {
 	m.states.mu.Lock()
 	defer m.states.mu.Unlock()
 	if m.states.facts[s.number].loose {
-		reversed = m.states.reversed(s.number)
+		reversed, odd := m.states.reversed(s.number, false)
+		if others = append(others, reversed); odd {
+			turned, _ := m.states.reversed(s.number, true)
+			others = append(others, turned)
+		}
 	}
-	return m.states.value(s.number), reversed
+	return m.states.value(s.number), others
 }
 
 // sameStates says whether two lists have the same states, in any order.

@@ -327,21 +327,32 @@ func (t *table) value(n int32) starlark.Value {
 	return v
 }
 
-// reversed returns a frozen value of a number in which dicts and sets have the reverse order. It is equal to the value
-// that value returns.
-func (t *table) reversed(n int32) starlark.Value {
+// reversed returns a frozen value of a number in which dicts and sets have the reverse order, and odd, whether any of
+// them has an odd number of elements. turned moves the first element of the reverse order to its end, so that no element
+// stays in its place in both orders. The value is equal to the one that value returns.
+func (t *table) reversed(n int32, turned bool) (v starlark.Value, odd bool) {
 	x := t.nodes[n]
 	if !t.facts[n].loose {
-		return t.value(n)
+		return t.value(n), false
 	}
 	var items []starlark.Value
+	add := func(n int32) {
+		item, itsOdd := t.reversed(n, turned)
+		items, odd = append(items, item), odd || itsOdd
+	}
+	per := 1
 	for y := x; y.before != empty; y = t.nodes[y.before] {
-		items = append(items, t.reversed(y.a))
-		if y.b != empty {
-			items = append(items, t.reversed(y.b))
+		if add(y.a); y.b != empty {
+			add(y.b)
+			per = 2
 		}
 	}
-	var v starlark.Value
+	if ordered := x.kind == tuple || x.kind == list; !ordered {
+		odd = odd || len(items) > per && len(items)/per%2 == 1
+		if turned {
+			items = slices.Concat(items[per:], items[:per])
+		}
+	}
 	var err error
 	switch x.kind {
 	case dict:
@@ -358,7 +369,7 @@ func (t *table) reversed(n int32) starlark.Value {
 		panic(err) // it has been a set or a dict before
 	}
 	v.Freeze()
-	return v
+	return v, odd
 }
 
 // items returns the items of a number; for a dict, its keys and values in turn.
