@@ -511,7 +511,9 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	if len(r.Configs) > 0 {
 		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
-	if stopped(part.Model, func() { r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), rowsAmong(part, r.Core)) }) {
+	if stopped(part.Model, func() {
+		r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), rowsAmong(part, r.Core), d.why != nil)
+	}) {
 		c.lacks("the story of the failure")
 	}
 	if d.why != nil {

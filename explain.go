@@ -29,7 +29,7 @@ func explain(r *report.Result, others int) string {
 	if last, ok := lastBefore(r).Get(); ok {
 		s += " after " + h.Name(last) + ": " + why
 	} else if r.Story.Alone {
-		s += ": " + report.NothingLeads + " (" + why + ")"
+		s += ": " + report.NoOrder + " (" + why + ")"
 	} else {
 		s += " in the initial state: " + why
 	}

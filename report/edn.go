@@ -399,6 +399,7 @@ func (s *savedResult) read(m edn.Value) bool {
 			r.Story.Sentences = append(r.Story.Sentences, sentence.Go().(string))
 		}
 	}
+	r.Story.Shown = len(r.Story.Sentences) > 2
 	for _, found := range inSentence.FindAllStringSubmatch(r.Explanation, maxNamed) {
 		index, err := strconv.ParseInt(found[1], 10, 64)
 		for _, e := range s.byIndex.of(index) {

@@ -100,21 +100,20 @@ type Story struct {
 	Last jepsen.Maybe[jepsen.Operation]
 	// Alone says that the failing operation cannot happen whatever the others do.
 	Alone bool
-	// Adds says that the story has more than two operations, or one that may not have happened. Must says that one that
-	// had not returned must have happened.
-	Adds, Must bool
+	// Shown says that the story says more than the explanation does.
+	Shown bool
 }
 
-// Told returns the sentences to be read after a result's explanation, which has a pattern or "". They repeat nothing.
-func (s Story) Told(pattern string) []string {
-	if pattern != "" && !s.Must || !s.Adds {
+// ToRead returns the sentences to be read after the explanation.
+func (s Story) ToRead() []string {
+	if !s.Shown {
 		return nil
 	}
 	return s.Sentences
 }
 
-// NothingLeads says why the failing operation cannot happen if a story has it Alone.
-const NothingLeads = "no operation that had begun by then leads to this answer"
+// NoOrder says why the failing operation cannot happen if a story has it Alone.
+const NoOrder = "no order of the operations that had begun by then makes it possible"
 
 // counts returns the counts of the history, or nil if it could not be read.
 func (r *Result) counts() *Counts {

@@ -128,7 +128,7 @@ func (p *textPrinter) colored(color, s string) {
 
 func (r *Result) writeFailure(p *textPrinter) {
 	p.paragraph(r.Explanation)
-	for _, sentence := range r.Story.Told(r.Pattern) {
+	for _, sentence := range r.Story.ToRead() {
 		p.paragraph("- " + sentence)
 	}
 	if r.Kind != "" {

@@ -90,12 +90,12 @@ func (r *Result) shortWhy() string {
 	if len(r.Paths) == 0 || len(r.Configs) == 0 || !strings.HasPrefix(why, "can't read ") {
 		return why
 	}
-	path, was := r.Paths[0], r.Configs[0].State
+	path, state := r.Paths[0], r.Configs[0].State
 	if len(path) > 1 {
-		was = path[len(path)-2].State
+		state = path[len(path)-2].State
 	}
 	saw := r.History.Values.Value(r.History.OpValue(path[len(path)-1].Operation))
-	for _, was := range []edn.Value{content(was), onlyField(content(was))} {
+	for _, was := range []edn.Value{content(state), onlyField(content(state))} {
 		if said := text.Line(difference(saw, was)); said != "" && len(said) < len(why) {
 			return said
 		}

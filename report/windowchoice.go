@@ -103,11 +103,10 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 	for _, op := range slices.Backward(r.Core) {
 		c.may(op, most)
 	}
-	alone := c.o.bare && len(r.Core) > 0
-	if alone && len(r.Core) > 1 {
+	if c.o.bare && len(r.Core) > 1 {
 		return tooMany
 	}
-	last := min(contextOps, c.o.Operations) / 2
+	last, alone := min(contextOps, c.o.Operations)/2, c.o.bare && len(r.Core) == 1
 	if alone {
 		last = len(c.ops) + bareCore
 	}

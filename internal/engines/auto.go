@@ -137,7 +137,7 @@ func (e easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallb
 	}
 	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim) })
 	if a.Verdict == jepsen.Unknown && (a.FailsBy == 0 || fail < a.FailsBy) {
-		a.FailsBy, a.FailsAs = fail, "since what had begun by then cannot lead to its answer"
+		a.FailsBy, a.FailsAs = fail, "since no order of the operations that had begun by then leads to its answer"
 	}
 	return a
 }

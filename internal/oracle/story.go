@@ -31,7 +31,7 @@ func (e *evidence) story() error {
 		byIndex[e.h.LastIndex(op)] = op
 	}
 	var told []jepsen.Operation
-	orders := e.ordersOfCore()
+	orders := e.ordersOfCore(false)
 	for _, sentence := range sentences {
 		named, err := namedIn(sentence, byIndex)
 		if err == nil {
@@ -71,7 +71,15 @@ func (e *evidence) told(sentence string, named []jepsen.Operation, orders [][]je
 				return fmt.Errorf("the order %v works as well", order)
 			}
 		}
+	case strings.HasPrefix(sentence, "if ") && strings.Contains(sentence, ", then that could not happen"):
+		return e.neverAfter(failing, named[1])
 	case strings.Contains(sentence, " must have happened"):
+		if _, without, says := strings.Cut(sentence, ", or else "); says {
+			must, other := before(" must have happened")[0], named[len(named)-strings.Count(without, "(index "):][0]
+			if err := e.neverWithout(other, must); err != nil {
+				return err
+			}
+		}
 		for _, op := range before(" must have happened") {
 			for _, order := range orders {
 				if !slices.Contains(order, op) {
@@ -110,6 +118,27 @@ func (e *evidence) told(sentence string, named []jepsen.Operation, orders [][]je
 	return nil
 }
 
+// neverAfter says how an operation of the core happens after another one.
+func (e *evidence) neverAfter(first, second jepsen.Operation) error {
+	for _, order := range e.ordersOfCore(true) {
+		if i := slices.Index(order, first); i >= 0 && slices.Contains(order[i:], second) {
+			return fmt.Errorf("operation %d is after %d in the order %v", second, first, order)
+		}
+	}
+	return nil
+}
+
+// neverWithout says how an operation of the core happens without another one, before the failing one.
+func (e *evidence) neverWithout(op, other jepsen.Operation) error {
+	for _, order := range e.ordersOfCore(true) {
+		i := slices.Index(order, op)
+		if i >= 0 && !slices.Contains(order[:i], other) && !slices.Contains(order[:i], e.h.OpOf[e.r.FailEvent.OrNone()]) {
+			return fmt.Errorf("operation %d is without %d in the order %v", op, other, order)
+		}
+	}
+	return nil
+}
+
 // namedIn returns the operations that a sentence names by their indices.
 func namedIn(sentence string, byIndex map[int64]jepsen.Operation) (named []jepsen.Operation, err error) {
 	for _, found := range indices.FindAllStringSubmatch(sentence, -1) {
@@ -129,8 +158,9 @@ func namedIn(sentence string, byIndex map[int64]jepsen.Operation) (named []jepse
 var indices = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
 
 // ordersOfCore returns all orders of a core's operations, without the failing one, that
-// hold whatever had returned before it.
-func (e *evidence) ordersOfCore() (orders [][]jepsen.Operation) {
+// hold whatever had returned before it. Or it returns all orders of some of its operations,
+// the failing one among them.
+func (e *evidence) ordersOfCore(some bool) (orders [][]jepsen.Operation) {
 	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
 	returned := func(row int) bool { return part.Res[row] < e.fail() }
 	used := make([]bool, part.Len())
@@ -140,11 +170,11 @@ func (e *evidence) ordersOfCore() (orders [][]jepsen.Operation) {
 		for row := range part.Of {
 			complete = complete && (used[row] || !returned(row))
 		}
-		if complete {
+		if complete || some {
 			orders = append(orders, slices.Clone(order))
 		}
 		for row, op := range part.Of {
-			mayBeNext := !used[row] && part.Res[row] != e.fail()
+			mayBeNext := !used[row] && (some || part.Res[row] != e.fail())
 			for other := range part.Of {
 				mayBeNext = mayBeNext && (used[other] || part.Res[other] >= part.Inv[row])
 			}

@@ -74,7 +74,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		s.middle = r.History.OpOf[fail]
 		s.Failing = int(s.middle)
 		s.Core = newCore(r)
-		for _, sentence := range r.Story.Told(r.Pattern) {
+		for _, sentence := range r.Story.ToRead() {
 			s.Story = append(s.Story, text.Shorten(text.Line(sentence), maxSentence))
 		}
 		s.Tried = tried(r)

@@ -18,24 +18,25 @@ import (
 
 // Bounds of a story.
 const (
-	maxStoryOps   = 64    // operations of a core that is told
-	maxStoryNodes = 5_000 // configurations that are tried
-	maxListed     = 5     // operations that are named one by one
-	maxToldWhys   = 2     // reasons that are given
-	maxToldWhy    = 160   // characters of each
+	maxOps    = 64    // operations of a core that is told
+	maxNodes  = 5_000 // configurations that are tried
+	maxListed = 5     // operations that are named one by one
+	maxWhys   = 2     // reasons that are given
+	maxWhy    = 160   // characters of each
 )
 
 // Tell tells why the rows of a core cannot be linearized up to the completion at an event, which is the first that
-// fails. It returns false if the core is too large to be told.
+// fails. It returns false if the core is too large to be told. explained says that another sentence names the operations
+// that contradict each other: then the story is only shown if one that had not returned must have happened.
 //
 // It tries all orders of the core. In a minimal core, every other operation happens before the failing one, or
 // contradicts it if it comes later. The order that is told is one of those that work. It says that operations come one
 // after the other only if no other order works. A crashed or open operation must have happened if no order works
 // without it.
 //
-// Complexity: exponential in the operations of the core that are open at a time, up to maxStoryNodes.
-func Tell(ctx context.Context, ops *models.Operations, fail jepsen.Event, core []models.Row) (report.Story, bool) {
-	if len(core) > maxStoryOps {
+// Complexity: exponential in the operations of the core that are open at a time, up to maxNodes.
+func Tell(ctx context.Context, ops *models.Operations, fail jepsen.Event, core []models.Row, explained bool) (report.Story, bool) {
+	if len(core) > maxOps {
 		return report.Story{}, false
 	}
 	s := &storyteller{ctx: ctx, ops: ops.Select(core).Prefix(int32(fail)).Operations, numbers: map[string]int32{}}
@@ -46,7 +47,7 @@ func Tell(ctx context.Context, ops *models.Operations, fail jepsen.Event, core [
 	if s.failing < 0 || !s.explore() {
 		return report.Story{}, false
 	}
-	return s.tell()
+	return s.tell(explained)
 }
 
 // storyteller knows every configuration of a core. A set of rows is a number with a bit for each.
@@ -91,7 +92,7 @@ func (s *storyteller) explore() bool {
 	slices.SortStableFunc(s.byEnd, func(a, b int) int { return int(s.ops.Res[a]) - int(s.ops.Res[b]) })
 	s.node(0, s.ops.Model.Init(), -1, -1)
 	for at := 0; at < len(s.nodes); at++ {
-		if len(s.nodes) > maxStoryNodes || s.ctx.Err() != nil {
+		if len(s.nodes) > maxNodes || s.ctx.Err() != nil {
 			return false
 		}
 		for _, row := range s.byEnd {
@@ -99,7 +100,7 @@ func (s *storyteller) explore() bool {
 			if !s.enabled(done, row) {
 				continue
 			}
-			for _, state := range models.SomeStates(s.ops.Model, maxStoryNodes, s.nodes[at].state, s.ops.Op(models.Row(row))) {
+			for _, state := range models.SomeStates(s.ops.Model, maxNodes, s.nodes[at].state, s.ops.Op(models.Row(row))) {
 				next := s.node(done|1<<row, state, int32(at), row)
 				s.nodes[at].next = append(s.nodes[at].next, next)
 			}
@@ -132,7 +133,7 @@ func (s *storyteller) node(done uint64, state models.State, from int32, row int)
 }
 
 // tell says what explore has found.
-func (s *storyteller) tell() (report.Story, bool) {
+func (s *storyteller) tell(explained bool) (report.Story, bool) {
 	var story report.Story
 	end, must, may := -1, ^uint64(0), uint64(0)
 	var whys []string
@@ -158,7 +159,8 @@ func (s *storyteller) tell() (report.Story, bool) {
 	if len(order) > 0 {
 		story.Last = jepsen.Some(s.ops.Of[order[len(order)-1]])
 	}
-	story.Adds, story.Must, story.Alone = s.ops.Len() > 2 || must|may|never != 0, must != 0, len(order) == 0 && s.some
+	story.Alone = len(order) == 0 && s.some
+	story.Shown = must != 0 || !explained && (s.ops.Len() > 2 || open != 0)
 	say := func(sentence string) { story.Sentences = append(story.Sentences, sentence) }
 	if len(order) > 0 {
 		say(s.happened(order))
@@ -177,7 +179,7 @@ func (s *storyteller) tell() (report.Story, bool) {
 		say(strings.Join(others, "; "))
 	}
 	if story.Alone {
-		say(s.name(s.failing) + " cannot happen: " + report.NothingLeads)
+		say(s.name(s.failing) + " cannot happen: " + report.NoOrder)
 	} else {
 		say(s.contradiction(len(order), whys))
 	}
@@ -268,11 +270,19 @@ func (s *storyteller) musts(order []int, must uint64) string {
 		op := s.ops.Op(models.Row(other))
 		next := models.SomeStates(s.ops.Model, 1, state, op)
 		if len(next) == 0 {
+			if s.happensWithout(other, row) {
+				return said
+			}
 			return said + ", or else " + s.name(other) + " could not: " + s.shorten(s.ops.Model.Why(state, op))
 		}
 		state = next[0]
 	}
 	return said
+}
+
+// happensWithout says whether a row happens before another and the failing one, in any order.
+func (s *storyteller) happensWithout(row, other int) bool {
+	return slices.ContainsFunc(s.nodes, func(x storyNode) bool { return x.done&(1<<row) != 0 && x.done&(1<<other|1<<s.failing) == 0 })
 }
 
 // wasOpen says why it is open whether rows happened.
@@ -300,10 +310,10 @@ func (s *storyteller) contradiction(before int, whys []string) string {
 		for _, row := range s.byEnd {
 			if s.needed&(1<<row) != 0 && s.enabled(x.done, row) {
 				why := s.shorten(s.why(x, row))
-				if after := rowsOf(s.needed &^ s.when(early)); len(after) == 1 && after[0] == row {
+				if s.needed&^s.before[s.failing] == 1<<row { // it is before this one, or after all
 					return fmt.Sprintf("if %s came before %s, then that could not happen: %s; after it, it cannot happen itself: %s", name, s.name(row), why, s.reasons(whys))
 				}
-				return fmt.Sprintf("if %s came earlier, then %s could not happen: %s; at the end, it cannot happen itself: %s", name, s.name(row), why, s.reasons(whys))
+				return fmt.Sprintf("if %s came earlier, not all others could happen, such as %s: %s; at the end, it cannot happen itself: %s", name, s.name(row), why, s.reasons(whys))
 			}
 		}
 	}
@@ -335,21 +345,13 @@ func (s *storyteller) early() int {
 	return best
 }
 
-// when returns the rows that had happened when the failing operation did, on the way to a node.
-func (s *storyteller) when(at int) uint64 {
-	for s.nodes[at].row != s.failing {
-		at = int(s.nodes[at].from)
-	}
-	return s.nodes[at].done
-}
-
 func (s *storyteller) why(x storyNode, row int) string {
 	return strings.TrimRight(s.ops.Model.Why(x.state, s.ops.Op(models.Row(row))), " ")
 }
 
 // reasons lists reasons that hold in different states.
 func (s *storyteller) reasons(whys []string) string {
-	shown := whys[:min(len(whys), maxToldWhys)]
+	shown := whys[:min(len(whys), maxWhys)]
 	var all []string
 	for _, why := range shown {
 		all = append(all, s.shorten(why))
@@ -361,7 +363,7 @@ func (s *storyteller) reasons(whys []string) string {
 	return said
 }
 
-func (s *storyteller) shorten(why string) string { return text.Shorten(text.Line(why), maxToldWhy) }
+func (s *storyteller) shorten(why string) string { return text.Shorten(text.Line(why), maxWhy) }
 
 func (s *storyteller) name(row int) string { return text.Line(s.ops.History.Name(s.ops.Of[row])) }
 
