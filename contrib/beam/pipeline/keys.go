@@ -225,7 +225,7 @@ func (*togetherFn) ExtractOutput(all Answers) report.Line {
 		line.Verified = nil
 	}
 	if line.Valid != jepsen.Valid {
-		line.Kind = from.Kind
+		line.Kind, line.Story = from.Kind, from.Story
 		line.OpIndex, line.OpLine, line.PreviousOK = from.OpIndex, from.OpLine, from.PreviousOK
 		if from.Explanation != "" {
 			line.Explanation = report.Text("key "+all.Shown[0].Key+": ") + from.Explanation
