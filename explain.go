@@ -163,7 +163,7 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		if last, ok := lastBefore(r).Get(); ok {
 			r.Named = append(r.Named, last)
 		}
-		rows = rowsAmong(part, append(r.Named, r.Core...))
+		rows = part.Among(append(r.Named, r.Core...))
 	}
 	if stopped(part.Model, func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, told, d.why == nil) }) {
 		r.Relations = nil

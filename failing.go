@@ -92,7 +92,7 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 	}
 	m.Doubt()
 	fail, bare := c.decisions[c.verdict.failing].FailEvent, fallback.Limits{Memory: lim.Memory}
-	core := rowsAmong(c.ops, c.core)
+	core := c.ops.Among(c.core)
 	a := engines.New("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
 		var all []models.Row
@@ -113,21 +113,6 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1, undecided: -1,
 			reason: "it is not linearizable if everything that the model declares is right, but whether that is so was not decided"}
 	}
-}
-
-// rowsAmong returns the rows of some operations of the history.
-func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
-	in := make([]bool, ops.History.Operations())
-	for _, op := range some {
-		in[op] = true
-	}
-	var rows []models.Row
-	for row, op := range ops.Of {
-		if in[op] {
-			rows = append(rows, models.Row(row))
-		}
-	}
-	return rows
 }
 
 // wholeRun returns the state that a witness leads to if the model's author declares its parts. It runs the parts

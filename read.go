@@ -62,8 +62,8 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 		return r, nil
 	}
 	for _, part := range ops.Parts() {
-		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent.OrNone()]}); len(failing) > 0 {
-			rows := rowsAmong(part, slices.Concat(r.Named, r.Core))
+		if failing := part.Among([]jepsen.Operation{h.OpOf[r.FailEvent.OrNone()]}); len(failing) > 0 {
+			rows := part.Among(slices.Concat(r.Named, r.Core))
 			stopped(part.Model, func() { r.Relations = report.Relate(ctx, part, r.FailEvent.OrNone(), rows, nil, true) })
 		}
 	}

@@ -113,7 +113,7 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	if of := part.Model.Traits().Anomaly; found == "" && of != nil {
 		rows := []models.Row{models.Row(slices.Index(part.Res, d.FailEvent))}
 		if part.Len() <= maxReadForKind {
-			rows = append(rows, rowsAmong(part, r.Core[:min(len(r.Core), maxKinds)])...)
+			rows = append(rows, part.Among(r.Core[:min(len(r.Core), maxKinds)])...)
 		}
 		for _, row := range rows {
 			if found == "" && row >= 0 && part.Res[row] <= d.FailEvent && ctx.Err() == nil {
@@ -153,7 +153,7 @@ func (c *checking) onlyFailedWrote(ctx context.Context, r *report.Result) bool {
 	if err != nil {
 		return false
 	}
-	some := rowsAmong(ops, append(slices.Clone(r.Core), failed...))
+	some := ops.Among(append(slices.Clone(r.Core), failed...))
 	core := ops.Select(some).Prefix(int32(fail))
 	path, _ := families.Of(ops.Model)
 	if path == nil {

@@ -103,7 +103,7 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
-	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent.OrNone()))
+	core := part.Select(part.Among(r.Core)).Prefix(int32(r.FailEvent.OrNone()))
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {

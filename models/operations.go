@@ -24,6 +24,21 @@ func (o *Operations) Rows() []Row {
 	return rows
 }
 
+// Among returns the rows of some operations of the history.
+func (o *Operations) Among(some []jepsen.Operation) []Row {
+	in := make([]bool, o.History.Operations())
+	for _, op := range some {
+		in[op] = true
+	}
+	var rows []Row
+	for row, op := range o.Of {
+		if in[op] {
+			rows = append(rows, Row(row))
+		}
+	}
+	return rows
+}
+
 // Select returns the operations of the given rows, which ascend.
 func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/text"
@@ -81,7 +83,7 @@ func (b *windowBuilder) attempt() []Point {
 	for _, s := range longest[:max(0, len(longest)-1)] {
 		place, shown := b.placeOf[s.Operation]
 		if s.Operation != b.r.LastOperation.OrNone() && shown {
-			points = append(points, Point{Op: place, State: stateText(s.State), Attempt: true})
+			points = append(points, Point{Op: place, State: StateText(s.State, maxStateText), Attempt: true})
 		}
 	}
 	for i := range points {
@@ -105,7 +107,7 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	if len(steps) == 0 || b.r.Keys != nil {
 		return nil
 	}
-	ops := b.model(ctx)
+	ops := b.r.ModelOps(ctx)
 	if ops == nil {
 		return nil
 	}
@@ -143,26 +145,26 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	for _, s := range states {
 		said := ""
 		if len(s) <= maxStateNumbers {
-			said = stateText(ops.Model.Record(s))
+			said = StateText(ops.Model.Record(s), maxStateText)
 		}
 		texts = append(texts, said)
 	}
 	return texts
 }
 
-// model returns the operations that are linearized, as the
-// model reads them, or nil if the model cannot read them.
-func (b *windowBuilder) model(ctx context.Context) *models.Operations {
-	if b.r.Ops != nil {
-		return b.r.Ops
+// ModelOps returns the operations that are linearized, as the model reads them, or nil if
+// the model cannot read them. If a part of the history fails, these are its operations.
+func (r *Result) ModelOps(ctx context.Context) *models.Operations {
+	if r.Ops != nil {
+		return r.Ops
 	}
-	ops, err := b.r.Spec.ReadWithin(ctx, b.h)
+	ops, err := r.Spec.ReadWithin(ctx, r.History)
 	if err != nil {
 		return nil
 	}
-	if b.r.Verdict == jepsen.Invalid {
+	if r.Verdict == jepsen.Invalid {
 		for _, part := range ops.Parts() {
-			if _, in := slices.BinarySearch(part.Of, b.h.OpOf[b.r.FailEvent.OrNone()]); in {
+			if _, in := slices.BinarySearch(part.Of, r.History.OpOf[r.FailEvent.OrNone()]); in {
 				return part
 			}
 		}
@@ -176,9 +178,9 @@ const (
 	maxStateText    = 24  // characters
 )
 
-// stateText returns a short form of a state: it omits the name of the
+// StateText returns a state in at most max characters: it omits the name of the
 // record, and of a record with one field it shows only the field.
-func stateText(record edn.Value) string {
+func StateText(record edn.Value, max int) string {
 	record = content(record)
 	s := record.String()
 	if one := onlyField(record); one != record {
@@ -191,7 +193,7 @@ func stateText(record edn.Value) string {
 			s = "free"
 		}
 	}
-	return text.Middle(text.Line(s), maxStateText)
+	return text.Middle(text.Line(s), max)
 }
 
 // content returns what a record holds, without its name.
@@ -208,4 +210,119 @@ func onlyField(record edn.Value) edn.Value {
 		return fields[1]
 	}
 	return record
+}
+
+// StateChange says what an operation changed in a state: "+400" of a set, "x: 1 → 2" of a map,
+// "+5 at the end" or "−3 at the front" of a list. It returns "" if it cannot.
+func StateChange(from, to edn.Value) string {
+	from, to = onlyField(content(from)), onlyField(content(to))
+	was, is := from.Items(), to.Items()
+	if from.Kind() != to.Kind() {
+		return ""
+	}
+	switch to.Kind() {
+	case edn.KindSet, edn.KindMap:
+		return changed(from, to)
+	case edn.KindVector, edn.KindList:
+		front, end := 0, 0
+		for front < min(len(was), len(is)) && was[front].Class() == is[front].Class() {
+			front++
+		}
+		for end < min(len(was), len(is))-front && was[len(was)-1-end].Class() == is[len(is)-1-end].Class() {
+			end++
+		}
+		was, is = was[front:len(was)-end], is[front:len(is)-end]
+		place := " in the middle"
+		if end == 0 {
+			place = " at the end"
+		} else if front == 0 {
+			place = " at the front"
+		}
+		switch {
+		case len(was) == 0 && len(is) == 1:
+			return "+" + is[0].String() + place
+		case len(was) == 1 && len(is) == 0:
+			return "−" + was[0].String() + place
+		}
+	}
+	return ""
+}
+
+// changed says how the elements of a set or the entries of a map changed.
+func changed(from, to edn.Value) string {
+	was, is := entries(from), entries(to)
+	var all []string
+	for _, key := range keys(to) {
+		now := is[key.Class()]
+		switch before, there := was[key.Class()]; {
+		case there && before.Class() == now.Class():
+		case to.Kind() == edn.KindSet:
+			all = append(all, "+"+key.String())
+		case there:
+			all = append(all, fmt.Sprintf("%s: %s → %s", key, before, now))
+		default:
+			all = append(all, fmt.Sprintf("+%s %s", key, now))
+		}
+	}
+	for _, key := range keys(from) {
+		if _, there := is[key.Class()]; !there {
+			all = append(all, "−"+key.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// keys returns the elements of a set, or the keys of a map.
+func keys(x edn.Value) []edn.Value {
+	items := x.Items()
+	if x.Kind() != edn.KindMap {
+		return items
+	}
+	var all []edn.Value
+	for i := 0; i < len(items); i += 2 {
+		all = append(all, items[i])
+	}
+	return all
+}
+
+// entries returns the values of a map by the class of their keys, or the elements of a set.
+func entries(x edn.Value) map[int32]edn.Value {
+	items, of := x.Items(), map[int32]edn.Value{}
+	for i := 0; i < len(items); i++ {
+		if key := items[i]; x.Kind() == edn.KindMap {
+			i++
+			of[key.Class()] = items[i]
+		} else {
+			of[key.Class()] = key
+		}
+	}
+	return of
+}
+
+// difference says how a set or map that was seen differs from another one, or returns "" if it cannot.
+func difference(saw, was edn.Value) string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch {
+	case saw.Kind() == edn.KindSet && was.Kind() == edn.KindSet:
+		seen, there := entries(saw), entries(was)
+		for _, x := range was.Items() {
+			if _, in := seen[x.Class()]; !in {
+				say("%s is missing", x)
+			}
+		}
+		for _, x := range saw.Items() {
+			if _, in := there[x.Class()]; !in {
+				say("%s is not in the set", x)
+			}
+		}
+	case saw.Kind() == edn.KindMap && was.Kind() == edn.KindMap:
+		there, items := entries(was), saw.Items()
+		for i := 0; i < len(items); i += 2 {
+			if x, in := there[items[i].Class()]; in && x.Class() != items[i+1].Class() {
+				say("%s is %s, not %s", items[i], x, items[i+1])
+			}
+		}
+	}
+	return strings.Join(all, "; ")
 }

@@ -35,9 +35,9 @@ import (
 // Bounds and sizes of an SVG picture, in pixels.
 const (
 	svgWidth, svgHeight  = 1400, 900 // unless more rows are requested
-	svgLeast             = 720       // wide
+	svgLeast, svgPart    = 720, 330  // wide, and as a part of a page
 	svgMargin            = 16
-	svgChar, svgSmall    = 7.4, 6.2 // the width of a character in labels, and in small labels
+	svgChar, svgSmall    = 7.4, 6.8 // the width of a character in labels, and in small labels
 	svgLine              = 18
 	svgBar               = 14
 	svgRow               = 54
@@ -112,9 +112,9 @@ type svgDrawing struct {
 func drawSVG(w *Window, o SVGOptions) svgPicture {
 	d := &svgDrawing{w: w, o: o}
 	d.layout()
-	head, foot := d.sentence(), d.legend()
-	if o.Part {
-		head = nil
+	head, foot := d.sentence(), w.Legend()
+	if o.Part { // which the page has as text
+		head, foot = nil, nil
 	}
 	lanes, bandsHigh := d.bandLanes()
 	y := svgMargin + len(head)*svgLine + svgLine/2
@@ -122,7 +122,10 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 	left := svgHeight - d.top - len(foot)*svgLine - 2*svgMargin
 	d.row = min(svgRow, max(svgLeastRow, left/max(1, len(w.Rows))))
 	bottom := d.top + d.row*len(w.Rows)
-	height := bottom + svgMargin + len(foot)*svgLine + svgMargin
+	height := bottom + svgMargin
+	if len(foot) > 0 {
+		height += len(foot)*svgLine + svgMargin
+	}
 	if !o.Part {
 		d.items = append(d.items, svgRect{Width: d.width, Height: height, Class: "paper"})
 	}
@@ -147,17 +150,13 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 	}
 	d.items = append(d.items, d.texts...)
 	for i, line := range foot {
-		y := bottom + svgMargin + (i+1)*svgLine - 4
-		d.items = append(d.items, svgText{X: line.x, Y: y, Class: line.class, Text: line.text})
-		d.items = append(d.items, line.mark(y)...)
+		d.explain(line, bottom+svgMargin+(i+1)*svgLine-4)
 	}
 	p := svgPicture{
 		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "group",
 		Defs: svgDefinitions(), Items: d.items,
 	}
-	if o.Part { // there is room for a larger one
-		p.Width, p.Height = p.Width*5/4, p.Height*5/4
-	} else {
+	if !o.Part {
 		p.Role, p.Title, p.Desc = "img", w.Title, text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle)
 		p.Style = map[string]string{"": svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n", "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
 	}
@@ -202,7 +201,11 @@ func (d *svgDrawing) rules() {
 	for i, r := range d.w.Rows {
 		y := d.barTop(i)
 		d.items = append(d.items, svgStroke{X1: svgMargin, Y1: d.top + (i+1)*d.row - 2, X2: d.right, Y2: d.top + (i+1)*d.row - 2, Class: "rule"})
-		d.put(svgText{X: svgMargin, Y: y + 2, Text: r.Name()}, svgChar)
+		name := svgText{X: svgMargin, Y: y + 2, Text: r.Name()}
+		if d.o.Part {
+			name.Class = "name"
+		}
+		d.put(name, svgChar)
 		if len(r.Gaps) > 0 && r.Gaps[0].From == 0 && d.isFirst(i, r.Gaps[0].To) {
 			d.put(svgText{X: svgMargin, Y: y + 14, Class: "small", Text: fmt.Sprintf("… %d earlier", r.Gaps[0].Count)}, svgSmall)
 		}
@@ -249,6 +252,9 @@ func (d *svgDrawing) bar(i int) {
 	}
 	g.Items = append(g.Items, svgRect{X: from, Y: y, Width: max(4, to-from), Height: svgBar, Round: 3, Class: class})
 	d.items = append(d.items, g)
+	if d.o.Part && len(d.w.Points) == 0 { // where a page puts points of its own
+		d.taken = append(d.taken, svgBox{float64(from), float64(y), float64(until), float64(y + svgBar)})
+	}
 	room := float64(d.right - from)
 	for k := i + 1; k < len(d.w.Ops); k++ {
 		if d.w.Ops[k].Row == x.Row {
@@ -397,14 +403,14 @@ func (d *svgDrawing) badge(n int, kind models.RelationKind, p curve) {
 				continue
 			}
 			d.taken = append(d.taken, box)
-			d.items = append(d.items, numbered(n, kind, int(x), int(y))...)
+			d.items = append(d.items, numbered(fmt.Sprint(n), kind, int(x), int(y))...)
 			return
 		}
 	}
 }
 
-func numbered(n int, kind models.RelationKind, x, y int) []any {
-	return []any{svgCircle{X: x, Y: y, R: 8, Class: fmt.Sprint("h", uint8(kind))}, svgText{X: x, Y: y + 4, Class: "badge", Text: fmt.Sprint(n)}}
+func numbered(n string, kind models.RelationKind, x, y int) []any {
+	return []any{svgCircle{X: x, Y: y, R: 8, Class: fmt.Sprint("h", uint8(kind))}, svgText{X: x, Y: y + 4, Class: "badge", Text: n}}
 }
 
 // sentence returns what is wrong, as lines above the picture.
@@ -425,42 +431,63 @@ func (d *svgDrawing) sentence() []svgText {
 	return head
 }
 
-type legendLine struct {
-	x           int
-	class, text string
-	mark        func(y int) []any // draws what the line explains
+// LegendLine explains a mark of a picture.
+type LegendLine struct {
+	Mark string // the number of a relation, or one of the marks below
+	Text string
+	kind models.RelationKind
 }
 
-// legend returns the lines below the picture: the arrows in words, and what is omitted.
-func (d *svgDrawing) legend() (lines []legendLine) {
-	w := d.w
-	add := func(x int, class, text string, mark func(y int) []any) {
-		lines = append(lines, legendLine{x, class, fitted(text, float64(d.width-svgMargin-x), svgChar), mark})
-	}
+// Marks of a legend.
+const (
+	MarkPoint   = "●"
+	MarkAttempt = "○"
+	MarkCrashed = "▒"
+	markNothing = ""
+)
+
+// Legend explains the marks of the picture: first the relations in words, last what is omitted.
+func (w *Window) Legend() (lines []LegendLine) {
+	add := func(mark, text string) { lines = append(lines, LegendLine{Mark: mark, Text: text}) }
 	for i, r := range w.Relations[:min(len(w.Relations), svgNote-3)] {
-		add(svgMargin+22, "", r.Text, func(y int) []any { return numbered(i+1, r.Kind, svgMargin+8, y-4) })
-	}
-	dot := func(class string) func(y int) []any {
-		return func(y int) []any { return []any{svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: class}} }
+		lines = append(lines, LegendLine{fmt.Sprint(i + 1), r.Text, r.Kind})
 	}
 	if slices.ContainsFunc(w.Points, func(p Point) bool { return !p.Attempt }) {
 		said := "takes effect here; below it, the state after that"
 		if w.MorePoints > 0 {
 			said += fmt.Sprintf(" (%d operations before the first)", w.MorePoints)
 		}
-		add(svgMargin+22, "small", said, dot("dot"))
+		add(MarkPoint, said)
 	}
 	if slices.ContainsFunc(w.Points, func(p Point) bool { return p.Attempt }) {
-		add(svgMargin+22, "small", "open at the failure: taking effect here does not help either", dot("dot try"))
+		add(MarkAttempt, "open at the failure: taking effect here does not help either")
 	}
 	if slices.ContainsFunc(w.Ops, func(x WindowOp) bool { return x.Crashed }) {
-		add(svgMargin+22, "small", "crashed: it may take effect later, or never",
-			func(y int) []any { return []any{svgRect{X: svgMargin, Y: y - 9, Width: 18, Height: 9, Class: "fade"}} })
+		add(MarkCrashed, "crashed: it may take effect later, or never")
 	}
 	if s := w.omitted(); s != "" {
-		add(svgMargin, "small", s, func(int) []any { return nil })
+		add(markNothing, s)
 	}
 	return lines
+}
+
+// explain draws a line of the legend.
+func (d *svgDrawing) explain(l LegendLine, y int) {
+	x, class := svgMargin+22, "small"
+	switch l.Mark {
+	case MarkPoint:
+		d.items = append(d.items, svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot"})
+	case MarkAttempt:
+		d.items = append(d.items, svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot try"})
+	case MarkCrashed:
+		d.items = append(d.items, svgRect{X: svgMargin, Y: y - 9, Width: 18, Height: 9, Class: "fade"})
+	case markNothing:
+		x = svgMargin
+	default:
+		class = ""
+		d.items = append(d.items, numbered(l.Mark, l.kind, svgMargin+8, y-4)...)
+	}
+	d.items = append(d.items, svgText{X: x, Y: y, Class: class, Text: fitted(l.Text, float64(d.width-svgMargin-x), svgChar)})
 }
 
 // omitted says what a window omits, or returns "" if it omits only what its rows say.

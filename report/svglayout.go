@@ -37,7 +37,11 @@ func (d *svgDrawing) layout() {
 		}
 	}
 	end := d.space0()
-	total := max(end, svgLeast-svgMargin)
+	least := float64(svgLeast)
+	if d.o.Part {
+		least = svgPart
+	}
+	total := max(end, least-svgMargin)
 	if !w.ByTime {
 		total = min(svgWidth-svgMargin, max(total, d.left+1.3*(end-d.left)))
 	} else {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,11 +255,11 @@ const (
 // from invocation to completion, or an arrow if it stayed open.
 // The bars of operations that do not belong to the core are dashed.
 func (r *Result) writePicture(p *textPrinter) {
-	w, err := r.Window(context.Background(), WindowOptions{Operations: maxPicture, bare: true})
+	b, err := r.begin(WindowOptions{Operations: maxPicture, Core: true})
 	if err != nil {
 		return // there is nothing to draw
 	}
-	h := r.History
+	h, w := r.History, b.w
 	var ends []float64 // of the bars, in order
 	process, call := 0, 0
 	for _, x := range w.Ops {

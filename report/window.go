@@ -103,46 +103,6 @@ func (r *Result) shortWhy() string {
 	return why
 }
 
-// difference says how a set or map that was seen differs from another one, or returns "" if it cannot.
-func difference(saw, was edn.Value) string {
-	var all []string
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	classes := func(x edn.Value) map[int32]edn.Value {
-		items, of := x.Items(), map[int32]edn.Value{}
-		for i := 0; i < len(items); i++ {
-			if key := items[i]; x.Kind() == edn.KindMap {
-				i++
-				of[key.Class()] = items[i]
-			} else {
-				of[key.Class()] = key
-			}
-		}
-		return of
-	}
-	switch {
-	case saw.Kind() == edn.KindSet && was.Kind() == edn.KindSet:
-		seen, there := classes(saw), classes(was)
-		for _, x := range was.Items() {
-			if _, in := seen[x.Class()]; !in {
-				say("%s is missing", x)
-			}
-		}
-		for _, x := range saw.Items() {
-			if _, in := there[x.Class()]; !in {
-				say("%s is not in the set", x)
-			}
-		}
-	case saw.Kind() == edn.KindMap && was.Kind() == edn.KindMap:
-		there, items := classes(was), saw.Items()
-		for i := 0; i < len(items); i += 2 {
-			if x, in := there[items[i].Class()]; in && x.Class() != items[i+1].Class() {
-				say("%s is %s, not %s", items[i], x, items[i+1])
-			}
-		}
-	}
-	return strings.Join(all, "; ")
-}
-
 // Gap says where operations of a row are omitted: between two columns.
 type Gap struct {
 	From, To float64
@@ -205,8 +165,13 @@ type WindowOptions struct {
 	// ByTime makes distances those of :time, which must have been read with the history.
 	ByTime bool
 
-	bare bool // only what text shows: operations and their columns. Those that do not belong to a small core are left out
+	// Core leaves out operations that do not belong to a small core, and where any takes effect: a core
+	// is a history of its own.
+	Core bool
 }
+
+// SmallCore says whether the core is small enough to be drawn as a whole, without anything else.
+func (r *Result) SmallCore() bool { return r.fails() && len(r.Core) > 1 && len(r.Core) <= coreOps }
 
 // How much a window shows by default.
 const (
@@ -222,6 +187,28 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if r.Keys != nil {
 		r, key = r.keyAround(o.Around)
 	}
+	b, err := r.begin(o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Core {
+		b.linearize(ctx)
+	}
+	b.lanes()
+	b.gaps()
+	b.relate()
+	b.bands()
+	if o.ByTime {
+		if err := b.byTime(); err != nil {
+			return nil, err
+		}
+	}
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
+	return b.w, nil
+}
+
+// begin chooses the operations of a window and their columns, which is all that text shows.
+func (r *Result) begin(o WindowOptions) (*windowBuilder, error) {
 	h := r.History
 	switch {
 	case h == nil || h.Operations() == 0:
@@ -236,21 +223,7 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 		return nil, err
 	}
 	b.columns()
-	if o.bare {
-		return b.w, nil
-	}
-	b.linearize(ctx)
-	b.lanes()
-	b.gaps()
-	b.relate()
-	b.bands()
-	if o.ByTime {
-		if err := b.byTime(); err != nil {
-			return nil, err
-		}
-	}
-	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
-	return b.w, nil
+	return b, nil
 }
 
 // keyAround returns the result of the key of an event,

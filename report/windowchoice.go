@@ -15,7 +15,7 @@ const (
 	contextOps = 16 // in total, if the core takes less
 	coreOps    = 16 // in a core that is shown as a whole; nearly all larger ones are those of locks
 	maxNamed   = 60 // that a sentence names
-	bareCore   = 4  // of a larger core in text, or beside a core of one
+	fewCore    = 4  // of a larger core in text, or beside a core of one
 )
 
 // choose chooses the operations, and where the window ends.
@@ -90,25 +90,25 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			tooMany++
 		}
 	}
-	if !c.o.bare || len(r.Core) == 0 {
+	if !c.o.Core || len(r.Core) == 0 {
 		c.may(r.LastOperation.OrNone(), c.o.Operations)
 	}
 	most := c.o.Operations
 	switch large := len(r.Core) > coreOps; {
-	case large && c.o.bare:
-		most = len(c.ops) + bareCore
+	case large && c.o.Core:
+		most = len(c.ops) + fewCore
 	case large:
 		most = contextOps
 	}
 	for _, op := range slices.Backward(r.Core) {
 		c.may(op, most)
 	}
-	if c.o.bare && len(r.Core) > 1 {
+	if c.o.Core && len(r.Core) > 1 {
 		return tooMany
 	}
-	last, alone := min(contextOps, c.o.Operations)/2, c.o.bare && len(r.Core) == 1
+	last, alone := min(contextOps, c.o.Operations)/2, c.o.Core && len(r.Core) == 1
 	if alone {
-		last = len(c.ops) + bareCore
+		last = len(c.ops) + fewCore
 	}
 	for e := r.FailEvent.OrNone() - 1; e >= 0 && len(c.ops) < last; e-- {
 		if h.Type[e] == jepsen.OK {

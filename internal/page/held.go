@@ -26,6 +26,7 @@ type held struct {
 
 	// For some in the window: what the drawing says of their effect.
 	Effect map[jepsen.Operation]string `json:"effect"`
+	Replay *replay                     `json:"replay"` // or null
 
 	// Rows that are adjacent in the history, from the first one to the one after the last.
 	From int `json:"from"`
@@ -130,7 +131,7 @@ func (s *section) hold(ctx context.Context, room int) {
 	}
 	slices.SortFunc(all, func(a, b heldOp) int { return cmp.Compare(a.op, b.op) })
 	s.Held = newHeld(h, all, s.Strip.begins)
-	s.Held.Effect = s.effects
+	s.Held.Effect, s.Held.Replay = s.effects, s.Replay
 	s.Held.From, _ = slices.BinarySearch(s.Held.Op, from)
 	s.Held.To = s.Held.From + int(to-from)
 	s.Holds = holding{

@@ -42,8 +42,14 @@ var style = func() string {
 	return strings.NewReplacer("/*light*/", light, "/*dark*/", dark).Replace(styleOfPage)
 }()
 
-//go:embed page.js
-var script string
+var (
+	//go:embed replay.js
+	replayScript string
+	//go:embed page.js
+	pageScript string
+
+	script = replayScript + pageScript
+)
 
 // pages is parsed only if there is a page to write.
 var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup + servedMarkup)) })

@@ -1,29 +1,11 @@
 // @ts-check
-// The script of a page: zoom, pan, tooltips, find, the strip, and drawings of other
-// places than the one that the page opens with. Without it the page shows the same,
-// but does not move. It makes elements and sets their text; it never makes markup of
-// text. tsc --strict --checkJs finds nothing in it.
+// The script of a page: zoom, tooltips, find, the strip, sorted tables, and drawings of other
+// places than the one that the page opens with. Without it the page shows the same, but does
+// not move. It makes elements and sets their text; it never makes markup of text.
+// tsc --strict --checkJs finds nothing in it. replay.js comes before it.
 "use strict";
 (() => {
-  const SVG = "http://www.w3.org/2000/svg";
   const tip = /** @type {HTMLElement} */ (document.getElementById("tip"));
-
-  /** An element with attributes and a text.
-   * @param {string} name @param {Record<string, string|number>} attrs @param {string} [text] */
-  const make = (name, attrs, text) => {
-    const e = document.createElementNS(SVG, name);
-    for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, String(v));
-    if (text !== undefined) e.textContent = text;
-    return /** @type {SVGGraphicsElement} */ (e);
-  };
-  /** @param {string} tag @param {string} text @param {string} [cls] */
-  const html = (tag, text, cls) => {
-    const e = document.createElement(tag);
-    e.textContent = text;
-    if (cls) e.className = cls;
-    return e;
-  };
-  const clamp = (/** @type {number} */ x, /** @type {number} */ low, /** @type {number} */ high) => Math.min(Math.max(x, low), high);
 
   // The switch between the system's colors, light and dark.
   const theme = /** @type {HTMLElement} */ (document.getElementById("theme"));
@@ -62,27 +44,43 @@
     const one = (/** @type {string} */ s) => /** @type {HTMLElement} */ (part.querySelector(s));
     const canvas = one(".canvas"), where = one(".where"), slider = one(".slider"), here = one(".s-here"), found = one(".found");
     const home = /** @type {SVGSVGElement|null} */ (canvas.querySelector("svg"));
-    const back = one('[data-do="home"]');
+    const back = one('[data-do="home"]'), around = /** @type {HTMLElement|null} */ (part.querySelector('[data-do="around"]'));
     const held = JSON.parse(one("script.held").textContent || "{}");
     const ops = held.op || [];
     /** @type {Map<number, number>} */
     const rowOf = new Map(ops.map((/** @type {number} */ op, /** @type {number} */ i) => [op, i]));
     const status = ["ok", "failed", "crashed"];
-    let svg = home, full = [0, 0, 1, 1], box = full;
+    const wider = /** @type {SVGSVGElement|null} */ (part.querySelector(".wider svg"));
+    let svg = home, scale = 1;
 
-    // Zoom and pan: the view box is the part of the drawing that is seen.
-    const setBox = (/** @type {number[]} */ [x, y, w, h]) => {
-      w = clamp(w, full[2] / 20, full[2]);
-      h = w * full[3] / full[2];
-      box = [clamp(x, full[0], full[0] + full[2] - w), clamp(y, full[1], full[1] + full[3] - h), w, h];
-      svg?.setAttribute("viewBox", box.join(" "));
+    // Zoom: the drawing is larger or smaller than drawn, and its panel scrolls.
+    const natural = () => svg?.viewBox.baseVal.width || 1;
+    /** @param {number} to @param {number} [x] the place in the panel that stays */
+    const setScale = (to, x = canvas.clientWidth / 2) => {
+      const least = Math.min(1, canvas.clientWidth / natural()), at = (canvas.scrollLeft + x) / scale;
+      scale = clamp(to, least, Math.max(6, 6 * fits()));
+      if (!svg) return;
+      svg.style.width = natural() * scale + "px";
+      canvas.scrollLeft = at * scale - x;
     };
-    const show = (/** @type {SVGSVGElement} */ next) => {
+    const fits = () => canvas.clientWidth / natural();
+    /** Shows a drawing, as large as there is room for, with its last operation or the failing one in view.
+     * @param {SVGSVGElement} next */
+    const show = (next) => {
       svg = next;
       canvas.replaceChildren(svg);
-      full = (svg.getAttribute("viewBox") || "0 0 1 1").split(/[ ,]+/).map(Number);
-      box = full;
-      back.hidden = svg === home || !home;
+      back.hidden = svg === home || svg === wider || !home;
+      if (around) {
+        around.hidden = !wider || svg !== home && svg !== wider;
+        around.textContent = svg === wider ? "Only the core" : "What was around it";
+      }
+      if (replay) replay.panel.hidden = svg !== home;
+      if (!svg.querySelector(".names")) {
+        const names = Array.from(svg.querySelectorAll(".name")), group = make("g", { class: "names" });
+        svg.append(group);
+        const width = Math.max(0, ...names.map((t) => /** @type {SVGTextElement} */ (t).getBBox().width));
+        group.append(make("rect", { x: 0, y: 0, width: width + 24, height: svg.viewBox.baseVal.height }), ...names);
+      }
       marks().forEach((g, i) => {
         const title = g.querySelector("title");
         if (title) {
@@ -92,32 +90,30 @@
         g.setAttribute("role", "img");
         g.setAttribute("tabindex", i === 0 ? "0" : "-1");
       });
+      setScale(clamp(fits(), 1, 1.6));
+      const bad = /** @type {SVGGraphicsElement|null} */ (svg.querySelector(".failing rect"));
+      if (bad) canvas.scrollLeft = (Number(bad.getAttribute("x")) + Number(bad.getAttribute("width"))) * scale + 32 - canvas.clientWidth;
     };
     const marks = () => /** @type {SVGGElement[]} */ (Array.from(canvas.querySelectorAll("[data-op]")));
-    /** The point of the drawing under the pointer. @param {MouseEvent} e */
-    const point = (e) => {
-      const r = canvas.getBoundingClientRect(), scale = box[2] / (svg?.getBoundingClientRect().width || 1);
-      return [box[0] + (e.clientX - r.left + canvas.scrollLeft) * scale, box[1] + (e.clientY - r.top) * scale];
+    // The names of the rows stay in view.
+    const keepNames = () => {
+      const x = Math.max(0, canvas.scrollLeft / scale - 12), names = canvas.querySelector(".names");
+      names?.setAttribute("transform", `translate(${x})`);
+      names?.classList.toggle("aside", x > 0);
     };
-    const zoom = (/** @type {number} */ by, at = [box[0] + box[2] / 2, box[1] + box[3] / 2]) => {
-      const w = clamp(box[2] * by, full[2] / 20, full[2]), k = w / box[2];
-      setBox([at[0] - (at[0] - box[0]) * k, at[1] - (at[1] - box[1]) * k, w, 0]);
-    };
-    const pan = (/** @type {number} */ dx, /** @type {number} */ dy) => setBox([box[0] + dx * box[2], box[1] + dy * box[3], box[2], 0]);
+    canvas.addEventListener("scroll", keepNames);
+    const zoom = (/** @type {number} */ by, /** @type {number} */ x = canvas.clientWidth / 2) => setScale(scale * by, x);
+    const pan = (/** @type {number} */ dx, /** @type {number} */ dy) => canvas.scrollBy(dx * canvas.clientWidth, dy * canvas.clientHeight);
     canvas.addEventListener("wheel", (e) => {
       if (!e.ctrlKey && !canvas.contains(document.activeElement)) return;
       e.preventDefault();
-      zoom(e.deltaY > 0 ? 1.2 : 1 / 1.2, point(e));
+      zoom(e.deltaY > 0 ? 1 / 1.2 : 1.2, e.clientX - canvas.getBoundingClientRect().left);
     }, { passive: false });
-    /** @type {number[]|null} */
+    /** Where the mouse took the drawing. @type {number[]|null} */
     let grabbed = null;
-    canvas.addEventListener("pointerdown", (e) => { if (e.button === 0) grabbed = point(e); });
+    canvas.addEventListener("pointerdown", (e) => { if (e.button === 0 && e.pointerType === "mouse") grabbed = [canvas.scrollLeft + e.clientX, canvas.scrollTop + e.clientY]; });
     addEventListener("pointerup", () => { grabbed = null; });
-    canvas.addEventListener("pointermove", (e) => {
-      if (!grabbed) return;
-      const p = point(e);
-      setBox([box[0] + grabbed[0] - p[0], box[1] + grabbed[1] - p[1], box[2], 0]);
-    });
+    canvas.addEventListener("pointermove", (e) => { if (grabbed) canvas.scrollTo(grabbed[0] - e.clientX, grabbed[1] - e.clientY); });
 
     // The tooltip shows the whole op maps, to the pointer and to the keyboard.
     const showTip = (/** @type {Element} */ g) => {
@@ -139,7 +135,11 @@
       g.setAttribute("aria-describedby", "tip");
     };
     const hideTip = () => { tip.hidden = true; };
-    const markOf = (/** @type {Event} */ e) => e.target instanceof Element ? e.target.closest("[data-op]") : null;
+    /** The operation under the pointer, or that of a point. @param {Event} e */
+    const markOf = (e) => {
+      const at = e.target instanceof Element ? e.target.closest("[data-op], [data-of]") : null, of = at?.getAttribute("data-of");
+      return of ? canvas.querySelector(`[data-op="${of}"]`) : at;
+    };
     canvas.addEventListener("pointerover", (e) => { const g = markOf(e); if (g) showTip(g); else hideTip(); });
     canvas.addEventListener("pointerleave", hideTip);
     canvas.addEventListener("focusin", (e) => { const g = markOf(e); if (g) showTip(g); });
@@ -149,9 +149,8 @@
     const focus = (/** @type {SVGElement|undefined} */ g) => {
       if (!g) return;
       for (const m of marks()) m.setAttribute("tabindex", m === g ? "0" : "-1");
-      const b = /** @type {SVGGraphicsElement} */ (g.querySelector("rect") || g).getBBox();
-      const seen = b.x + b.width > box[0] && b.x < box[0] + box[2] && b.y >= box[1] && b.y + b.height <= box[1] + box[3];
-      if (!seen) setBox([b.x + b.width / 2 - box[2] / 2, b.y + b.height / 2 - box[3] / 2, box[2], 0]);
+      const b = (g.querySelector("rect") || g).getBoundingClientRect(), c = canvas.getBoundingClientRect();
+      if (b.right < c.left + 20 || b.left > c.right - 20) canvas.scrollBy(b.left + b.width / 2 - c.left - c.width / 2, 0);
       g.focus({ preventScroll: false });
     };
     /** The nearest operation in the next row. @param {SVGGElement[]} all @param {SVGGElement} from @param {number} way */
@@ -168,11 +167,11 @@
       const step = (/** @type {number} */ i) => focus(all[clamp(i, 0, all.length - 1)]);
       /** @type {Record<string, () => void>} */
       const keys = e.shiftKey ? {
-        ArrowLeft: () => pan(-0.2, 0), ArrowRight: () => pan(0.2, 0), ArrowUp: () => pan(0, -0.2), ArrowDown: () => pan(0, 0.2), "+": () => zoom(1 / 1.3),
+        ArrowLeft: () => pan(-0.2, 0), ArrowRight: () => pan(0.2, 0), ArrowUp: () => pan(0, -0.2), ArrowDown: () => pan(0, 0.2), "+": () => zoom(1.3),
       } : {
         ArrowLeft: () => step(at - 1), ArrowRight: () => step(at + 1), Home: () => step(0), End: () => step(all.length - 1),
         ArrowUp: () => focus(across(all, all[at], -1)), ArrowDown: () => focus(across(all, all[at], 1)),
-        "+": () => zoom(1 / 1.3), "=": () => zoom(1 / 1.3), "-": () => zoom(1.3), "0": () => setBox(full), Escape: hideTip,
+        "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), "0": () => setScale(fits()), Escape: hideTip,
       };
       if (!keys[e.key] || at < 0) return;
       e.preventDefault();
@@ -182,10 +181,11 @@
     tools.hidden = false;
     tools.addEventListener("click", (e) => {
       const what = e.target instanceof HTMLElement ? e.target.dataset.do : "";
-      if (what === "in") zoom(1 / 1.5);
-      if (what === "out") zoom(1.5);
-      if (what === "fit") setBox(full);
-      if (what === "home" && home) { show(home); place(Number(part.dataset.at || 0), ""); }
+      if (what === "in") zoom(1.5);
+      if (what === "out") zoom(1 / 1.5);
+      if (what === "fit") setScale(fits());
+      if (what === "home" && home) { show(home); place(first, ""); }
+      if (what === "around" && home && wider) show(svg === wider ? home : wider);
     });
 
     /** Draws the operations around one of those that the page holds side by side. @param {number} center */
@@ -208,7 +208,7 @@
       const fades = home?.querySelector("defs")?.cloneNode(true);
       if (fades) s.append(fades);
       names.forEach((name, k) => s.append(
-        make("text", { x: 8, y: 8 + k * row + 30 }, "process " + name.slice(0, 12)),
+        make("text", { x: 8, y: 8 + k * row + 30, class: "name" }, "process " + name.slice(0, 12)),
         make("line", { x1: 8, x2: width - 8, y1: 8 + k * row + 38, y2: 8 + k * row + 38, class: "rule" })));
       /** @type {Record<string, [number, Element]>} */
       const last = {}; // of each process, the label that goes on until the next bar
@@ -248,8 +248,13 @@
       while (k + 1 < stretches && held.stretch[k + 1] <= op) k++;
       return k;
     };
-    const place = (/** @type {number} */ k, /** @type {string} */ said) => {
-      here.setAttribute("x", String(k));
+    /** @param {number} k @param {string} said */
+    const place = (k, said) => {
+      const drawn = marks().map((g) => stretchOf(Number(g.getAttribute("data-op"))));
+      if (svg === home && part.dataset.fail) drawn.push(Math.floor(Number(part.dataset.fail)));
+      const from = said && !drawn.includes(k) ? k : Math.min(k, ...drawn), to = said && !drawn.includes(k) ? k : Math.max(k, ...drawn);
+      here.setAttribute("x", String(from));
+      here.setAttribute("width", String(to - from + 1));
       slider.setAttribute("aria-valuenow", String(k + 1));
       slider.setAttribute("aria-valuetext", "index " + held.stretchIndex[k] + (said && ", " + said));
       where.textContent = said;
@@ -311,8 +316,23 @@
     });
     form.hidden = ops.length === 0;
 
-    if (home) show(home);
-    if (stretches) place(Number(part.dataset.at || 0), "");
+    const first = Number(part.dataset.at || 0);
+    const name = (/** @type {number} */ op) => {
+      const i = rowOf.get(op);
+      return i === undefined ? "operation " + op : `${held.label[i]} of process ${held.who[i]}`;
+    };
+    const replay = home && held.replay && newReplay(held.replay, name, (op) => {
+      const i = rowOf.get(op) ?? -1;
+      return [held.inv[i], held.res[i] < 0 || held.status[i] === 2 ? Infinity : held.res[i]];
+    });
+    if (home) {
+      part.querySelector(".wider")?.remove();
+      if (replay) one("figure").append(replay.panel);
+      one("figure").classList.toggle("core", Boolean(replay && held.replay.core));
+      show(home);
+      replay?.attach(home);
+    }
+    if (stretches) place(first, "");
   };
   document.querySelectorAll(".part").forEach((part) => { if (part.querySelector("script.held")) view(/** @type {HTMLElement} */ (part)); });
 })();

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"clew/internal/text"
@@ -21,16 +22,18 @@ type section struct {
 	Story     []string
 	Kind      models.Anomaly
 	Hint      string
-	Drawing   template.HTML
+	Drawing   template.HTML // of a small core, or of what was around the failure
+	Wider     template.HTML // of what was around the failure, if the other is of the core
+	Legend    []report.LegendLine
+	Replay    *replay // nil if there is nothing to step through
 	Rows      []row
-	Relations []string
 	Strip     strip
 	Holds     holding
 	Held      *held
 	Text      string
 	Core      excerpt
-	Tried     []order
-	Failing   int // the operation that fails first, -1 if none does
+	Tried     []order // if it cannot be replayed
+	Failing   int     // the operation that fails first, -1 if none does
 
 	r       *report.Result
 	shown   []jepsen.Operation // in the window
@@ -77,7 +80,6 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		for _, sentence := range r.Story.ToRead() {
 			s.Story = append(s.Story, text.Shorten(text.Line(sentence), maxSentence))
 		}
-		s.Tried = tried(r)
 	}
 	s.Strip = newStrip(r.History, fail)
 	s.Strip.At = s.Strip.of(s.middle)
@@ -91,24 +93,47 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	case err != nil:
 		return err
 	}
-	var svg strings.Builder
-	if err := w.DrawSVG(&svg, report.SVGOptions{Part: true}); err != nil {
+	s.Replay = steps(w)
+	if s.Wider, err = drawing(w); err != nil {
 		return err
 	}
-	s.Drawing = template.HTML(svg.String()) // as XML, in which text is as safe as html/template makes it
 	s.effects = effects(w)
 	for _, x := range w.Ops {
 		s.shown = append(s.shown, x.Operation)
 		s.Rows = append(s.Rows, newRow(r.History, &x, s.effects[x.Operation]))
 	}
-	for _, x := range w.Relations {
-		s.Relations = append(s.Relations, x.Text)
+	if r.SmallCore() && o.Around == nil {
+		o.Core, o.Rows = true, len(r.Core)
+		if w, err = r.Window(ctx, o); err != nil {
+			return err
+		}
+		for _, x := range w.Ops {
+			if !slices.Contains(s.shown, x.Operation) {
+				s.shown = append(s.shown, x.Operation)
+			}
+		}
+		if s.Drawing, err = drawing(w); err != nil {
+			return err
+		}
+		s.Replay = newReplay(ctx, r)
+	} else {
+		s.Drawing, s.Wider = s.Wider, ""
+	}
+	if s.Legend = w.Legend(); s.Replay == nil {
+		s.Tried = tried(r)
 	}
 	if fail == jepsen.None && len(s.shown) > 0 || o.Around != nil {
 		s.middle = s.shown[len(s.shown)/2]
 	}
 	s.Strip.At = s.Strip.of(s.middle)
 	return nil
+}
+
+// drawing returns the drawing of a window as an element of a page.
+func drawing(w *report.Window) (template.HTML, error) {
+	var svg strings.Builder
+	err := w.DrawSVG(&svg, report.SVGOptions{Part: true})
+	return template.HTML(svg.String()), err // as XML, in which text is as safe as html/template makes it
 }
 
 // effects says where the operations of a window take effect, and what the state is then.
@@ -135,8 +160,6 @@ func newRow(h *jepsen.History, x *report.WindowOp, effect string) row {
 		r.To = fmt.Sprint(h.Index(c))
 	}
 	switch {
-	case x.Failing:
-		r.End = "impossible"
 	case x.Crashed:
 		r.End = "crashed"
 	case x.Failed:
@@ -155,7 +178,7 @@ func tried(r *report.Result) (all []order) {
 		for _, x := range path {
 			s := step{Op: text.Line(r.History.Name(x.Operation)), Why: text.Shorten(text.Line(x.Why), maxSentence)}
 			if x.Why == "" {
-				s.State = text.Shorten(text.Line(x.State.String()), maxName)
+				s.State = report.StateText(x.State, maxName)
 			}
 			o = append(o, s)
 		}

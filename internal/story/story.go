@@ -39,8 +39,7 @@ func Tell(ctx context.Context, ops *models.Operations, fail jepsen.Event, core [
 	if len(core) > maxOps {
 		return report.Story{}, false
 	}
-	s := &storyteller{ctx: ctx, ops: ops.Select(core).Prefix(int32(fail)).Operations, numbers: map[string]int32{}}
-	s.failing = slices.Index(s.ops.Res, int32(fail))
+	s := newStoryteller(ctx, ops, fail, core, 0)
 	s.some = slices.ContainsFunc(ops.Of, func(op jepsen.Operation) bool {
 		return ops.History.Invocation[op] < fail && !slices.Contains(s.ops.Of, op)
 	})
@@ -56,6 +55,7 @@ type storyteller struct {
 	ops     *models.Operations // the core, cut at the failing completion
 	failing int                // its row
 	some    bool               // the core has only some of the operations
+	left    uint64             // the rows that are left out
 	needed  uint64             // the rows that have returned, except the failing one
 	before  []uint64           // by row: the rows that had returned when it was invoked
 	byEnd   []int              // rows by completion, the open ones last
@@ -73,6 +73,13 @@ type storyNode struct {
 	leads bool // the failing operation is not in it, and all that is needed can happen
 }
 
+// newStoryteller returns one who knows nothing yet. left are rows of the core that do not happen at all.
+func newStoryteller(ctx context.Context, ops *models.Operations, fail jepsen.Event, core []models.Row, left uint64) *storyteller {
+	s := &storyteller{ctx: ctx, ops: ops.Select(core).Prefix(int32(fail)).Operations, left: left, numbers: map[string]int32{}}
+	s.failing = slices.Index(s.ops.Res, int32(fail))
+	return s
+}
+
 // explore finds all configurations, in order of how many operations have happened. It returns false if there are too
 // many.
 func (s *storyteller) explore() bool {
@@ -80,11 +87,11 @@ func (s *storyteller) explore() bool {
 	s.before = make([]uint64, n)
 	for row := range n {
 		s.byEnd = append(s.byEnd, row)
-		if s.ops.Res[row] != models.Open && row != s.failing {
+		if s.ops.Res[row] != models.Open && row != s.failing && s.left&(1<<row) == 0 {
 			s.needed |= 1 << row
 		}
 		for other := range n {
-			if s.ops.Res[other] < s.ops.Inv[row] {
+			if s.ops.Res[other] < s.ops.Inv[row] && s.left&(1<<other) == 0 {
 				s.before[row] |= 1 << other
 			}
 		}
@@ -115,14 +122,11 @@ func (s *storyteller) explore() bool {
 
 // enabled says whether a row may happen next.
 func (s *storyteller) enabled(done uint64, row int) bool {
-	return done&(1<<row) == 0 && s.before[row]&^done == 0
+	return (done|s.left)&(1<<row) == 0 && s.before[row]&^done == 0
 }
 
 func (s *storyteller) node(done uint64, state models.State, from int32, row int) int32 {
-	key := binary.LittleEndian.AppendUint64(nil, done)
-	for _, x := range state {
-		key = binary.LittleEndian.AppendUint32(key, uint32(x))
-	}
+	key := stateKey(binary.LittleEndian.AppendUint64(nil, done), state)
 	number, known := s.numbers[string(key)]
 	if !known {
 		number = int32(len(s.nodes))
@@ -130,6 +134,14 @@ func (s *storyteller) node(done uint64, state models.State, from int32, row int)
 		s.nodes = append(s.nodes, storyNode{done: done, state: state, from: from, row: row})
 	}
 	return number
+}
+
+// stateKey appends a state as bytes.
+func stateKey(key []byte, state models.State) []byte {
+	for _, x := range state {
+		key = binary.LittleEndian.AppendUint32(key, uint32(x))
+	}
+	return key
 }
 
 // tell says what explore has found.

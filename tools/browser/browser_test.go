@@ -37,6 +37,8 @@ type browser struct {
 	t   *testing.T
 	ctx context.Context
 
+	buttons int64 // of the mouse, that are pressed
+
 	mu     sync.Mutex
 	errors []string // what the console and the page's policy complained of
 }
@@ -68,7 +70,12 @@ func startBrowser(t *testing.T) *browser {
 	b.do(call(cdplog.Enable, cdp.Empty{}), call(runtime.Enable, cdp.Empty{}), chromedp.Func(func(_ context.Context, tab *chromedp.Target) error {
 		go listen(b, tab, cdplog.EntryAdded, func(e cdplog.EventEntryAdded) string { return fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text) })
 		go listen(b, tab, runtime.ConsoleAPICalled, func(e runtime.EventConsoleAPICalled) string { return "console: " + string(e.Type) })
-		go listen(b, tab, runtime.ExceptionThrown, func(e runtime.EventExceptionThrown) string { return e.ExceptionDetails.Text })
+		go listen(b, tab, runtime.ExceptionThrown, func(e runtime.EventExceptionThrown) string {
+			if x := e.ExceptionDetails.Exception; x != nil {
+				return e.ExceptionDetails.Text + " " + x.Description
+			}
+			return e.ExceptionDetails.Text
+		})
 		go listen(b, tab, cdppage.JavascriptDialogOpening, func(e cdppage.EventJavascriptDialogOpening) string { return "dialog: " + e.Message })
 		return nil
 	}))
@@ -179,16 +186,38 @@ func (b *browser) press(keys ...string) {
 	}
 }
 
+// middle scrolls to the first element of a selector, and returns where its middle is.
+func (b *browser) middle(selector string) []float64 {
+	b.t.Helper()
+	b.js(fmt.Sprintf(`document.querySelector(%q).scrollIntoView({block: "center"})`, selector))
+	return b.where(selector)
+}
+
+// where returns where the middle of the first element of a selector is.
+func (b *browser) where(selector string) []float64 {
+	b.t.Helper()
+	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(`(r => [r.x + r.width/2, r.y + r.height/2])(document.querySelector(%q).getBoundingClientRect())`, selector)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return at
+}
+
 // mouse moves to the middle of the first element of a selector, and does there
 // what kinds say.
 func (b *browser) mouse(selector string, dx float64, kinds ...input.DispatchMouseEventType) {
 	b.t.Helper()
-	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(`(e => { e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2] })(document.querySelector(%q))`, selector)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	at := b.middle(selector)
 	for _, kind := range kinds {
 		p := input.DispatchMouseEventParams{Type: kind, X: at[0] + dx, Y: at[1]}
+		switch kind {
+		case chromedp.MouseMoved:
+			p.Buttons = b.buttons
+		case chromedp.MousePressed:
+			b.buttons = 1
+		case chromedp.MouseReleased:
+			b.buttons = 0
+		}
 		if kind != chromedp.MouseMoved {
 			p.Button, p.ClickCount = input.MouseButtonLeft, 1
 		}
@@ -196,8 +225,11 @@ func (b *browser) mouse(selector string, dx float64, kinds ...input.DispatchMous
 	}
 }
 
-// box is the visible part of the drawing.
-const box = `document.querySelector(".canvas svg").getAttribute("viewBox")`
+// Of the drawing: its width on the screen, and how far it is scrolled.
+const (
+	width    = `document.querySelector(".canvas svg").getBoundingClientRect().width`
+	scrolled = `document.querySelector(".canvas").scrollLeft`
+)
 
 // tip is what the tooltip shows.
 const tip = `(t => t.hidden ? "" : t.textContent)(document.getElementById("tip"))`
@@ -227,6 +259,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("who sees nothing hears the same", func(t *testing.T) { testHeard(b, small) })
 	b.in("texts are copied", func(t *testing.T) { testCopy(b, small) })
 	b.in("zoom and pan", func(t *testing.T) { testZoom(b, small) })
+	b.in("every order of a core can be tried", func(t *testing.T) { testReplay(b) })
+	b.in("small and large screens", func(t *testing.T) { testPhone(b) })
 	long := pagetest.Written(t, pagetest.Check(t, pagetest.LongHistory(3000, 0.5), ""))
 	b.in("find", func(t *testing.T) { testFind(b, long) })
 	b.in("the strip goes to any place", func(t *testing.T) { testStrip(b, long) })
@@ -290,7 +324,7 @@ func testHeard(b *browser, html []byte) {
 	}))
 	for _, want := range []string{
 		`"heading" "history.edn"`, `value 1 was read by process 0 (index 10)`, `"image" "process 0's :read 1 (index 10)"`,
-		`"rowheader" "read 1"`, `"cell" "impossible"`, `"columnheader" "ends at index"`, `"slider" "Place in the history"`, `"searchbox" "Find"`,
+		`"rowheader" "read 1"`, `"cell" "cannot happen: 2`, `"columnheader" "ends at index"`, `"slider" "Place in the history"`, `"searchbox" "Find"`,
 		`"image" "The whole history, 1\u00b5s: 4 operations succeeded, 0 failed, 1 crashed`,
 	} {
 		if !strings.Contains(heard.String(), want) {
@@ -312,35 +346,148 @@ func testCopy(b *browser, html []byte) {
 
 func testZoom(b *browser, html []byte) {
 	b.open(html)
-	whole := b.js(box)
-	width := box + `.split(" ")[2] * 1`
-	b.mouse(`[data-do="in"]`, 0, chromedp.MousePressed, chromedp.MouseReleased)
-	if b.js(box) == whole {
-		b.t.Error("the button does not zoom")
+	b.js(`document.querySelector('[data-do="fit"]').click()`)
+	whole := b.js(width)
+	for range 4 {
+		b.mouse(`[data-do="in"]`, 0, chromedp.MousePressed, chromedp.MouseReleased)
 	}
-	was := b.js(box)
-	b.mouse(".canvas", -20, chromedp.MouseMoved, chromedp.MousePressed)
-	b.mouse(".canvas", 60, chromedp.MouseMoved, chromedp.MouseReleased)
-	if b.js(box) == was {
+	b.holds(width + " > 3 * " + whole)
+	was := b.js(scrolled)
+	b.mouse(".canvas", 60, chromedp.MouseMoved, chromedp.MousePressed)
+	b.mouse(".canvas", -20, chromedp.MouseMoved, chromedp.MouseReleased)
+	if b.js(scrolled) == was {
 		b.t.Error("the mouse does not pan")
 	}
 	b.mouse(`[data-do="fit"]`, 0, chromedp.MousePressed, chromedp.MouseReleased)
-	b.is(box, whole)
+	b.is(width, whole)
+	b.holds(width + ` <= document.querySelector(".canvas").clientWidth`)
 	b.js(`document.querySelector(".canvas [data-op]").focus()`)
-	b.press("+")
-	b.holds(fmt.Sprintf("%s < %q.split(' ')[2]", width, whole))
-	was = b.js(box)
-	b.do(chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
-	if b.js(box) == was {
+	b.press("+", "+", "+", "+")
+	b.holds(width + " > 2 * " + whole)
+	was = b.js(scrolled)
+	b.do(chromedp.KeyEvent(kb.ArrowLeft, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	if b.js(scrolled) == was {
 		b.t.Error("the keyboard does not pan")
 	}
 	b.press("-", "0")
-	b.is(box, whole)
+	b.is(width, whole)
 	wheel := `document.querySelector(".canvas").dispatchEvent(new WheelEvent("wheel", {deltaY: -100, clientX: 300, clientY: 300, cancelable: true}))`
 	b.is(wheel, "false") // the drawing uses it
-	b.holds(fmt.Sprintf("%s < %q.split(' ')[2]", width, whole))
+	b.holds(width + " > 1.1 * " + whole)
 	b.js(`document.activeElement.blur()`)
 	b.is(wheel, "true") // the page scrolls
+}
+
+// Of the replay: what it says, and its lists.
+const (
+	status = `document.querySelector(".replay .status").textContent`
+	said   = `document.querySelector(".replay .said").textContent`
+	steps  = `Array.from(document.querySelectorAll(".replay .steps li"), li => li.className + "|" + li.firstChild.textContent).join("; ")`
+)
+
+// point returns the selector of a point of an operation of a core, by its row.
+func point(row int) string { return fmt.Sprintf(`.point[data-point="%d"] .hold`, row) }
+
+// twoWrites has a core of four: two writes at the same time, of which the second read's was overwritten by either. Its
+// rows are write 1, write 2, read 2 and read 1.
+var twoWrites = func() string {
+	var b strings.Builder
+	pagetest.Event(&b, 0, 0, "invoke", "write", "1")
+	pagetest.Event(&b, 1, 1, "invoke", "write", "2")
+	pagetest.Event(&b, 2, 0, "ok", "write", "1")
+	pagetest.Event(&b, 3, 1, "ok", "write", "2")
+	pagetest.Event(&b, 4, 2, "invoke", "read", "nil")
+	pagetest.Event(&b, 5, 2, "ok", "read", "2")
+	pagetest.Event(&b, 6, 2, "invoke", "read", "nil")
+	pagetest.Event(&b, 7, 2, "ok", "read", "1")
+	return b.String()
+}()
+
+func testReplay(b *browser) {
+	b.open(pagetest.Written(b.t, pagetest.Check(b.t, twoWrites, "")))
+	b.is(said, "All 2 orders break. Each is shown up to where it does.")
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+	b.is(steps, "|write 1 of process 0; |write 2 of process 1; |read 2 of process 2; broken|read 1 of process 2")
+
+	// The slider goes through the steps.
+	b.js(`document.querySelector(".replay input").focus()`)
+	b.press(kb.ArrowLeft)
+	b.is(status, "Step 3 of 4: read 2 of process 2 happens; the state is 2")
+	b.press(kb.Home)
+	b.is(status, "Nothing has happened yet; the state is nil")
+	b.press(kb.ArrowRight)
+	b.is(status, "Step 1 of 4: write 1 of process 0 happens; the state is 1")
+
+	// The other order.
+	b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
+	b.is(steps, "|write 2 of process 1; |write 1 of process 0; broken|read 2 of process 2; off|read 1 of process 2")
+	b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
+
+	// A point is dragged to the other side of the other one.
+	b.mouse(point(1), 0, chromedp.MouseMoved, chromedp.MousePressed)
+	b.mouse(point(0), -10, chromedp.MouseMoved, chromedp.MouseReleased)
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
+	b.is(`document.querySelector(".replay .which").textContent`, "your order")
+
+	// It stays in its bar.
+	b.mouse(point(3), 0, chromedp.MouseMoved, chromedp.MousePressed)
+	b.mouse(point(1), 0, chromedp.MouseMoved, chromedp.MouseReleased)
+	b.is(steps, "|write 2 of process 1; |write 1 of process 0; broken|read 2 of process 2; off|read 1 of process 2")
+	b.holds(`(c => (p => c.left + c.width / 2 >= p.left)(document.querySelector(".canvas .failing rect").getBoundingClientRect()))(document.querySelector('` + point(3) + `').getBoundingClientRect())`)
+
+	// The keyboard does the same.
+	b.js(`document.querySelector('.point[data-point="1"]').focus()`)
+	b.press(kb.ArrowRight)
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+	b.is(`document.activeElement.getAttribute("data-point")`, "1")
+	b.press(kb.ArrowRight) // it had returned by then
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+
+	// Without any one of them, the others can happen.
+	for _, name := range []string{"write 2 of process 1", "read 2 of process 2", "read 1 of process 2"} {
+		b.js(`document.querySelector(".replay [aria-label='Leave out ` + name + `']").click()`)
+		if name == "write 2 of process 1" {
+			b.is(said, "Without "+name+", it fails too.") // nothing else had written 2
+		} else {
+			b.is(said, "Without "+name+", the others can happen in this order.")
+		}
+		b.is(`document.activeElement.getAttribute("aria-label")`, "Put back "+name)
+		b.press(kb.Enter)
+		b.is(said, "All 2 orders break. Each is shown up to where it does.")
+	}
+}
+
+// On a phone, the page opens on the failure, the text is legible, and a finger drags points.
+func testPhone(b *browser) {
+	defer b.do(call(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
+	long := pagetest.LongHistory(3000, 0.5)
+	for _, size := range [][2]int64{{400, 800}, {800, 900}, {1400, 900}} {
+		b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: size[0], Height: size[1], DeviceScaleFactor: 1, Mobile: size[0] == 400}))
+		for _, history := range []string{pagetest.StaleRead, long, twoWrites} {
+			b.open(pagetest.Written(b.t, pagetest.Check(b.t, history, "")))
+			b.holds(`document.documentElement.scrollWidth <= innerWidth`)
+			b.holds(`(r => r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth)(document.querySelector(".canvas .failing rect").getBoundingClientRect())`)
+			b.holds(`document.querySelector(".sentence").getBoundingClientRect().bottom < innerHeight`)
+			b.is(`Math.min(...Array.from(document.querySelectorAll("body *")).filter(e => e.textContent.trim() && !e.children.length && e.getClientRects().length && !["SCRIPT", "STYLE"].includes(e.tagName)).map(e => parseFloat(getComputedStyle(e).fontSize) * (e.closest("svg") ? e.closest("svg").getBoundingClientRect().width / e.closest("svg").viewBox.baseVal.width : 1))) >= 11`, "true")
+		}
+	}
+	b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 400, Height: 800, DeviceScaleFactor: 1, Mobile: true}))
+	touch := func(kind input.DispatchTouchEventType, at []float64) {
+		p := input.DispatchTouchEventParams{Type: kind}
+		if at != nil {
+			p.TouchPoints = []*input.TouchPoint{{X: at[0], Y: at[1]}}
+		} else {
+			p.TouchPoints = []*input.TouchPoint{}
+		}
+		b.do(call(input.DispatchTouchEvent, p))
+	}
+	b.middle(point(0))
+	from, to := b.where(point(1)), b.where(point(0))
+	touch(input.DispatchTouchEventTypeTouchStart, from)
+	touch(input.DispatchTouchEventTypeTouchMove, []float64{to[0] - 10, from[1]})
+	touch(input.DispatchTouchEventTypeTouchEnd, nil)
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
 }
 
 func testFind(b *browser, html []byte) {
