@@ -112,10 +112,10 @@ func CheckAlgorithm(name string) error {
 // Check infers it. Anything that stops the search gives a Result with an unknown verdict.
 //
 // An error means that the history, the spec or the options make no sense, or that a model of the caller's own failed:
-// its step returned an error or panicked, or what it declares does not hold. The error is an *edn.Error if it has a
-// place in the history, a *models.ParamError if it is about a parameter of the model, and a *models.Failure if the
-// model failed. Several goroutines must not check
-// the same History at once.
+// its step, or its label of an operation in the text of a failure, returned an error or panicked, or what it declares
+// does not hold. The error is an *edn.Error if it has a place in the history, a *models.ParamError if it is about a
+// parameter of the model, and a *models.Failure if the model failed. Several goroutines must not check the same History
+// at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()
 	if err := given(ctx, h); err != nil {
@@ -135,6 +135,9 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	}
 	r, err := check(ctx, h, spec, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.CheckLabels(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000

@@ -434,3 +434,33 @@ func TestStepsWithSeveralOutcomesAndParts(t *testing.T) {
 		}
 	}
 }
+
+func TestLabelsOfFunctionsAreInEveryPicture(t *testing.T) {
+	f, labels := funcCounter(), 0
+	f.Label = func(c models.Call) string {
+		if labels++; c.F == "read" {
+			return "" // the usual words
+		}
+		return fmt.Sprintf("n += %v", c.Value)
+	}
+	if _, err := checkOwn(t, f.Definition(), clew.Options{}, "add 1", "read 1"); err != nil || labels > 0 {
+		t.Errorf("%v, and %d operations of a valid history have labels", err, labels)
+	}
+	r, err := checkOwn(t, f.Definition(), clew.Options{}, "add 1", "read 2")
+	if err != nil || labels != 2 {
+		t.Fatalf("%v, and %d labels, want 2", err, labels)
+	}
+	if text := r.Text(); !strings.Contains(text, "  n += 1   ├") || !strings.Contains(text, "  :read 2  ") {
+		t.Errorf("its text is\n%s", text)
+	}
+	w, err := r.Window(t.Context(), report.WindowOptions{})
+	if err != nil || w.Ops[0].Label != "n += 1" || w.Ops[1].Label != "read 2" {
+		t.Errorf("its window has %+v, %v", w, err)
+	}
+	f.Label = func(models.Call) string { panic("lost") }
+	_, err = checkOwn(t, f.Definition(), clew.Options{}, "add 1", "read 2")
+	var failed *models.Failure
+	if want := "func-counter: in label: panic: lost, on :add 1 (index 1)"; !errors.As(err, &failed) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

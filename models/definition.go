@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -42,6 +43,10 @@ type Definition struct {
 	// Verbs say as participles what an :f does to a value: ":enqueue" is "enqueued". They
 	// are for models whose values are put in and taken out.
 	Verbs map[string]string
+	// Label, unless it is nil, returns what pictures say of an operation; "" leaves the
+	// usual words. It is called for operations that are shown, and depends on the operation
+	// alone. One that failed has the Status of a crashed one.
+	Label func(ctx context.Context, o Operation) (string, error)
 	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
 	// completion with another value than its invocation is worth a warning.
 	Repeating []string
@@ -112,6 +117,24 @@ type Operation struct {
 	// of is the operation itself, if h is not nil.
 	History *jepsen.History
 	Of      jepsen.Operation
+}
+
+// operationOf returns an operation of a history.
+func operationOf(h *jepsen.History, op jepsen.Operation) Operation {
+	inv := h.Invocation[op]
+	return Operation{h.Values, h.F[inv], h.OpValue(op), h.Key(inv), h.Status[op], h.Value[inv], h.Processes[h.Process[inv]], h, op}
+}
+
+// Call returns the operation as a Func sees it, with its process if the Func uses it.
+func (o Operation) Call(usesProcess bool) Call {
+	c := Call{F: o.F(), Value: o.Given(), OK: o.Status != jepsen.Crashed, Key: o.Key()}
+	if c.OK {
+		c.Out = o.Value()
+	}
+	if usesProcess {
+		c.Process = o.Process()
+	}
+	return c
 }
 
 // F returns the name of the operation's :f, without the colon.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,6 +43,10 @@ type Func[S comparable] struct {
 	// edn.Values.From takes. Otherwise the state itself prints if that is possible, else
 	// its text from fmt.
 	Describe func(s S) any
+	// Label, unless it is nil, returns what pictures say of an operation, such as "x = 1";
+	// "" leaves the usual words. It is called for operations that are shown. One that failed
+	// is not OK.
+	Label func(c Call) string
 	// Size, unless it is nil, returns about how many bytes a new state takes beyond S
 	// itself.
 	Size func(s S) int
@@ -122,6 +127,9 @@ func (f Func[S]) Definition() *Definition {
 	d := &Definition{Name: f.Name, About: f.About, Fs: f.fs(), New: func(b *Binding) (Reader, error) { return f.Reader(b) }}
 	if f.Start == nil {
 		d.NoInit = "its initial state is fixed"
+	}
+	if f.Label != nil {
+		d.Label = func(_ context.Context, o Operation) (string, error) { return f.Label(o.Call(f.UsesProcess)), nil }
 	}
 	return d
 }
@@ -204,13 +212,7 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 	if known {
 		return Op{A: n}, true, nil
 	}
-	op := call{Call: Call{F: o.F(), Value: o.Given(), OK: ok, Key: o.Key()}, of: o}
-	if ok {
-		op.Out = o.Value()
-	}
-	if m.UsesProcess {
-		op.Process = o.Process()
-	}
+	op := call{Call: o.Call(m.UsesProcess), of: o}
 	if m.Ops[op.F] == nil {
 		return Op{}, false, ErrUnknownF
 	}

@@ -259,8 +259,7 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
 		}
-		inv := h.Invocation[o]
-		op, keep, err := m.Read(Operation{h.Values, h.F[inv], h.OpValue(o), h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, o})
+		op, keep, err := m.Read(operationOf(h, o))
 		if err != nil {
 			return readError(h, o, d, err)
 		}
@@ -271,7 +270,7 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		if !keep || res == Open && !m.Mutates(op) {
 			continue
 		}
-		ops.Append(int32(inv), res, op)
+		ops.Append(int32(h.Invocation[o]), res, op)
 		ops.Of = append(ops.Of, o)
 	}
 	return nil

@@ -1,6 +1,9 @@
 package models
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,9 +22,67 @@ var (
 )
 
 // Words returns an operation of a history as people say it, with its result if it
-// succeeded. Examples are "read 471", "cas 3→5", "dequeue → empty" and "transfer 5 a→b".
-// The text has at most maxWords characters.
-func Words(h *jepsen.History, op jepsen.Operation) string {
+// succeeded. Examples are "read 471", "cas 3→5", "dequeue → empty" and "transfer 5 a→b". A
+// model's Label comes first, and an error is the Label's. The text has at most maxWords
+// characters.
+func (s Spec) Words(ctx context.Context, h *jepsen.History, op jepsen.Operation) (string, error) {
+	label, err := s.label(ctx, h, op)
+	if err != nil {
+		return "", err
+	}
+	return said(h, op, cmp.Or(label, words(h, op))), nil
+}
+
+// CallOf returns what an operation did: as the model's Label says it, or as
+// jepsen.History.Call does, with the nil that a read returned or that counts for a write.
+// A Label that fails says nothing.
+func (s Spec) CallOf(h *jepsen.History, op jepsen.Operation) string {
+	if label, err := s.label(context.Background(), h, op); err == nil && label != "" {
+		return said(h, op, label)
+	}
+	call := h.Call(op)
+	name := short(h.Values, h.F[h.Invocation[op]])
+	if h.Status[op] == jepsen.Succeeded && h.OpValue(op) == edn.Nil && !h.AnswersTo(op) && (name == "write" || slices.Contains(reads, name)) {
+		call += " nil"
+	}
+	return call
+}
+
+// label returns what the model's Label says of an operation, "" if it has none. An error
+// names the operation, unless the context is done.
+func (s Spec) label(ctx context.Context, h *jepsen.History, op jepsen.Operation) (label string, err error) {
+	d, unknown := s.Definition()
+	if unknown != nil || d.Label == nil {
+		return "", nil
+	}
+	o := operationOf(h, op)
+	if o.Status == jepsen.Failed {
+		o.Status = jepsen.Crashed // what it would have returned is not known either
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: in label: panic: %w", d.Name, panicked(p))
+		}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case err != nil:
+			err = &Failure{Err: fmt.Errorf("%w, on %v", err, o)}
+		}
+	}()
+	return d.Label(ctx, o)
+}
+
+// said completes the words for an operation, and bounds them.
+func said(h *jepsen.History, op jepsen.Operation, words string) string {
+	if h.Status[op] == jepsen.Failed {
+		words = "failed " + words
+	}
+	return text.Middle(text.Line(words), maxWords)
+}
+
+// words returns an operation in words that do not depend on the model.
+func words(h *jepsen.History, op jepsen.Operation) string {
 	v, inv := h.Values, h.Invocation[op]
 	value, f := h.OpValue(op), h.F[inv]
 	name := short(v, f)
@@ -48,21 +109,7 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 		}
 		words += " " + v.Text(value)
 	}
-	if h.Status[op] == jepsen.Failed {
-		words = "failed " + words
-	}
-	return text.Middle(text.Line(words), maxWords)
-}
-
-// CallOf returns what an operation did, as jepsen.History.Call does, with the nil that a read
-// returned or that counts for a write.
-func CallOf(h *jepsen.History, op jepsen.Operation) string {
-	call := h.Call(op)
-	name := short(h.Values, h.F[h.Invocation[op]])
-	if h.Status[op] == jepsen.Succeeded && h.OpValue(op) == edn.Nil && !h.AnswersTo(op) && (name == "write" || slices.Contains(reads, name)) {
-		call += " nil"
-	}
-	return call
+	return words
 }
 
 func isList(v *edn.Values, id edn.ID) bool {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/models"
 )
 
 // Text returns the result for people: one line, and for an invalid history
@@ -234,6 +234,33 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 	return model
 }
 
+// CheckLabels returns an error of the model's Label about an operation that Text draws.
+func (r *Result) CheckLabels(ctx context.Context) error {
+	if d, err := r.Spec.Definition(); err != nil || d.Label == nil {
+		return nil
+	}
+	drawn := 0
+	for _, k := range r.Keys {
+		if k.Verdict == jepsen.Valid {
+			continue
+		}
+		if drawn++; drawn > maxKeys {
+			break
+		}
+		if err := k.Result().CheckLabels(ctx); err != nil {
+			return fmt.Errorf("%s: %w", text.Key(k.Key.String()), err)
+		}
+	}
+	if r.Keys != nil || r.Verdict != jepsen.Invalid {
+		return nil
+	}
+	b, err := r.begin(WindowOptions{Operations: maxPicture, Core: true})
+	if err != nil {
+		return nil // there is nothing to draw
+	}
+	return b.label(ctx)
+}
+
 // outside says whether an operation is in a picture only to show what else happened.
 func outside(r *Result, x *WindowOp) bool {
 	return len(r.Core) > 0 && !x.Failing && !x.Named && !slices.Contains(r.Core, x.Operation)
@@ -261,13 +288,14 @@ func (r *Result) writePicture(p *textPrinter) {
 	}
 	h, w := r.History, b.w
 	var ends []float64 // of the bars, in order
-	process, call := 0, 0
-	for _, x := range w.Ops {
+	process, call, calls := 0, 0, make([]string, len(w.Ops))
+	for i, x := range w.Ops {
 		if ends = append(ends, x.From); !x.Open && !x.Crashed {
 			ends = append(ends, x.To)
 		}
 		process = max(process, utf8.RuneCountInString(h.ProcessName(x.Operation)))
-		call = max(call, utf8.RuneCountInString(models.CallOf(h, x.Operation)))
+		calls[i] = r.Spec.CallOf(h, x.Operation)
+		call = max(call, utf8.RuneCountInString(calls[i]))
 	}
 	slices.Sort(ends)
 	// "  process 3  :read 471  ", the bars, and an arrow's head or a cross.
@@ -277,12 +305,12 @@ func (r *Result) writePicture(p *textPrinter) {
 		call = min(call, max(leastCall, p.o.Width-16-process-column*len(ends)))
 	}
 	at := func(end float64) int { i, _ := slices.BinarySearch(ends, end); return column * i }
-	for _, x := range w.Ops {
+	for i, x := range w.Ops {
 		from, to, end, why := at(x.From), column*len(ends), "─▶", ""
 		if !x.Open && !x.Crashed {
 			to, end = at(x.To), "┤"
 		}
-		name, said := h.ProcessName(x.Operation), text.Shorten(models.CallOf(h, x.Operation), call)
+		name, said := h.ProcessName(x.Operation), text.Shorten(calls[i], call)
 		p.printf("  process %-*s  %s%s  %s", process, name, said, strings.Repeat(" ", call-utf8.RuneCountInString(said)), strings.Repeat(" ", from))
 		bar := "├" + strings.Repeat("─", max(0, to-from-1)) + end
 		switch {

@@ -181,7 +181,8 @@ const (
 
 // Window returns a window of the result. If there are independent keys, it shows the key of the
 // event in o.Around, or else the key that fails first. If none fails, it shows all keys together.
-// If the context ends early, the states after the points are missing. Linear time in the history.
+// If the context ends early, the states after the points are missing. An error of the model's Label
+// is an error. Linear time in the history.
 func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	key := ""
 	if r.Keys != nil {
@@ -189,6 +190,9 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	}
 	b, err := r.begin(o)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.label(ctx); err != nil {
 		return nil, err
 	}
 	if !o.Core {
@@ -290,7 +294,7 @@ func (b *windowBuilder) columns() {
 	for _, op := range b.ops {
 		x := WindowOp{Operation: op, From: b.at(h.Invocation[op]), To: w.Width, Core: core[op],
 			Crashed: h.Status[op] == jepsen.Crashed, Failed: h.Status[op] == jepsen.Failed,
-			Named: slices.Contains(b.r.Named, op), Label: models.Words(h, op), Name: text.Line(h.Name(op))}
+			Named: slices.Contains(b.r.Named, op), Name: text.Line(h.Name(op))}
 		switch c := h.Completion[op]; {
 		case c != jepsen.None && c <= b.end:
 			x.To = b.at(c)
@@ -310,6 +314,17 @@ func (b *windowBuilder) columns() {
 		}
 		w.Ops = append(w.Ops, x)
 	}
+}
+
+// label says what every operation did.
+func (b *windowBuilder) label(ctx context.Context) (err error) {
+	for i := range b.w.Ops {
+		x := &b.w.Ops[i]
+		if x.Label, err = b.r.Spec.Words(ctx, b.h, x.Operation); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // at returns the column of an event, or that of the next event that has one.

@@ -19,7 +19,7 @@ import (
 
 const modelsHelp = `Lists the models, or describes those that are named (docs/models.md has the
 details). With --check it checks a model file: it decides every example, and compares
-the verdict with the one in the file.
+the verdict with the one in the file. It also calls the file's label of every operation.
 
 Examples:
    clew models
@@ -110,6 +110,9 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 			return 0, fmt.Errorf("%s: example %d: %w", file, i+1, err)
 		}
 		r, err := clew.Check(ctx, h, spec, clew.Options{})
+		if err == nil {
+			err = label(ctx, h, spec)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("example %d: %w", i+1, err)
 		}
@@ -137,4 +140,14 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 		status = exitInvalid
 	}
 	return status, err
+}
+
+// label returns an error of the model's label about an operation of a history.
+func label(ctx context.Context, h *jepsen.History, spec models.Spec) error {
+	for op := range jepsen.Operation(h.Operations()) {
+		if _, err := spec.Words(ctx, h, op); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,7 +8,8 @@
 // and their Timeout variants answer as porcupine does. Operations whose times touch are concurrent.
 // Events count in the order of the list. A nil Equal means ==. Partitions are decided side by side,
 // and one illegal partition is enough. A history that makes no sense, such as a return without a
-// call, gets porcupine's answer. The Verbose variants and Visualize are porcupine's own.
+// call, gets porcupine's answer. The Verbose variants and Visualize are porcupine's own, so
+// pictures have the labels of the model's DescribeOperation.
 //
 // Porcupine's own search, written again in wgl.go, decides easy histories, since nothing is faster
 // there. After some thousand steps it pauses. Then states and operations are numbered, no step is

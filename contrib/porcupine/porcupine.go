@@ -77,7 +77,8 @@ func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (Ch
 	return theirs.CheckEventsVerbose(model, history, timeout)
 }
 
-// Visualize draws what a Verbose check has found, as porcupine does.
+// Visualize draws what a Verbose check has found, as porcupine does: with the labels of
+// the model's DescribeOperation, if it has one.
 func Visualize(model Model, info LinearizationInfo, output io.Writer) error {
 	return theirs.Visualize(model, info, output)
 }

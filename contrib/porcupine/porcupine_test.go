@@ -563,6 +563,17 @@ func TestContentsAreEqualWhereStatesAre(t *testing.T) {
 	contents(r) // ends
 }
 
+// Pictures are porcupine's, with the labels of the model.
+func TestPicturesHaveTheLabelsOfTheModel(t *testing.T) {
+	model := stack(nil)
+	model.DescribeOperation = func(input, output any) string { return "a label of its own" }
+	_, info := CheckOperationsVerbose(model, random(rand.New(rand.NewPCG(1, 1)), false), 0)
+	var page strings.Builder
+	if err := Visualize(model, info, &page); err != nil || !strings.Contains(page.String(), "a label of its own") {
+		t.Errorf("%v, or no label", err)
+	}
+}
+
 // Programs that change the import find every name that porcupine has.
 func TestEveryNameOfPorcupineIsHere(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/anishathalye/porcupine").Output()

@@ -8,7 +8,6 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/models"
 )
 
 // held holds the operations of a page: columns, in order. The script draws, finds and shows them.
@@ -70,9 +69,9 @@ type heldOp struct {
 }
 
 // newHeldOp returns an operation, with longer op maps if it is in the window.
-func newHeldOp(t *opTexts, op jepsen.Operation, inWindow bool) heldOp {
+func newHeldOp(t *opTexts, op jepsen.Operation, label string, inWindow bool) heldOp {
 	h := t.h
-	x := heldOp{op: op, status: h.Status[op], who: text.Shorten(text.Line(h.ProcessName(op)), maxLabel), label: models.Words(h, op)}
+	x := heldOp{op: op, status: h.Status[op], who: text.Shorten(text.Line(h.ProcessName(op)), maxLabel), label: label}
 	last, limit := h.Completion[op], maxMap
 	if inWindow {
 		limit = maxOwn
@@ -100,14 +99,17 @@ func (x *heldOp) size() int {
 }
 
 // hold puts operations into the section. It takes those of the window, and then
-// their neighbors, from the middle to both sides, as long as there is room.
-func (s *section) hold(ctx context.Context, room int) {
+// their neighbors, from the middle to both sides, as long as there is room. An error is
+// one of the model's Label.
+func (s *section) hold(ctx context.Context, room int) (err error) {
 	h := s.r.History
 	texts := &opTexts{h: h, printer: h.OpPrinter()}
 	var all []heldOp
 	own := map[jepsen.Operation]bool{}
 	add := func(op jepsen.Operation, inWindow bool) {
-		x := newHeldOp(texts, op, inWindow)
+		label, failed := s.r.Spec.Words(ctx, h, op)
+		err = cmp.Or(err, failed)
+		x := newHeldOp(texts, op, label, inWindow)
 		room -= x.size()
 		all = append(all, x)
 	}
@@ -116,7 +118,7 @@ func (s *section) hold(ctx context.Context, room int) {
 		add(op, true)
 	}
 	from, to := s.middle, s.middle // of the neighbors
-	for room > 0 && ctx.Err() == nil && (from > 0 || int(to) < h.Operations()) {
+	for room > 0 && err == nil && ctx.Err() == nil && (from > 0 || int(to) < h.Operations()) {
 		if int(to) < h.Operations() {
 			if !own[to] {
 				add(to, false)
@@ -143,6 +145,7 @@ func (s *section) hold(ctx context.Context, room int) {
 	if to > from {
 		s.Holds.From, s.Holds.To = h.Index(h.Invocation[from]), h.LastIndex(to-1)
 	}
+	return err
 }
 
 // holding says which operations a page holds. Ops says how many of them are adjacent.

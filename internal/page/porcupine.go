@@ -72,6 +72,7 @@ type porcupinePage struct {
 	end     jepsen.Event // the failure, or the end
 	clients map[int32]int
 	states  error // the error that an operation leads to too many states
+	labels  map[models.Row]string
 }
 
 func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, error) {
@@ -104,6 +105,12 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 		p.open(linearized)
 	}
 	slices.Sort(p.rows)
+	p.labels = map[models.Row]string{}
+	for _, row := range p.rows {
+		if p.labels[row], err = r.Spec.Words(ctx, r.History, ops.Of[row]); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 
@@ -174,8 +181,7 @@ func (p *porcupinePage) some(from models.State, op models.Op) []models.State {
 // words returns an operation as people would say it, without its process:
 // porcupine numbers its clients.
 func (p *porcupinePage) words(row models.Row) string {
-	op := p.ops.Of[row]
-	s := models.Words(p.r.History, op)
+	s := p.labels[row]
 	if p.optional(row) {
 		s += " (open)"
 	}

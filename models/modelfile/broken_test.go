@@ -16,7 +16,7 @@ import (
 )
 
 // history returns operations that follow one another: "f value" or "f value -> out". Each
-// has a process of its own; those that crashed have a ! before them.
+// has a process of its own; those that crashed have a ! before them, and those that failed a -.
 func history(t testing.TB, ops string) *jepsen.History {
 	t.Helper()
 	h, err := historyOf(ops)
@@ -30,6 +30,7 @@ func historyOf(ops string) (*jepsen.History, error) {
 	b := jepsen.NewBuilder(jepsen.Options{})
 	for i, op := range strings.Split(ops, ", ") {
 		op, crashed := strings.CutPrefix(op, "!")
+		op, failed := strings.CutPrefix(op, "-")
 		f, text, _ := strings.Cut(op, " ")
 		in, out, two := strings.Cut(text, " -> ")
 		if !two {
@@ -44,9 +45,12 @@ func historyOf(ops string) (*jepsen.History, error) {
 			return nil, err
 		}
 		b.Invoke(i, f, b.Values().Value(given))
-		if crashed {
+		switch {
+		case crashed:
 			b.Info(i, f, b.Values().Value(given))
-		} else {
+		case failed:
+			b.Fail(i, f, b.Values().Value(given))
+		default:
 			b.OK(i, f, b.Values().Value(returned))
 		}
 	}

@@ -34,6 +34,7 @@ type File struct {
 	overwrite []string
 	partition *starlark.Function
 	describe  *starlark.Function
+	label     *starlark.Function
 	process   bool // uses_process
 	keep      bool // keywords = "keep"
 	examples  []*Example
@@ -170,6 +171,8 @@ func (f *File) set(name string, v starlark.Value) (err error) {
 		f.partition, err = function(name, v, 1)
 	case "describe":
 		f.describe, err = function(name, v, 1)
+	case "label":
+		f.label, err = function(name, v, 1)
 	case "uses_process":
 		b, ok := v.(starlark.Bool)
 		if f.process = bool(b); !ok {
@@ -249,6 +252,9 @@ func (f *File) Definition() *models.Definition {
 	}
 	def := d.Definition()
 	def.NoInit = ""
+	if f.label != nil {
+		def.Label = f.labelOf
+	}
 	def.New = func(b *models.Binding) (models.Reader, error) { return f.bind(b) }
 	return def
 }

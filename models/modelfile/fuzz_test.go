@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -19,7 +20,7 @@ import (
 
 // FuzzModel reads any text as a model file, and checks the histories of its examples and
 // another one with it. It must not panic, must stay within the bounds of every model, and
-// must give errors with a place in the file. Two engines that both decide agree, unless the
+// must give errors with a place in the file. Labels are short. Two engines that both decide agree, unless the
 // file declares something that may be untrue.
 func FuzzModel(f *testing.F) {
 	broken, err := txtar.ParseFile(filepath.Join("testdata", "broken.txtar"))
@@ -66,6 +67,11 @@ func FuzzModel(f *testing.F) {
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			first, _ := clew.Check(ctx, h, models.Own(file.Definition()), clew.Options{})
 			second, _ := clew.Check(ctx, h, models.Own(file.Definition()), clew.Options{Algorithm: "porcupine"})
+			if h.Operations() > 0 {
+				if label, err := models.Own(file.Definition()).Words(ctx, h, 0); err == nil && utf8.RuneCountInString(label) > 40 {
+					t.Errorf("history %d has the label %q", i, label)
+				}
+			}
 			cancel()
 			if declares := strings.Contains(text, "reads") || strings.Contains(text, "overwrites") || strings.Contains(text, "partition"); declares {
 				continue

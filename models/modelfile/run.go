@@ -2,6 +2,7 @@ package modelfile
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -336,6 +337,24 @@ func (m *bound) describe(s state) any {
 		}
 	}
 	return m.values.plain(v)
+}
+
+// labelOf returns the label of an operation.
+func (f *File) labelOf(ctx context.Context, o models.Operation) (string, error) {
+	m := &bound{file: f, values: newValues(f.keep), states: newTable(), stop: ctx.Done()}
+	c := o.Call(f.process)
+	if err := m.check(c); err != nil {
+		return "", inFile(f.path, f.label.Position()).Errorf("in label: %w", err)
+	}
+	v, err := m.asked(f.label, operation{c, m})
+	if err != nil {
+		return "", err
+	}
+	said, ok := starlark.AsString(v)
+	if !ok {
+		return "", inFile(f.path, f.label.Position()).Errorf("in label: it returns a value of type %s; expected a string", v.Type())
+	}
+	return said, nil
 }
 
 // asked returns the answer of a function of the file.
