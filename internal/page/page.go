@@ -84,6 +84,7 @@ type document struct {
 	Head     heading
 	Index    *index // nil if there is none
 	Sections []*section
+	Timeline *timeline // nil if there are no operations
 }
 
 // heading tells the verdict in a few words.
@@ -145,6 +146,9 @@ func (d *document) fill(ctx context.Context, w io.Writer, r *report.Result, o re
 		d.Sections = append([]*section{{ID: "around", Title: fmt.Sprintf("around index %d", *around), r: window.Result, around: around}}, d.Sections...)
 	case len(d.Sections) == 0 && r.History != nil && r.History.Operations() > 0:
 		d.Sections = []*section{{ID: "history", r: r, around: around}}
+	}
+	if r.History != nil && r.History.Operations() > 0 {
+		d.Timeline = newTimeline(r)
 	}
 	for _, s := range d.Sections {
 		o.Around = s.around

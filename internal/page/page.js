@@ -39,6 +39,35 @@
   }
   addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
 
+  // Tables of keys and runs are filtered by what is typed, and sorted by a click on a heading. A server does that itself.
+  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("main:not(.list) table.index"))) {
+    const body = table.tBodies[0], rows = Array.from(body.rows), heads = Array.from(table.tHead?.rows[0].cells || []);
+    if (rows.length < 2) continue;
+    const text = (/** @type {HTMLTableRowElement} */ r, /** @type {number} */ i) => (r.cells[i].textContent || "").trim();
+    const collator = new Intl.Collator(undefined, { numeric: true });
+    heads.forEach((th, i) => {
+      const b = button(th.textContent || "", "Sort by " + th.textContent, () => {
+        const way = th.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        for (const other of heads) other.removeAttribute("aria-sort");
+        th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+        body.append(...[...rows].sort((a, c) => way * collator.compare(text(a, i), text(c, i))));
+      });
+      th.replaceChildren(b);
+    });
+    const filter = /** @type {HTMLInputElement} */ (document.createElement("input")), shown = html("output", "");
+    filter.type = "search";
+    filter.placeholder = "a name, a verdict, or a word";
+    filter.setAttribute("aria-label", "Filter the table");
+    filter.addEventListener("input", () => {
+      const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const r of rows) r.hidden = !words.every((w) => (r.textContent || "").toLowerCase().includes(w));
+      shown.textContent = words.length ? `${rows.filter((r) => !r.hidden).length} of ${rows.length}` : "";
+    });
+    const form = html("div", "", "filter");
+    form.append(filter, shown);
+    (table.parentElement || table).before(form);
+  }
+
   /** One history of the page. @param {HTMLElement} part */
   const view = (part) => {
     const one = (/** @type {string} */ s) => /** @type {HTMLElement} */ (part.querySelector(s));

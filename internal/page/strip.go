@@ -154,8 +154,7 @@ func newAxis(h *jepsen.History, stretches int) *axis {
 	n := min(a.events, maxTimes)
 	for i := range n {
 		e := jepsen.Event(int64(i) * int64(a.events-1) / int64(max(1, n-1)))
-		when, _ := h.EventMap(e).Get("time")
-		time, ok := when.Int()
+		time, ok := timeOf(h, e)
 		if !ok || i > 0 && time < a.times[i-1] {
 			a.times = nil
 			return a
@@ -194,7 +193,12 @@ func (a *axis) length() string {
 	if a.times == nil {
 		return fmt.Sprintf("%d events", a.events)
 	}
-	d := time.Duration(a.times[len(a.times)-1] - a.times[0]) // Jepsen's times are in nanoseconds
+	return rounded(a.times[len(a.times)-1] - a.times[0])
+}
+
+// rounded returns how long something took. Jepsen's times are in nanoseconds.
+func rounded(ns int64) string {
+	d := time.Duration(ns)
 	switch {
 	case d >= time.Second:
 		d = d.Round(10 * time.Millisecond)

@@ -654,8 +654,26 @@ func testKeys(b *browser) {
 	b.holds(`document.querySelector(".index tbody tr td").textContent === "INVALID"`)
 	b.js(`document.querySelector("#key-3 .canvas [data-op]").focus()`)
 	b.holds(tip + `.includes(":type :ok")`)
+	other := `document.querySelector("#key-4 .canvas svg").getBoundingClientRect().width`
+	was := b.js(other)
 	b.js(`document.querySelector("#key-3 .canvas [data-op]").dispatchEvent(new KeyboardEvent("keydown", {key: "+", bubbles: true}))`)
-	b.holds(`document.querySelector("#key-3 svg").getAttribute("viewBox") !== document.querySelector("#key-4 svg").getAttribute("viewBox") || true`)
+	b.holds(`document.querySelector("#key-3 .canvas svg").getBoundingClientRect().width > 1.2 * ` + was)
+	b.is(other, was)
+
+	// The table is sorted and filtered.
+	first := `document.querySelector(".index tbody tr:not([hidden]) th").textContent`
+	for _, want := range []string{"0", "29"} {
+		b.js(`document.querySelector(".index thead button").click()`)
+		b.is(first, want)
+	}
+	b.is(`document.querySelector(".index thead th").getAttribute("aria-sort")`, "descending")
+	b.js(`document.querySelector(".filter input").focus()`)
+	b.press("invalid")
+	b.is(`document.querySelector(".filter output").textContent`, "11 of 30")
+	b.is(`document.querySelectorAll(".index tbody tr:not([hidden])").length`, "11")
+
+	// The run as a whole has every failing key.
+	b.is(`document.querySelectorAll(".run .chart:first-of-type .s-fail").length`, "11")
 }
 
 func testStore(b *browser) {
