@@ -75,6 +75,9 @@ func (x *Examiner) Examine(r *report.Result) error {
 	}
 	if x.maps.isNew(inMap(r)) {
 		checks = append(checks, e.resultMap)
+		if !x.want.Linearizable {
+			checks = append(checks, e.replay)
+		}
 	}
 	if x.lines.isNew(inLine(r)) {
 		checks = append(checks, e.jsonKeys)
