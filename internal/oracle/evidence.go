@@ -63,9 +63,14 @@ func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
 	return x
 }
 
+// of returns what examines a result.
+func (x *Examiner) of(r *report.Result) *evidence {
+	return &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row, values: x.values}
+}
+
 // Examine does what the function Examine does.
 func (x *Examiner) Examine(r *report.Result) error {
-	e := &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row, values: x.values}
+	e := x.of(r)
 	if err := ExamineVerdict(r, x.want); err != nil {
 		return err
 	}
