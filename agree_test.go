@@ -139,3 +139,22 @@ func numbers(h *jepsen.History, op jepsen.Operation) (all []string) {
 	}
 	return all
 }
+
+// What is told of the failures of the archive is true, too.
+func TestTheArchivesFailuresAgree(t *testing.T) {
+	for file, spec := range invalidHistories(t) {
+		r, err := checkFile(file, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		complaints := disagreements(t, r)
+		if r.Ops != nil {
+			if err := oracle.Told(r, r.Ops); err != nil {
+				complaints = append(complaints, err.Error())
+			}
+		}
+		for _, complaint := range complaints {
+			t.Errorf("%s: %s in\n%s", file, complaint, r.Text())
+		}
+	}
+}
