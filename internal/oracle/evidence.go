@@ -374,6 +374,12 @@ func (e *evidence) mapKeys() string {
 	if e.r.Spec.Reading() != "" {
 		want = strings.Replace(want, ":stats", ":reading :stats", 1)
 	}
+	if e.r.ToldBy != "" {
+		want = strings.Replace(want, " :valid?", " :told-by :valid?", 1)
+		if e.r.Init != "" {
+			want = strings.Replace(want, ":final-paths", ":final-paths :init", 1)
+		}
+	}
 	return want
 }
 
@@ -476,6 +482,9 @@ func (e *evidence) jsonKeys() error {
 	}
 	if e.r.Story.Sentences != nil {
 		want = strings.Replace(want, "skipped", "skipped story", 1)
+	}
+	if e.r.ToldBy != "" {
+		want = strings.Replace(want, " valid", " told-by valid", 1)
 	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)
