@@ -23,6 +23,7 @@ var promises = map[string][]string{
 	"Opening":        {"../initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch"},
 	"Refused":        {"../testdata/script/altered.txtar kv-warning.txt"},
 	"Text":           {"multiregister_test.go TestAPartOfOneKeyIsARegister"},
+	"Place":          {"../stories_test.go TestStories"},
 	"Run":            {"run_test.go TestRunsAgreeWithStep"},
 	"Outcomes":       {"outcomes are those of Step"},
 	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},

@@ -41,8 +41,14 @@ func (t Teller) verb(row Row) string {
 	return h.Values.Text(h.F[h.Invocation[t.ops.Of[row]]])
 }
 
-// Value returns the text of the value that an operation's A stands for.
-func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
+// Value returns the text of the value that an operation's A stands for, with its place: "471", "1 of key :x".
+func (t Teller) Value(row Row) string {
+	class := t.ops.A[row]
+	if place := t.ops.Model.Traits().Place; place != nil {
+		return t.Text(class) + text.Shorten(place(class), maxText)
+	}
+	return t.Text(class)
+}
 
 // Text returns a value class as EDN, or as the model tells it, in at most maxText
 // characters.

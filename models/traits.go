@@ -36,6 +36,9 @@ type Traits struct {
 	// Text returns the text of a value class in sentences, "" if operations have no values. Otherwise it is the
 	// class's EDN.
 	Text func(class int32) string
+	// Place returns what follows the text of a value class in sentences, such as " of key :x", where a value alone would not
+	// say of which key it is.
+	Place func(class int32) string
 
 	// Steps.
 

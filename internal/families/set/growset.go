@@ -410,6 +410,7 @@ func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *f
 					if d.Why.Is(fastpath.NeverAdded) {
 						d.Why.Rows[1] = firstAdd(in, vs[0])
 					}
+					d.Why.About(elementOf(cut, sets, vs, d.Why)...)
 					explainReads(in, sets, fail, vs, d)
 					return
 				}
@@ -417,6 +418,23 @@ func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *f
 		}
 	}
 	panic("the violation is not one")
+}
+
+// elementOf returns the element of some values that a violation is about, unless it is about several.
+func elementOf(in fastpath.Input, sets [][]int32, values []int32, why *fastpath.Finding) []int32 {
+	first, last := why.Rows[0], why.Rows[len(why.Rows)-1]
+	switch {
+	case why.Is(Incomparable):
+		return nil
+	case in.Kind[first] == models.Add:
+		return []int32{in.A[first]}
+	}
+	for _, v := range values {
+		if slices.Contains(sets[in.A[first]], v) && (why.Is(fastpath.NeverAdded) || !slices.Contains(sets[in.A[last]], v)) {
+			return []int32{v}
+		}
+	}
+	return nil
 }
 
 // involved returns the reads and values of a violation.
@@ -545,12 +563,12 @@ var Incomparable = &fastpath.Pattern{Name: "incomparable", Kind: models.LongFork
 // It had returned before read, which did not read the value, was invoked.
 var NotRead = &fastpath.Pattern{Name: "not-read", Kind: models.LostElement, Relate: fastpath.Against(0, 1), Choose: func(t models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
-		return "{name 1} is missing an initial element"
+		return "{name 1} is missing {element 0}, which was there initially"
 	}
 	if t.Op(v[0]).Kind == models.Add {
 		return "{name 1} is missing {value 0}, although {name 0} had completed before the read began"
 	}
-	return "{name 1} is missing an element that {name 0} had returned before it began"
+	return "{name 1} is missing {element 0}, which {name 0} had seen before"
 }}
 
 // AddedBefore (first, second, read): first added a value (Initial: it was there initially). It
@@ -558,9 +576,9 @@ var NotRead = &fastpath.Pattern{Name: "not-read", Kind: models.LostElement, Rela
 // invoked. But read read the other value without the first.
 var AddedBefore = &fastpath.Pattern{Name: "added-before", ChooseKind: addedBefore, Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Seen(1, 2), fastpath.Must(2, 0)), Choose: func(_ models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
-		return "{name 2} is missing an initial element"
+		return "{name 2} is missing {element 0}, which was there initially"
 	}
-	return "{name 2} contains what {name 1} added, but not what {name 0} added, although the latter had completed before the former began"
+	return "{name 2} contains {value 1}, but not {value 0}, although {name 0} had completed before {name 1} began"
 }}
 
 // addedBefore is AddedBefore.ChooseKind. Nothing added an initial element.

@@ -160,6 +160,8 @@ func (m *kvMap) project(part int32, _ *models.Columns) models.Model {
 	}
 	k := &kvKey{register.OfKey(m.V, m.at(m.Initial, part)), m, part}
 	k.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: k.Initial[0], CAS: true} }
+	k.Offered.Text = func(pair int32) string { return m.V.Text(m.value(pair)) }
+	k.Offered.Place = func(pair int32) string { return " of key " + m.V.Text(m.V.Items(edn.ID(pair))[0]) }
 	return k
 }
 
