@@ -26,8 +26,8 @@ type Pattern struct {
 	// Name names a violation in reports, such as "never-written". Ambiguities have none.
 	Name string
 	// Says is the sentence, without a capital or a period. {did 0} in it stands for what models.Teller.Did
-	// says about the first operation, {did -1} for the last one, and so on for the other words. {element 0} stands for
-	// the first of Values.
+	// says about the first operation, {did -1} for the last one, and so on for the other words. {elements} stands for
+	// Values.
 	Says string
 	// Choose returns the sentence in the form of Says if it depends on the operations.
 	Choose func(t models.Teller, rows []models.Row) string
@@ -60,7 +60,7 @@ var words = map[string]func(t models.Teller, row models.Row) string{
 	"value": models.Teller.Value, "f": models.Teller.F,
 }
 
-var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|element) (-?\d+)\}`)
+var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|elements)(?: (-?\d+))?\}`)
 
 // String returns the pattern and the operations, for tests.
 func (f *Finding) String() string {
@@ -81,10 +81,8 @@ func (f *Finding) Tell(t models.Teller) string {
 		var word string
 		var k int
 		fmt.Sscanf(s, "{%s %d}", &word, &k)
-		if word == "element" && k < len(f.Values) {
-			return t.Text(f.Values[k])
-		} else if word == "element" {
-			return "an element"
+		if s == "{elements}" {
+			return t.List(f.Values)
 		}
 		if k < 0 {
 			k += len(f.Rows)
@@ -179,7 +177,7 @@ func ListProcesses(n int) string {
 var NeverAdded = &Pattern{Name: "never-added", ChooseKind: OrFuture, Choose: func(t models.Teller, v []models.Row) string {
 	s := "{did 0}, but nothing had added it by then"
 	if !t.Adds(v[0]) { // a read of a whole set, which is not a value
-		s = "{name 0} contains {element 0}, which nothing had added by then"
+		s = "{name 0} contains {elements}, which nothing had added by then"
 	}
 	if v[1] != Missing {
 		s += "; {did 1} only later"

@@ -59,6 +59,30 @@ func (t Teller) Text(class int32) string {
 	return text.Shorten(t.ops.History.Values.Text(edn.ID(class)), maxText)
 }
 
+// List returns value classes in words, in the order in which a set of them prints: "1, 2 and 7 more". Without any it is
+// "an element".
+func (t Teller) List(classes []int32) string {
+	ids := make([]edn.ID, len(classes))
+	for i, class := range classes {
+		ids[i] = edn.ID(class)
+	}
+	var list []string
+	for i, k := range t.ops.History.Values.Sorted(ids) {
+		if i == maxList {
+			list = append(list, fmt.Sprintf("%d more", len(ids)-i))
+			break
+		}
+		list = append(list, t.Text(classes[k]))
+	}
+	if list == nil {
+		return "an element"
+	}
+	return text.AllOf(list)
+}
+
+// maxList bounds the values that a sentence lists.
+const maxList = 3
+
 // maxText bounds a value in a sentence; most, such as UUIDs, are shorter.
 const maxText = 120
 

@@ -40,6 +40,10 @@ type Traits struct {
 	// say of which key it is.
 	Place func(class int32) string
 
+	// Because says why op, which cannot happen in s, cannot, in a sentence that names op: "the value is 2, not 1".
+	// Without it, or if it returns "", that is Model.Why, whose words are Knossos's where it has the model.
+	Because func(s State, op Op) string
+
 	// Steps.
 
 	// Run begins a run in a state, which it leaves as it is. For states that grow with the history, Step copies and a

@@ -71,7 +71,7 @@ func (x *Examiner) Examine(r *report.Result) error {
 	}
 	checks := []func() error{e.witness}
 	if !x.want.Linearizable {
-		checks = []func() error{e.failure, e.core, e.story}
+		checks = []func() error{e.failure, e.core, e.story, e.failed}
 	}
 	if x.maps.isNew(inMap(r)) {
 		checks = append(checks, e.resultMap)

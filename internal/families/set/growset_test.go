@@ -60,7 +60,7 @@ func growSetType(name string, init ...int32) *testkit.Type {
 
 // coreOfGrowSet finds the values that the core is about, and checks that no smaller choice fails.
 func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
-	if wrong := elementIsRight(k, c, d.Why); wrong != "" {
+	if wrong := elementsAreRight(k, c, d.Why); wrong != "" {
 		return wrong
 	}
 	if k.Init != "0" {
@@ -115,24 +115,29 @@ func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) stri
 	return "not a minimal choice"
 }
 
-// elementIsRight says what is wrong with the element that a violation names.
-func elementIsRight(k *testkit.Type, c *models.Columns, why *fastpath.Finding) string {
-	if why.Is(Incomparable) || len(why.Values) != 1 {
-		return map[bool]string{false: "one element is needed"}[why.Is(Incomparable) && len(why.Values) == 0]
+// elementsAreRight says what is wrong with the elements that a violation names.
+func elementsAreRight(k *testkit.Type, c *models.Columns, why *fastpath.Finding) string {
+	if none := len(why.Values) == 0; none != why.Is(Incomparable) {
+		return "elements are missing, or there are some"
 	}
-	v, first, last := why.Values[0], why.Rows[0], why.Rows[len(why.Rows)-1]
-	if why.Is(fastpath.NeverAdded) {
-		for i := range c.Kind {
-			if c.Kind[i] == models.Add && c.A[i] == v && c.Inv[i] < c.Res[first] {
-				return "it had been added"
+	for _, v := range why.Values {
+		first, last := why.Rows[0], why.Rows[len(why.Rows)-1]
+		if why.Is(fastpath.NeverAdded) {
+			for i := range c.Kind {
+				if c.Kind[i] == models.Add && c.A[i] == v && c.Inv[i] < c.Res[first] {
+					return "it had been added"
+				}
 			}
+			if c.A[first]>>v&1 == 0 || int32(k.Init[0]-'0')>>v&1 != 0 {
+				return "it was not read, or there initially"
+			}
+			continue
 		}
-		return map[bool]string{false: "it was not read"}[c.A[first]>>v&1 != 0]
-	}
-	there := first == fastpath.Initial && int32(k.Init[0]-'0')>>v&1 != 0 ||
-		first >= 0 && (c.Kind[first] == models.Add && c.A[first] == v || c.Kind[first] == models.ReadSet && c.A[first]>>v&1 != 0)
-	if !there || c.A[last]>>v&1 != 0 {
-		return "it was not there before, or is not missing"
+		there := first == fastpath.Initial && int32(k.Init[0]-'0')>>v&1 != 0 ||
+			first >= 0 && (c.Kind[first] == models.Add && c.A[first] == v || c.Kind[first] == models.ReadSet && c.A[first]>>v&1 != 0)
+		if !there || c.A[last]>>v&1 != 0 {
+			return "it was not there before, or is not missing"
+		}
 	}
 	return ""
 }

@@ -35,6 +35,9 @@ func (m *multiRegister) register(slot int32, c *models.Columns) *multiRegisterKe
 	k := &multiRegisterKey{Register: register.OfKey(m.V, orNil(m.first[slot])), whole: m, slot: slot}
 	shape := models.RegisterShape{Init: k.Initial[0], CAS: slices.Contains(c.Kind, models.CAS)}
 	k.Offered.Shape = func() models.Shape { return shape }
+	k.Offered.Because = func(s models.State, op models.Op) string {
+		return register.Differs(k.V.Text(m.keys[slot]), k.Text(s[0]), k.Text(op.A), op)
+	}
 	k.Offered.Place = func(int32) string { return k.place() }
 	return k
 }
