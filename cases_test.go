@@ -19,7 +19,7 @@ import (
 // form or as EDN, and what clew says about it.
 //
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
-//	[permits=K] [max-holds=D] [threads=N] [clients=all] [independent=true]
+//	[permits=K] [max-holds=D] [threads=N] [clients=all] [independent=true] [algorithm=NAME]
 //
 // go test -run TestCases -rewrite . writes the answers again; read the difference.
 func TestCases(t *testing.T) {
@@ -34,37 +34,69 @@ func TestCases(t *testing.T) {
 					if d.Cmd != "check" {
 						t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 					}
-					return conversation(d)
+					return conversation(t, d)
 				})
 			})
 		}
 	}
 }
 
-func conversation(d *datadriven.TestData) string {
-	spec, allClients, independent := models.Spec{}, false, false
+// question is what the first line of a conversation asks.
+type question struct {
+	spec       models.Spec
+	allClients bool
+	options    clew.Options
+}
+
+func asked(t *testing.T, d *datadriven.TestData) (q question, err error) {
 	for _, arg := range d.CmdArgs {
-		if len(arg.Vals) == 0 {
-			spec.Name = arg.Key
-		} else if arg.Key == "clients" {
-			allClients = arg.Vals[0] == "all"
-		} else if arg.Key == "independent" {
-			independent = arg.Vals[0] == "true"
-		} else if err := spec.Set(models.Param(arg.Key), strings.Join(arg.Vals, " ")); err != nil {
-			return fmt.Sprintf("error: %v\n", err)
+		value := strings.Join(arg.Vals, " ")
+		switch {
+		case len(arg.Vals) == 0:
+			q.spec.Name = arg.Key
+		case arg.Key == "model-file":
+			q.spec = models.Own(starModel(t, value))
+		case arg.Key == "clients":
+			q.allClients = value == "all"
+		case arg.Key == "independent":
+			q.options.Independent = value == "true"
+		case arg.Key == "algorithm":
+			q.options.Algorithm = value
+		default:
+			if err = q.spec.Set(models.Param(arg.Key), value); err != nil {
+				return q, err
+			}
 		}
 	}
-	options := jepsen.Options{AnyFailedF: spec.Knossos, AllClients: allClients}
-	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", options)
+	return q, nil
+}
+
+// reading says how the history is read.
+func (q question) reading() jepsen.Options {
+	return jepsen.Options{AnyFailedF: q.spec.Knossos, AllClients: q.allClients}
+}
+
+// answer checks the history of a conversation.
+func (q question) answer(text, name string) (*report.Result, error) {
+	h, err := clew.Read(strings.NewReader(text+"\n"), name, q.reading())
+	if err != nil {
+		return nil, err
+	}
+	return clew.Check(context.Background(), h, q.spec, q.options)
+}
+
+func conversation(t *testing.T, d *datadriven.TestData) string {
+	q, err := asked(t, d)
+	var r *report.Result
+	if err == nil {
+		r, err = q.answer(d.Input, "h")
+	}
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
-	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
-	if err != nil {
-		return fmt.Sprintf("error: %v\n", err)
-	}
+	h := r.History
 	var b strings.Builder
-	if independent {
+	if q.options.Independent {
 		for _, key := range r.Keys {
 			fmt.Fprintf(&b, "key %s: %s", key.Key, key.Result().Verdict)
 			if one := key.Result(); one.Verdict == jepsen.Invalid {
@@ -98,7 +130,7 @@ func conversation(d *datadriven.TestData) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "core:%s\n", indices(h, r.Core))
-		if again := coreByItself(r, spec, options); again != "" {
+		if again := coreByItself(r, q.spec, q.reading()); again != "" {
 			fmt.Fprintf(&b, "the core by itself: %s\n", again)
 		}
 	default:

@@ -308,7 +308,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	c.suppose(r)
 	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
-	} else if init != "" {
+	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init)))
 	}
 	if len(c.missing) > 0 {
@@ -530,6 +530,10 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	}
 	r.Kind = c.kind(ctx, r)
 	c.relate(ctx, r)
+	if failed, found := c.failedWriter(ctx, r); found {
+		r.Explanation += "; " + r.History.Name(failed) + ", which failed, would explain it"
+		r.Named = append(r.Named, failed)
+	}
 	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })
 	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")

@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/option"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -25,7 +26,7 @@ func explain(r *report.Result, others int) string {
 		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
-	why := path[len(path)-1].Why
+	why := text.Shorten(text.Line(path[len(path)-1].Because), maxWhy)
 	if last, ok := lastBefore(r).Get(); ok {
 		s += " after " + h.Name(last) + ": " + why
 	} else if r.Story.Alone {
@@ -42,6 +43,9 @@ func explain(r *report.Result, others int) string {
 	}
 	return s
 }
+
+// maxWhy bounds the characters of a reason in a sentence.
+const maxWhy = 400
 
 // lastBefore returns the last operation before the failing one: of the core if it has a story.
 func lastBefore(r *report.Result) jepsen.Maybe[jepsen.Operation] {
@@ -206,8 +210,12 @@ func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
 	case "never-added":
 		text = otherForm(h, r.FailEvent.OrNone(), "went in", "came out")
 	}
+	end := r.FailEvent.OrNone()
+	for _, op := range r.Named { // one that came too late comes after the failure
+		end = max(end, h.LastEvent(op))
+	}
 	if text == "" {
-		text = unsorted(h, r.FailEvent.OrNone())
+		text = unsorted(h, end)
 	}
 	return text
 }
@@ -315,9 +323,9 @@ func alikeAccounts(v *edn.Values, m models.Model) string {
 const maxTimed = 300
 
 // unsorted names two operations whose :time contradicts their order in the history, or returns "". It looks at the
-// last operations that had returned by a failure. This happens if the logs of several clients are put together
+// last operations that had returned by an event, such as a failure. This happens if the logs of several clients are put together
 // without sorting.
-func unsorted(h *jepsen.History, fail jepsen.Event) string {
+func unsorted(h *jepsen.History, by jepsen.Event) string {
 	type timed struct {
 		op       jepsen.Operation
 		from, to int64
@@ -327,10 +335,10 @@ func unsorted(h *jepsen.History, fail jepsen.Event) string {
 		n, isInt := t.Int()
 		return n, ok && isInt
 	}
-	end, _ := slices.BinarySearch(h.Invocation, fail)
+	end, _ := slices.BinarySearch(h.Invocation, by)
 	var last []timed
 	for op := end - 1; op >= max(0, end-maxTimed); op-- {
-		if res := h.Completion[op]; res != jepsen.None && res <= fail {
+		if res := h.Completion[op]; res != jepsen.None && res <= by {
 			from, begun := time(h.Invocation[op])
 			to, ended := time(res)
 			if !begun || !ended {

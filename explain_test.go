@@ -106,7 +106,7 @@ func TestASentenceNamesAnOpenOperationWhoseAnswerIsImpossible(t *testing.T) {
 {:process 1, :type :invoke, :f :txn, :value [[:r :x nil]]}
 {:process 1, :type :ok, :f :txn, :value [[:r :x 2]]}
 {:process 0, :type :ok, :f :txn, :value [[:r :y 99] [:w :x 1]]}`, "process 1's :txn [[:r :x 2]] (index 2)",
-			"no order of the operations that had begun by then makes it possible (0≠2)"},
+			"no order of the operations that had begun by then makes it possible (:x is 0, not 2)"},
 	} {
 		r := checkedText(t, c.history, c.spec, clew.Options{Algorithm: "window"})
 		if !strings.HasPrefix(r.Explanation, c.failing+" cannot happen") || !strings.HasSuffix(r.Explanation, c.is) {

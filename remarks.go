@@ -136,25 +136,54 @@ const (
 // onlyFailedWrote reports whether failed operations wrote what nothing else had written: with them, as if they had
 // crashed, the core is linearizable.
 func (c *checking) onlyFailedWrote(ctx context.Context, r *report.Result) bool {
-	h, fail := r.History, r.FailEvent.OrNone()
-	if h.Operations() > maxReadForKind {
-		return false
+	failed := c.failed(r)
+	return len(failed) > 0 && c.explainedBy(ctx, r, c.crashing(ctx, failed), failed)
+}
+
+// failedWriter returns the failed operation that alone wrote what a dirty read saw.
+func (c *checking) failedWriter(ctx context.Context, r *report.Result) (jepsen.Operation, bool) {
+	if r.Kind != models.DirtyRead {
+		return 0, false
 	}
-	var failed []jepsen.Operation
+	failed := c.failed(r)
+	ops := c.crashing(ctx, failed)
+	for _, op := range failed[max(0, len(failed)-maxEnablers):] {
+		if c.explainedBy(ctx, r, ops, []jepsen.Operation{op}) {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+// failed returns the failed operations that had begun by a failure, or none if there is too much to read.
+func (c *checking) failed(r *report.Result) (failed []jepsen.Operation) {
+	h := r.History
+	if h.Operations() > maxReadForKind || len(r.Core) == 0 {
+		return nil
+	}
 	for op, status := range h.Status {
-		if status == jepsen.Failed && h.Invocation[op] < fail {
+		if status == jepsen.Failed && h.Invocation[op] < r.FailEvent.OrNone() {
 			failed = append(failed, jepsen.Operation(op))
 		}
 	}
-	if len(failed) == 0 || len(r.Core) == 0 {
-		return false
-	}
-	ops, err := c.spec.ReadWithin(ctx, h.Crashing(failed...))
+	return failed
+}
+
+// crashing reads the history as if some operations had crashed, or returns nil.
+func (c *checking) crashing(ctx context.Context, some []jepsen.Operation) *models.Operations {
+	ops, err := c.spec.ReadWithin(ctx, c.h.Crashing(some...))
 	if err != nil {
+		return nil
+	}
+	return ops
+}
+
+// explainedBy reports whether the core is linearizable with some more of the operations.
+func (c *checking) explainedBy(ctx context.Context, r *report.Result, ops *models.Operations, more []jepsen.Operation) bool {
+	if ops == nil || ctx.Err() != nil {
 		return false
 	}
-	some := ops.Among(append(slices.Clone(r.Core), failed...))
-	core := ops.Select(some).Prefix(int32(fail))
+	core := ops.Select(ops.Among(append(slices.Clone(r.Core), more...))).Prefix(int32(r.FailEvent.OrNone()))
 	path, _ := families.Of(ops.Model)
 	if path == nil {
 		return c.explains(ctx, core.Operations)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
+	"clew/internal/text"
 	"clew/models"
 )
 
@@ -15,6 +15,9 @@ type Finding struct {
 	*Pattern
 	// Rows holds its operations. Initial or Missing may take the place of one.
 	Rows []models.Row
+	// Values holds the classes of values that it is about and that its operations do not have alone, such as an element
+	// of a set that was read as a whole. There may be none before a core is known.
+	Values []int32
 }
 
 // Pattern is a kind of finding. Each stands next to the code that finds it, and its comment says which
@@ -23,7 +26,8 @@ type Pattern struct {
 	// Name names a violation in reports, such as "never-written". Ambiguities have none.
 	Name string
 	// Says is the sentence, without a capital or a period. {did 0} in it stands for what models.Teller.Did
-	// says about the first operation, {did -1} for the last one, and so on for the other words.
+	// says about the first operation, {did -1} for the last one, and so on for the other words. {elements} stands for
+	// Values.
 	Says string
 	// Choose returns the sentence in the form of Says if it depends on the operations.
 	Choose func(t models.Teller, rows []models.Row) string
@@ -37,7 +41,15 @@ type Pattern struct {
 }
 
 // Of returns a finding of this pattern.
-func (p *Pattern) Of(rows ...models.Row) *Finding { return &Finding{p, slices.Clone(rows)} }
+func (p *Pattern) Of(rows ...models.Row) *Finding {
+	return &Finding{Pattern: p, Rows: slices.Clone(rows)}
+}
+
+// About returns the finding with Values.
+func (f *Finding) About(values ...int32) *Finding {
+	f.Values = values
+	return f
+}
 
 // Is reports whether there is a finding and it is of a pattern.
 func (f *Finding) Is(p *Pattern) bool { return f != nil && f.Pattern == p }
@@ -48,10 +60,16 @@ var words = map[string]func(t models.Teller, row models.Row) string{
 	"value": models.Teller.Value, "f": models.Teller.F,
 }
 
-var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f) (-?\d+)\}`)
+var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|elements)(?: (-?\d+))?\}`)
 
 // String returns the pattern and the operations, for tests.
-func (f *Finding) String() string { return f.Name + f.Says + fmt.Sprint(f.Rows) }
+func (f *Finding) String() string {
+	s := f.Name + f.Says + fmt.Sprint(f.Rows)
+	if len(f.Values) > 0 {
+		s += " about " + fmt.Sprint(f.Values)
+	}
+	return s
+}
 
 // Tell returns the sentence.
 func (f *Finding) Tell(t models.Teller) string {
@@ -63,6 +81,9 @@ func (f *Finding) Tell(t models.Teller) string {
 		var word string
 		var k int
 		fmt.Sscanf(s, "{%s %d}", &word, &k)
+		if s == "{elements}" {
+			return t.List(f.Values)
+		}
 		if k < 0 {
 			k += len(f.Rows)
 		}
@@ -139,17 +160,16 @@ const (
 )
 
 // ListProcesses lists in the form of Says which processes performed the first n
-// operations, the latest last: "process 1 (index 80)".
+// operations, the latest last: "process 1 (index 80) and process 2 (index 83)".
 func ListProcesses(n int) string {
 	var list []string
+	if n > MaxListed {
+		list = append(list, "others")
+	}
 	for k := max(0, n-MaxListed); k < n; k++ {
 		list = append(list, fmt.Sprintf("{who %d}", k))
 	}
-	s := strings.Join(list, ", ")
-	if n > MaxListed {
-		return "others and " + s
-	}
-	return s
+	return text.AllOf(list)
 }
 
 // NeverAdded: an operation took or saw a value that nothing had added when it
@@ -157,7 +177,7 @@ func ListProcesses(n int) string {
 var NeverAdded = &Pattern{Name: "never-added", ChooseKind: OrFuture, Choose: func(t models.Teller, v []models.Row) string {
 	s := "{did 0}, but nothing had added it by then"
 	if !t.Adds(v[0]) { // a read of a whole set, which is not a value
-		s = "{name 0} contains a value that no operation had added by then"
+		s = "{name 0} contains {elements}, which nothing had added by then"
 	}
 	if v[1] != Missing {
 		s += "; {did 1} only later"

@@ -56,7 +56,7 @@ func (h *History) Op(op Operation) Op {
 // Name returns an operation as people speak of it: "process 13's :read 471 (index 983)".
 // The index is that of its completion if it has one.
 func (h *History) Name(op Operation) string {
-	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.Call(op), h.LastIndex(op))
+	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.call(op, maxNamed, maxNamed/2), h.LastIndex(op))
 }
 
 // Who returns the process of an operation and where it is: "process 13 (index 983)".
@@ -81,24 +81,29 @@ func (h *History) ProcessName(op Operation) string {
 	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
 }
 
-// maxCall bounds the text of an operation in sentences and pictures.
-const maxCall = 40
+// The text of an operation is shorter in pictures than in sentences, in characters.
+const (
+	maxCall  = 40
+	maxNamed = 60
+)
 
 // Call returns what an operation did: ":read 471", ":put "x" 3" for an op with a :key, ":offer 7 → true". It has at most
 // maxCall characters, and a few more if there is a key, or an argument before the answer.
-func (h *History) Call(op Operation) string {
+func (h *History) Call(op Operation) string { return h.call(op, maxCall, maxAsked) }
+
+func (h *History) call(op Operation, most, asks int) string {
 	inv := h.Invocation[op]
-	s, most := h.Values.Text(h.F[inv]), maxCall
+	s := h.Values.Text(h.F[inv])
 	add := func(asked string) {
 		s += " " + asked
 		most += utf8.RuneCountInString(asked) + 1
 	}
 	if key := h.Key(inv); key != edn.Nil {
-		add(text.Shorten(h.Values.Text(key), maxAsked))
+		add(text.Shorten(h.Values.Text(key), asks))
 	}
 	value := h.OpValue(op)
 	if h.AnswersTo(op) {
-		add(text.Shorten(h.Values.Text(h.Value[inv]), maxAsked) + " →")
+		add(text.Shorten(h.Values.Text(h.Value[inv]), asks) + " →")
 	}
 	if value != edn.Nil || h.AnswersTo(op) {
 		s += " " + h.Values.Text(value)
@@ -106,7 +111,7 @@ func (h *History) Call(op Operation) string {
 	return text.Middle(s, most)
 }
 
-// maxAsked bounds the text of a key or an argument before an answer.
+// maxAsked bounds the text of a key or an argument before an answer, in pictures.
 const maxAsked = 16
 
 // AnswersTo says whether an operation succeeded with an answer that does not show what was asked: neither does it repeat the

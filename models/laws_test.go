@@ -23,6 +23,8 @@ var promises = map[string][]string{
 	"Opening":        {"../initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch"},
 	"Refused":        {"../testdata/script/altered.txtar kv-warning.txt"},
 	"Text":           {"multiregister_test.go TestAPartOfOneKeyIsARegister"},
+	"Place":          {"../stories_test.go TestStories"},
+	"Because":        {"says why"},
 	"Run":            {"run_test.go TestRunsAgreeWithStep"},
 	"Outcomes":       {"outcomes are those of Step"},
 	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},
@@ -143,6 +145,9 @@ func (l *laws) step(s models.State, op models.Op) {
 		l.true("only reads", len(next) == 0 || len(next) == 1 && slices.Equal(next[0], s), s, op)
 	}
 	traits := m.Traits()
+	if len(next) == 0 && traits.Because != nil {
+		l.true("says why", models.Because(m, s, op) != "", s, op)
+	}
 	if traits.Overwrites != nil && traits.Overwrites(op) {
 		first := m.Step(nil, m.Init(), op)
 		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)

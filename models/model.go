@@ -1,6 +1,10 @@
 package models
 
-import "clew/edn"
+import (
+	"strings"
+
+	"clew/edn"
+)
 
 // State is a state of a model: a sequence of numbers, most of them value classes. States
 // are equal if their numbers are. A state is never modified after a step has returned it.
@@ -36,3 +40,13 @@ type Reader interface {
 
 // Only appends the one outcome of a step to dst.
 func Only(dst []State, numbers ...int32) []State { return append(dst, numbers) }
+
+// Because says why an operation that cannot happen in a state cannot, in a sentence that names it.
+func Because(m Model, s State, op Op) string {
+	if because := m.Traits().Because; because != nil {
+		if why := because(s, op); why != "" {
+			return why
+		}
+	}
+	return strings.TrimRight(m.Why(s, op), " ")
+}

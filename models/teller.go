@@ -41,8 +41,14 @@ func (t Teller) verb(row Row) string {
 	return h.Values.Text(h.F[h.Invocation[t.ops.Of[row]]])
 }
 
-// Value returns the text of the value that an operation's A stands for.
-func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
+// Value returns the text of the value that an operation's A stands for, with its place: "471", "1 of key :x".
+func (t Teller) Value(row Row) string {
+	class := t.ops.A[row]
+	if place := t.ops.Model.Traits().Place; place != nil {
+		return t.Text(class) + text.Shorten(place(class), maxText)
+	}
+	return t.Text(class)
+}
 
 // Text returns a value class as EDN, or as the model tells it, in at most maxText
 // characters.
@@ -52,6 +58,30 @@ func (t Teller) Text(class int32) string {
 	}
 	return text.Shorten(t.ops.History.Values.Text(edn.ID(class)), maxText)
 }
+
+// List returns value classes in words, in the order in which a set of them prints: "1, 2 and 7 more". Without any it is
+// "an element".
+func (t Teller) List(classes []int32) string {
+	ids := make([]edn.ID, len(classes))
+	for i, class := range classes {
+		ids[i] = edn.ID(class)
+	}
+	var list []string
+	for i, k := range t.ops.History.Values.Sorted(ids) {
+		if i == maxList {
+			list = append(list, fmt.Sprintf("%d more", len(ids)-i))
+			break
+		}
+		list = append(list, t.Text(classes[k]))
+	}
+	if list == nil {
+		return "an element"
+	}
+	return text.AllOf(list)
+}
+
+// maxList bounds the values that a sentence lists.
+const maxList = 3
 
 // maxText bounds a value in a sentence; most, such as UUIDs, are shorter.
 const maxText = 120

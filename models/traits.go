@@ -36,6 +36,13 @@ type Traits struct {
 	// Text returns the text of a value class in sentences, "" if operations have no values. Otherwise it is the
 	// class's EDN.
 	Text func(class int32) string
+	// Place returns what follows the text of a value class in sentences, such as " of key :x", where a value alone would not
+	// say of which key it is.
+	Place func(class int32) string
+
+	// Because says why op, which cannot happen in s, cannot, in a sentence that names op: "the value is 2, not 1".
+	// Without it, or if it returns "", that is Model.Why, whose words are Knossos's where it has the model.
+	Because func(s State, op Op) string
 
 	// Steps.
 

@@ -197,7 +197,8 @@ func (f *failure) paths(c reached) ([][]Step, error) {
 	for len(queue) > 0 && len(found) < MaxPaths {
 		p := queue[0]
 		queue = queue[1:]
-		found = append(found, append(slices.Clone(p.steps), Step{Operation: ops.Of[failing], Why: model.Why(p.state, ops.Op(failing))}))
+		found = append(found, append(slices.Clone(p.steps), Step{Operation: ops.Of[failing],
+			Why: model.Why(p.state, ops.Op(failing)), Because: models.Because(model, p.state, ops.Op(failing))}))
 		for _, row := range c.pending {
 			if len(found)+len(queue) >= MaxPaths {
 				break

@@ -223,6 +223,7 @@ type Step struct {
 	Operation jepsen.Operation
 	State     edn.Value
 	Why       string // "" if the operation can happen
+	Because   string // Why in the words of a sentence that names the operation
 }
 
 // PreviousOK returns the :ok event before the failing one, or None.

@@ -318,6 +318,9 @@ func (r *Result) writePicture(p *textPrinter) {
 			p.colored(dim, strings.ReplaceAll(bar, "─", "┄"))
 			p.printf("\n")
 			continue
+		case !x.Failing && x.Failed:
+			p.printf("%s failed\n", bar)
+			continue
 		case !x.Failing:
 			p.printf("%s\n", bar)
 			continue

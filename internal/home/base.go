@@ -55,6 +55,14 @@ func (m *Base) Text(class int32) string { return m.V.Text(edn.ID(class)) }
 // Vector returns a vector of classes.
 func (m *Base) Vector(classes []int32) edn.ID { return m.V.InternVector(IDs(classes)) }
 
+// InOrder returns classes in the order in which a set of them prints, which does not depend on their numbers.
+func (m *Base) InOrder(classes []int32) (ordered []int32) {
+	for _, k := range m.V.Sorted(IDs(classes)) {
+		ordered = append(ordered, classes[k])
+	}
+	return ordered
+}
+
 // Sequence returns the items of a vector or a list. ok is false for any other value.
 func (m *Base) Sequence(id edn.ID) (items []edn.ID, ok bool) {
 	if k := m.V.Kind(id); k != edn.KindVector && k != edn.KindList {

@@ -76,7 +76,7 @@ func (x *Examiner) Examine(r *report.Result) error {
 	}
 	checks := []func() error{e.witness}
 	if !x.want.Linearizable {
-		checks = []func() error{e.failure, e.core, e.story}
+		checks = []func() error{e.failure, e.core, e.story, e.failed}
 	}
 	if x.maps.isNew(inMap(r)) {
 		checks = append(checks, e.resultMap)
@@ -382,6 +382,12 @@ func (e *evidence) mapKeys() string {
 	if e.r.Spec.Reading() != "" {
 		want = strings.Replace(want, ":stats", ":reading :stats", 1)
 	}
+	if e.r.ToldBy != "" {
+		want = strings.Replace(want, " :valid?", " :told-by :valid?", 1)
+		if e.r.Init != "" {
+			want = strings.Replace(want, ":final-paths", ":final-paths :init", 1)
+		}
+	}
 	return want
 }
 
@@ -484,6 +490,9 @@ func (e *evidence) jsonKeys() error {
 	}
 	if e.r.Story.Sentences != nil {
 		want = strings.Replace(want, "skipped", "skipped story", 1)
+	}
+	if e.r.ToldBy != "" {
+		want = strings.Replace(want, " valid", " told-by valid", 1)
 	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)

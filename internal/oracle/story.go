@@ -166,6 +166,37 @@ func namedIn(sentence string, byIndex map[int64]jepsen.Operation) (named []jepse
 	return named, nil
 }
 
+// failed checks that a failed operation, as if it had crashed, makes the core linearizable if the explanation says so.
+func (e *evidence) failed() error {
+	found := wouldExplain.FindStringSubmatch(e.r.Explanation)
+	if found == nil || e.r.Spec.Name == "" {
+		return nil
+	}
+	for op, status := range e.h.Status {
+		op := jepsen.Operation(op)
+		if status != jepsen.Failed || strconv.FormatInt(e.h.LastIndex(op), 10) != found[1] {
+			continue
+		}
+		ops, err := e.r.Spec.Read(e.h.Crashing(op))
+		if err != nil {
+			return err
+		}
+		var rows []models.Row
+		for row, of := range ops.Of {
+			if of == op || slices.Contains(e.r.Core, of) {
+				rows = append(rows, models.Row(row))
+			}
+		}
+		if !Decide(ops.Select(rows).Prefix(e.fail()).Operations, e.options).Linearizable {
+			return fmt.Errorf("operation %d does not explain the failure, core %v", op, e.r.Core)
+		}
+		return nil
+	}
+	return fmt.Errorf("no failed operation is at index %s", found[1])
+}
+
+var wouldExplain = regexp.MustCompile(`; process \S+'s [^;]*\(index (-?[0-9]+)\), which failed, would explain it$`)
+
 var indices = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
 
 // ordersOfCore returns all orders of a core's operations, without the failing one, that

@@ -285,7 +285,7 @@ func (s *storyteller) musts(order []int, must uint64) string {
 			if s.happensWithout(other, row) {
 				return said
 			}
-			return said + ", or else " + s.name(other) + " could not: " + s.shorten(s.ops.Model.Why(state, op))
+			return said + ", or else " + s.name(other) + " could not have: " + s.shorten(models.Because(s.ops.Model, state, op))
 		}
 		state = next[0]
 	}
@@ -358,7 +358,7 @@ func (s *storyteller) early() int {
 }
 
 func (s *storyteller) why(x storyNode, row int) string {
-	return strings.TrimRight(s.ops.Model.Why(x.state, s.ops.Op(models.Row(row))), " ")
+	return models.Because(s.ops.Model, x.state, s.ops.Op(models.Row(row)))
 }
 
 // reasons lists reasons that hold in different states.

@@ -539,7 +539,7 @@ var NeverEmpty = &fastpath.Pattern{Name: "never-empty", Kind: models.WrongEmpty,
 	case counts && len(v) == 1:
 		return "{who 0} found a count of 0 although it was higher throughout than crashed operations can have taken"
 	case len(v) == 1:
-		return "{who 0} found the container empty although it held more throughout than crashed operations can have taken"
+		return "{who 0} found nothing although more was there throughout than crashed operations can have taken"
 	}
 	return foundEmpty(t, v)
 }}
@@ -549,7 +549,7 @@ var Pairing = &fastpath.Pattern{Choose: func(t models.Teller, v []models.Row) st
 	if onlyCounts(t, v) {
 		return "when the count was 0 depends on which increment {name 0} took"
 	}
-	return "value {value 0} was added several times, and when the container was empty depends on which one {name 0} took"
+	return "value {value 0} was added several times, and when nothing was there depends on which one {name 0} took"
 }}
 
 // Untold: the operation took a value that was added several times. Operations that crashed may have taken others of it,
@@ -558,5 +558,5 @@ var Untold = &fastpath.Pattern{Choose: func(t models.Teller, v []models.Row) str
 	if onlyCounts(t, v) {
 		return "when the count was 0 depends on which crashed operations took one"
 	}
-	return "when the container was empty depends on what each crashed {f 0} took, and value {value 0} was added several times"
+	return "when nothing was there depends on what each crashed {f 0} took, and value {value 0} was added several times"
 }}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clew/fastpath"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -530,7 +531,7 @@ func foundEmpty(t models.Teller, v []models.Row) string {
 	if onlyCounts(t, v) {
 		return "{who -1} found a count of 0 although it was at least 1 throughout"
 	}
-	return "{who -1} found the container empty although " + someOf(v[:len(v)-1]) + " was in it throughout"
+	return "{who -1} found nothing although " + someOf(v[:len(v)-1]) + " was there throughout"
 }
 
 // someOf names the values that the first operations added: "at least one of the values 1, 2 and others".
@@ -546,7 +547,7 @@ func someOf(rows []models.Row) string {
 	case len(rows) > fastpath.MaxListed:
 		return "at least one of the values " + strings.Join(values, ", ") + " and others"
 	case len(rows) > 1:
-		return "at least one of the values " + strings.Join(values, ", ")
+		return "at least one of the values " + text.AllOf(values)
 	}
 	return "value " + values[0]
 }

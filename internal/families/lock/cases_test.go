@@ -41,7 +41,7 @@ func TestLockCases(t *testing.T) {
 			jepsen.Invalid, 1, []int32{0}, NotHeld.Of(0, fastpath.Missing)},
 		{"a semaphore of 2 acquired three times", semaphore,
 			[]testkit.Row{testkit.At(models.Acquire, 0, 1, 0, 1), testkit.At(models.Acquire, 0, 1, 2, 3), testkit.At(models.Acquire, 0, 1, 4, 5)},
-			jepsen.Invalid, 5, []int32{0, 1, 2}, HeldAlready.Of(0, 1, 2)},
+			jepsen.Invalid, 5, []int32{0, 1, 2}, heldPermits.Of(0, 1, 2)},
 		{"a semaphore whose permits go two at a time", semaphore,
 			[]testkit.Row{testkit.At(models.Acquire, 0, 2, 0, 1)}, jepsen.Unknown, -1, nil, nil},
 		{"a release by another", ownerMutex,

@@ -54,7 +54,7 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 		before.sweep(lock)
 		d.Before = before.order
 		d.Core = in.UpTo(t)
-		d.Why = whyLock(in, s.order, o)
+		d.Why = whyLock(in, s.order, o, lock.Counted)
 	})
 }
 
@@ -158,8 +158,12 @@ func (s *lockSweep) linearize(f *openFlips) bool {
 }
 
 // whyLock says which acquires held a lock, or which release had freed it,
-// when o failed. order holds the operations that were linearized by then.
-func whyLock(in fastpath.Input, order []int32, o int32) *fastpath.Finding {
+// when o failed. order holds the operations that were linearized by then. permits says that it is a semaphore.
+func whyLock(in fastpath.Input, order []int32, o int32, permits bool) *fastpath.Finding {
+	held, free := HeldAlready, NotHeld
+	if permits {
+		held, free = heldPermits, noneHeld
+	}
 	if in.Kind[o] == models.Release {
 		last := fastpath.Missing
 		for _, i := range order {
@@ -167,17 +171,17 @@ func whyLock(in fastpath.Input, order []int32, o int32) *fastpath.Finding {
 				last = i
 			}
 		}
-		return NotHeld.Of(o, last)
+		return free.Of(o, last)
 	}
-	var held []int32
+	var holders []int32
 	for _, i := range order {
 		if in.Kind[i] == models.Acquire {
-			held = append(held, i)
-		} else if len(held) > 0 {
-			held = held[:len(held)-1]
+			holders = append(holders, i)
+		} else if len(holders) > 0 {
+			holders = holders[:len(holders)-1]
 		}
 	}
-	return HeldAlready.Of(append(held[max(0, len(held)-fastpath.MaxNamed):], o)...)
+	return held.Of(append(holders[max(0, len(holders)-fastpath.MaxNamed):], o)...)
 }
 
 // HeldAlready (holders, acquire): acquire acquired when nothing was free. The holders are
@@ -203,28 +207,52 @@ var heldByOwner = &fastpath.Pattern{Choose: heldAlready, Name: HeldAlready.Name,
 }}
 
 // heldByOwners is HeldAlready for permits with owners.
-var heldByOwners = &fastpath.Pattern{Choose: heldAlready, Name: HeldAlready.Name, Kind: models.Oversold}
+var heldByOwners = &fastpath.Pattern{Choose: noneFree, Name: HeldAlready.Name, Kind: models.Oversold}
 
-func heldAlready(_ models.Teller, v []models.Row) string {
-	if len(v) == 1 {
-		return "{who 0} acquired what was not free"
+// heldPermits is HeldAlready for permits without owners.
+var heldPermits = &fastpath.Pattern{Choose: noneFree, Name: HeldAlready.Name, ChooseKind: HeldAlready.ChooseKind}
+
+func heldAlready(t models.Teller, v []models.Row) string {
+	switch n := len(v) - 1; {
+	case n == 0:
+		return "{who 0} acquired the lock, which was not free"
+	case n > 1 && t.Op(v[0]).A == t.Op(v[n]).A:
+		return "{who -1} acquired the lock once more than its owner may: " + fastpath.ListProcesses(n) + " still held it"
+	default:
+		return "{who -1} acquired the lock while " + fastpath.ListProcesses(n) + " still held it"
 	}
-	return "{who -1} acquired while " + fastpath.ListProcesses(len(v)-1) + " still held it"
+}
+
+func noneFree(_ models.Teller, v []models.Row) string {
+	switch n := len(v) - 1; n {
+	case 0:
+		return "{who 0} acquired a permit, but none was free"
+	case 1:
+		return "{who 1} acquired a permit while {who 0} still held the only one"
+	default:
+		return "{who -1} acquired a permit while " + fastpath.ListProcesses(n) + " still held them all"
+	}
 }
 
 // NotHeld (release, last): release released what was not held. The last release before it may be Missing.
-var NotHeld = &fastpath.Pattern{Name: "not-held", Kind: models.DoubleRelease, Choose: released("what was not held")}
+var NotHeld = &fastpath.Pattern{Name: "not-held", Kind: models.DoubleRelease, Choose: released("the lock, which was free", "the previous release")}
 
-// notTheirs is NotHeld for locks with owners.
-var notTheirs = &fastpath.Pattern{Choose: released("what was not held, or not by its owner"), Name: NotHeld.Name, Kind: models.ForeignRelease}
+// noneHeld is NotHeld for permits without owners.
+var noneHeld = &fastpath.Pattern{Choose: released("a permit, but none was held", "the previous release"), Name: NotHeld.Name, Kind: models.DoubleRelease}
 
-func released(what string) func(models.Teller, []models.Row) string {
+// notTheirs is NotHeld for a mutex with owners.
+var notTheirs = &fastpath.Pattern{Choose: released("the lock without holding it", "its owner's previous release"), Name: NotHeld.Name, Kind: models.ForeignRelease}
+
+// notTheirPermits is NotHeld for permits with owners.
+var notTheirPermits = &fastpath.Pattern{Choose: released("more permits than it held", "its owner's previous release"), Name: NotHeld.Name, Kind: models.ForeignRelease}
+
+func released(what, previous string) func(models.Teller, []models.Row) string {
 	return func(_ models.Teller, v []models.Row) string {
 		s := "{who 0} released " + what
 		if v[1] == fastpath.Missing {
 			return s
 		}
-		return s + "; the previous release was by {who 1}"
+		return s + "; " + previous + " was by {who 1}"
 	}
 }
 

@@ -199,6 +199,9 @@ func (s *ownerSweep) why(o int32) *fastpath.Finding {
 				last = i
 			}
 		}
+		if s.lock.Permits > 0 {
+			return notTheirPermits.Of(o, last)
+		}
 		return notTheirs.Of(o, last)
 	}
 	// These are the acquires that have not been released: for each owner the

@@ -3,9 +3,9 @@ package register
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"clew/fastpath"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -342,7 +342,7 @@ func (a *casPass) fail(why *fastpath.Finding) {
 var Overwritten = &fastpath.Pattern{Name: "overwritten", Relate: fastpath.Against(2, 0),
 	ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly { return sawOld(t, v[0]) }, Choose: func(_ models.Teller, v []models.Row) string {
 		if v[1] == fastpath.Initial {
-			return "{did 0} after {had 2}; it was the initial value"
+			return "{did 0} after {had 2}; value {value 0} is the initial value"
 		}
 		return "{did 0} after {had 2}; before that, {had 1}"
 	}}
@@ -350,8 +350,28 @@ var Overwritten = &fastpath.Pattern{Name: "overwritten", Relate: fastpath.Agains
 // Backwards (later, earlier): in a chain of cas, each of which replaces what the one before
 // it left, later comes after earlier. Each is a link, or a read of what a
 // link left. But later had returned before earlier was invoked.
-var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0, 1), ChooseKind: sawInChain,
-	Says: "{did 1} after {had 0}, although the latter depends on the former"}
+var Backwards = &fastpath.Pattern{Name: "backwards", Relate: fastpath.Against(0, 1), ChooseKind: sawInChain, Choose: func(t models.Teller, v []models.Row) string {
+	later, earlier := t.Op(v[0]), t.Op(v[1])
+	value, from := t.Text(left(later)), t.Text(left(earlier))
+	made := fmt.Sprintf("value %s can only have been made from value %s", value, from)
+	switch {
+	case left(later) == left(earlier):
+		return "{did 1} after {had 0}, but nothing else can have left value " + value
+	case left(earlier) != earlier.A:
+		return "{did 1} after {had 0}, but " + made
+	case later.Kind == models.CAS && later.A == earlier.A:
+		return "{did 1} after {had 0}, and nothing can have brought value " + from + " back"
+	}
+	return "{did 1} after {had 0}, but " + made + ", and nothing can have brought that back"
+}}
+
+// left returns the value that is there after an operation of a chain of cas.
+func left(op models.Op) int32 {
+	if op.Kind == models.CAS {
+		return op.B
+	}
+	return op.A
+}
 
 // sawInChain is Backwards.ChooseKind. A late read saw what the chain had replaced. A late link had already been seen.
 func sawInChain(t models.Teller, v []models.Row) models.Anomaly {
@@ -379,7 +399,7 @@ var Circle = &fastpath.Pattern{Name: "circle", Kind: models.Circular,
 		for i := range v {
 			each[i] = fmt.Sprintf("{did %d}", i)
 		}
-		return "none of these can have come first: " + strings.Join(each, ", ")
+		return "none of these can have come first: " + text.AllOf(each)
 	},
 	Relate: func(v []models.Row) []models.Relation {
 		each := make([]models.Relation, len(v))

@@ -2,6 +2,7 @@ package register
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -413,7 +414,12 @@ var MadeTwice = &fastpath.Pattern{Name: "made-twice", Kind: models.ReusedID, Cho
 }}
 
 // BeforeFirst: the operation made or read a version before the first.
-var BeforeFirst = &fastpath.Pattern{Name: "before-first", Says: "{name 0} has a version older than the first one"}
+var BeforeFirst = &fastpath.Pattern{Name: "before-first", Choose: func(t models.Teller, v []models.Row) string {
+	if first := versionOf(t, fastpath.Initial); versionOf(t, v[0]) == first {
+		return fmt.Sprintf("{name 0} cannot have made version %d, which was there initially", first)
+	}
+	return "{name 0} has a version older than the initial one"
+}}
 
 // WrongVersion (late, early): late began after early had returned, but is of an earlier
 // version; or late made the version that early read.

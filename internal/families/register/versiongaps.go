@@ -449,7 +449,7 @@ var NoUpdate = &fastpath.Pattern{Name: "no-update", Kind: models.GhostUpdate, Ch
 		missing--
 	}
 	if missing > 1 {
-		return fmt.Sprintf("{name 0} needs %d updates that follow version %d, and too few candidates are left", missing, from)
+		return fmt.Sprintf("{name 0} needs updates that made versions %d to %d, and too few that had begun by then can have done so", from+1, from+missing)
 	}
-	return fmt.Sprintf("{name 0} needs an update that follows version %d, and no candidate is left", from)
+	return fmt.Sprintf("{name 0} needs an update that made version %d, and none that had begun by then can have done so", from+1)
 }}

@@ -76,14 +76,25 @@ func whyReplaced(in fastpath.Input, x, y block) *fastpath.Finding {
 // had returned before late was invoked.
 var InitialLate = &fastpath.Pattern{Name: "initial-late", Relate: fastpath.Against(0, 1),
 	ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly { return sawOld(t, v[1]) },
-	Says:       "{did 1} after {had 0}; value {value 1} stems from the initial value"}
+	Choose: func(t models.Teller, v []models.Row) string {
+		if init := t.Init(); len(init) == 1 && init[0] == t.Op(v[1]).A {
+			return "{did 1} after {had 0}; value {value 1} is the initial value"
+		}
+		return "{did 1} after {had 0}; value {value 1} was made from the initial value"
+	}}
 
 // Replaced (earlyX, lateY, earlyY, lateX): the operations of one value X, and of what cas operations
 // made of it, must come all before or all after those of another value Y. But earlyX
 // had returned before lateY was invoked, and earlyY before lateX was invoked.
-var Replaced = &fastpath.Pattern{Name: "replaced", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3)), ChooseKind: sawReplaced, Choose: func(_ models.Teller, v []models.Row) string {
-	if v[1] == v[2] {
+var Replaced = &fastpath.Pattern{Name: "replaced", Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Returned(2, 3)), ChooseKind: sawReplaced, Choose: func(t models.Teller, v []models.Row) string {
+	first, last := t.Op(v[0]), t.Op(v[3])
+	switch {
+	case v[1] == v[2] && first.Kind == models.Write && last.Kind != models.Write && first.A != last.A:
+		return "{did 3} after {had 2}; before that, {had 0}, from which value {value 3} was made"
+	case v[1] == v[2]:
 		return "{did 3} after {had 2}; before that, {had 0}"
+	case first.A == last.A && t.Op(v[1]).A == t.Op(v[2]).A:
+		return "{did 0} before {did 1}, yet {did 2} before {did 3}, so each value must have come before the other one"
 	}
 	return "{did 0} before {did 1}, yet {did 2} before {did 3}"
 }}

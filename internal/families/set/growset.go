@@ -45,7 +45,7 @@ func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape,
 			return fastpath.Undecided(fastpath.Unsupported.Of(int32(i)))
 		}
 	}
-	return fastpath.WithInitial(c, shape.Init, models.Add, func(all *models.Columns) fastpath.Decision {
+	d := fastpath.WithInitial(c, shape.Init, models.Add, func(all *models.Columns) fastpath.Decision {
 		in, sets := growSetInput(ctx, all, shape.Sets)
 		a := fastpath.Algorithm{
 			Decide: func(in fastpath.Input, witness bool) fastpath.Result { return decideGrowSet(in, sets, witness) },
@@ -55,6 +55,10 @@ func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape,
 		}
 		return a.Run(in, want)
 	})
+	if why := d.Why; why != nil && why.Rows[0] == fastpath.Initial {
+		why.About(without(shape.Init, shape.Sets[c.A[why.Rows[len(why.Rows)-1]]])...)
+	}
+	return d
 }
 
 // growSetInput renumbers events and values if they are sparse.
@@ -410,6 +414,7 @@ func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *f
 					if d.Why.Is(fastpath.NeverAdded) {
 						d.Why.Rows[1] = firstAdd(in, vs[0])
 					}
+					d.Why.About(elementsOf(cut, sets, d.Why)...)
 					explainReads(in, sets, fail, vs, d)
 					return
 				}
@@ -417,6 +422,32 @@ func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *f
 		}
 	}
 	panic("the violation is not one")
+}
+
+// elementsOf returns the elements that a violation is about, unless it has one in each direction: those that no operation had
+// added when they were read, or those that were there before and are missing.
+func elementsOf(in fastpath.Input, sets [][]int32, why *fastpath.Finding) []int32 {
+	first, last := why.Rows[0], why.Rows[len(why.Rows)-1]
+	switch {
+	case why.Is(Incomparable):
+		return nil
+	case why.Is(fastpath.NeverAdded):
+		return slices.DeleteFunc(slices.Clone(sets[in.A[first]]), func(v int32) bool {
+			add := firstAdd(in, v)
+			return add >= 0 && in.Inv[add] < in.Res[first]
+		})
+	case in.Kind[first] == models.Add:
+		return []int32{in.A[first]}
+	}
+	return without(sets[in.A[first]], sets[in.A[last]])
+}
+
+// without returns the elements of a sorted set that another one lacks.
+func without(set, other []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(set), func(v int32) bool {
+		_, has := slices.BinarySearch(other, v)
+		return has
+	})
 }
 
 // involved returns the reads and values of a violation.
@@ -545,12 +576,12 @@ var Incomparable = &fastpath.Pattern{Name: "incomparable", Kind: models.LongFork
 // It had returned before read, which did not read the value, was invoked.
 var NotRead = &fastpath.Pattern{Name: "not-read", Kind: models.LostElement, Relate: fastpath.Against(0, 1), Choose: func(t models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
-		return "{name 1} is missing an initial element"
+		return "{name 1} is missing {elements}, which was there initially"
 	}
 	if t.Op(v[0]).Kind == models.Add {
 		return "{name 1} is missing {value 0}, although {name 0} had completed before the read began"
 	}
-	return "{name 1} is missing an element that {name 0} had returned before it began"
+	return "{name 1} is missing {elements}, which {name 0} had seen before"
 }}
 
 // AddedBefore (first, second, read): first added a value (Initial: it was there initially). It
@@ -558,9 +589,9 @@ var NotRead = &fastpath.Pattern{Name: "not-read", Kind: models.LostElement, Rela
 // invoked. But read read the other value without the first.
 var AddedBefore = &fastpath.Pattern{Name: "added-before", ChooseKind: addedBefore, Relate: fastpath.Steps(fastpath.Returned(0, 1), fastpath.Seen(1, 2), fastpath.Must(2, 0)), Choose: func(_ models.Teller, v []models.Row) string {
 	if v[0] == fastpath.Initial {
-		return "{name 2} is missing an initial element"
+		return "{name 2} is missing {elements}, which was there initially"
 	}
-	return "{name 2} contains what {name 1} added, but not what {name 0} added, although the latter had completed before the former began"
+	return "{name 2} contains {value 1}, but not {value 0}, although {name 0} had completed before {name 1} began"
 }}
 
 // addedBefore is AddedBefore.ChooseKind. Nothing added an initial element.

@@ -60,6 +60,9 @@ func growSetType(name string, init ...int32) *testkit.Type {
 
 // coreOfGrowSet finds the values that the core is about, and checks that no smaller choice fails.
 func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
+	if wrong := elementsAreRight(k, c, d.Why); wrong != "" {
+		return wrong
+	}
 	if k.Init != "0" {
 		return "" // the initial values also have operations, which are not in it
 	}
@@ -110,6 +113,33 @@ func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) stri
 		}
 	}
 	return "not a minimal choice"
+}
+
+// elementsAreRight says what is wrong with the elements that a violation names.
+func elementsAreRight(k *testkit.Type, c *models.Columns, why *fastpath.Finding) string {
+	if none := len(why.Values) == 0; none != why.Is(Incomparable) {
+		return "elements are missing, or there are some"
+	}
+	for _, v := range why.Values {
+		first, last := why.Rows[0], why.Rows[len(why.Rows)-1]
+		if why.Is(fastpath.NeverAdded) {
+			for i := range c.Kind {
+				if c.Kind[i] == models.Add && c.A[i] == v && c.Inv[i] < c.Res[first] {
+					return "it had been added"
+				}
+			}
+			if c.A[first]>>v&1 == 0 || int32(k.Init[0]-'0')>>v&1 != 0 {
+				return "it was not read, or there initially"
+			}
+			continue
+		}
+		there := first == fastpath.Initial && int32(k.Init[0]-'0')>>v&1 != 0 ||
+			first >= 0 && (c.Kind[first] == models.Add && c.A[first] == v || c.Kind[first] == models.ReadSet && c.A[first]>>v&1 != 0)
+		if !there || c.A[last]>>v&1 != 0 {
+			return "it was not there before, or is not missing"
+		}
+	}
+	return ""
 }
 
 var growSetTypes = []*testkit.Type{growSetType("set"), growSetType("set that holds 1", 1)}

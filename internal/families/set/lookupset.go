@@ -376,18 +376,27 @@ func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 // Unchanged (op, after): op found or left its element present, or absent, which the
 // element cannot have been after the other operation (Initial: initially). No operation
 // could have changed that in between: those that ran were needed elsewhere.
-var Unchanged = &fastpath.Pattern{Name: "unchanged", ChooseKind: unchanged, Choose: func(_ models.Teller, v []models.Row) string {
-	if v[1] == fastpath.Initial {
-		return "{name 0} cannot have been true initially, and no operation could have changed that"
+var Unchanged = &fastpath.Pattern{Name: "unchanged", ChooseKind: unchanged, Choose: func(t models.Teller, v []models.Row) string {
+	was, change := "was not in the set", "inserted"
+	if saysAbsent(t.Op(v[0])) {
+		was, change = "was in the set", "removed"
 	}
-	return "{name 0} cannot have been true after {name 1}, and no operation could have changed that in between"
+	if v[1] == fastpath.Initial {
+		return "{name 0} cannot be right: {value 0} " + was + " at first, and no operation can have " + change + " it by then"
+	}
+	return "{name 0} cannot be right: {value 0} " + was + " after {name 1}, and no operation can have " + change + " it in between"
 }}
+
+// saysAbsent reports whether an operation found its element absent.
+func saysAbsent(op models.Op) bool {
+	return op.Kind == models.Insert || op.Kind == models.RemoveAbsent || op.Kind == models.HasNot
+}
 
 // unchanged is Unchanged.ChooseKind. An element that was there and is said to be absent got lost. One that was removed
 // and is said to be there came back. If it was never there, operations besides these two matter.
 func unchanged(t models.Teller, v []models.Row) models.Anomaly {
-	switch kind := t.Op(v[0]).Kind; {
-	case kind == models.Insert || kind == models.RemoveAbsent || kind == models.HasNot:
+	switch {
+	case saysAbsent(t.Op(v[0])):
 		return models.LostElement
 	case v[1] != fastpath.Initial && t.Op(v[1]).Kind == models.Remove:
 		return models.Resurrected

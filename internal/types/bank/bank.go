@@ -3,9 +3,11 @@ package bank
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/text"
 	"clew/internal/types/counter"
 	"clew/jepsen"
 	"clew/models"
@@ -65,6 +67,7 @@ func (m *bank) offers() models.Traits {
 		Opening: func() models.Opening {
 			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
 		},
+		Because:   m.because,
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 		Hard: func() models.Hard {
 			return models.Hard{Change: []string{"use more banks with fewer transfers each"}}
@@ -396,6 +399,33 @@ func (m *bank) Why(s models.State, op models.Op) string {
 	t := m.transfers[op.A]
 	return fmt.Sprintf("can't transfer %d from %s, which has %d", t.amount, m.Text(t.from), balance(s, t.from))
 }
+
+// because is Traits.Because. It says which accounts have other balances than those that were read.
+func (m *bank) because(s models.State, op models.Op) string {
+	if op.Kind != bankRead {
+		return ""
+	}
+	read := m.reads[op.A]
+	var accounts []int32
+	for _, balances := range []models.State{s, read} {
+		for i := 0; i < len(balances); i += 3 {
+			if account := balances[i]; balance(s, account) != balance(read, account) && !slices.Contains(accounts, account) {
+				accounts = append(accounts, account)
+			}
+		}
+	}
+	var differ []string
+	for _, account := range m.InOrder(accounts) {
+		differ = append(differ, fmt.Sprintf("%s has %d, not %d", m.Text(account), balance(s, account), balance(read, account)))
+	}
+	if more := len(differ) - maxDiffer; more > 0 {
+		differ = append(differ[:maxDiffer], text.Count(more, "other account")+" differ")
+	}
+	return strings.Join(differ, ", and ")
+}
+
+// maxDiffer bounds the accounts that a sentence names.
+const maxDiffer = 3
 
 func (m *bank) text(s models.State) string { return m.V.Text(m.mapOf(s)) }
 

@@ -39,6 +39,7 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 	m := &counter{Base: home.NewBase(b), fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
 	m.Offered = models.Traits{
+		Because: m.because,
 		Levels:  m.levels(),
 		Anomaly: m.anomaly,
 		Survey:  m.survey,
@@ -231,6 +232,15 @@ func (m *counter) Why(s models.State, op models.Op) string {
 		return fmt.Sprintf("can't go from counter %d to %d by %d", now, saw, op.A)
 	}
 	return "can't read " + strconv.FormatInt(saw, 10) + " from counter " + strconv.FormatInt(now, 10)
+}
+
+// because is Traits.Because.
+func (m *counter) because(s models.State, op models.Op) string {
+	now, saw := home.Number(s), m.totals.List[op.B]
+	if op.Kind == models.PlusTotal {
+		return fmt.Sprintf("the counter is %d, and %d after adding %d, not %d", now, now+int64(op.A), op.A, saw)
+	}
+	return fmt.Sprintf("the counter is %d, not %d", now, saw)
 }
 
 func (m *counter) Record(s models.State) edn.Value {

@@ -18,6 +18,7 @@ var countingSemaphoreDefinition = models.Definition{
 	Object: "counting semaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		q, err := queue.NewBag(b)
+		q.Offered.Because = nil
 		q.Offered.Text = func(int32) string { return "" }
 		q.Offered.Anomaly = func(ops *models.Operations, row models.Row) models.Anomaly {
 			return home.ByLevels(ops, row, func(op models.Op, x home.Beyond) models.Anomaly {

@@ -94,7 +94,13 @@ var javaQueueDefinition = models.Definition{
 func newJavaQueue(b *models.Binding) (models.Reader, error) {
 	m := &javaQueue{Base: home.NewBase(b), kinds: map[edn.ID]models.Kind{}, odd: edn.Nil}
 	m.Offered = models.Traits{
-		Shape:     m.shape,
+		Shape: m.shape,
+		Because: func(s models.State, _ models.Op) string {
+			if len(s) == 0 {
+				return "the queue is empty"
+			}
+			return "the queue holds " + m.V.Text(m.Vector(s))
+		},
 		Finish:    m.finish,
 		Opening:   m.opening,
 		Run:       m.run,

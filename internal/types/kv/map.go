@@ -25,7 +25,7 @@ type kvMap struct {
 func newKVMap(base home.Base, absent edn.ID) *kvMap {
 	init := base.Initial
 	m := &kvMap{Base: base, absent: absent, none: map[int32]int32{}}
-	m.Offered = models.Traits{Run: m.run, Partition: &models.Partition{Of: m.key, Project: m.project}}
+	m.Offered = models.Traits{Run: m.run, Because: func(s models.State, op models.Op) string { return m.because(m.at(s, m.key(op)), op) }, Partition: &models.Partition{Of: m.key, Project: m.project}}
 	m.Initial = nil
 	for i := 0; i < len(init); i += 2 {
 		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
@@ -139,6 +139,18 @@ func (m *kvMap) why(now int32, op models.Op) string {
 	return whyNot(op.Kind, value(now), value(op.A), value(op.B))
 }
 
+// because is Traits.Because, with the pair of the key.
+func (m *kvMap) because(now int32, op models.Op) string {
+	saw := m.value(op.A)
+	if op.Kind == deleteFound || op.Kind != models.Read && saw == edn.Nil { // of a :put-if-absent
+		return ""
+	}
+	return register.Differs("the value of key "+m.V.Text(m.keyOf(op.A)), m.V.Text(m.value(now)), m.V.Text(saw), op)
+}
+
+// keyOf returns the first item of a pair.
+func (m *kvMap) keyOf(pair int32) edn.ID { return m.V.Items(edn.ID(pair))[0] }
+
 // value returns the second item of a pair.
 func (m *kvMap) value(pair int32) edn.ID { return m.V.Items(edn.ID(pair))[1] }
 
@@ -151,7 +163,7 @@ func (m *kvMap) Record(s models.State) edn.Value {
 }
 
 // key returns the operation's key.
-func (m *kvMap) key(op models.Op) int32 { return int32(m.V.Same(m.V.Items(edn.ID(op.A))[0])) }
+func (m *kvMap) key(op models.Op) int32 { return int32(m.V.Same(m.keyOf(op.A))) }
 
 // project is Partition.Project: a key is a register.
 func (m *kvMap) project(part int32, _ *models.Columns) models.Model {
@@ -160,6 +172,9 @@ func (m *kvMap) project(part int32, _ *models.Columns) models.Model {
 	}
 	k := &kvKey{register.OfKey(m.V, m.at(m.Initial, part)), m, part}
 	k.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: k.Initial[0], CAS: true} }
+	k.Offered.Text = func(pair int32) string { return m.V.Text(m.value(pair)) }
+	k.Offered.Place = func(pair int32) string { return " of key " + m.V.Text(m.keyOf(pair)) }
+	k.Offered.Because = func(s models.State, op models.Op) string { return m.because(s[0], op) }
 	return k
 }
 

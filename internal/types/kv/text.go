@@ -8,6 +8,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/types/register"
 	"clew/models"
 )
 
@@ -30,6 +31,7 @@ func newKVText(b *models.Binding) *kvText {
 	m := &kvText{Base: home.NewBase(b), number: map[string]int32{}, joined: map[[2]int32]int32{}}
 	m.numberOf("") // the empty string is number 0
 	m.Offered = models.Traits{
+		Because:   m.because,
 		Run:       m.run,
 		Weight:    m.weight,
 		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
@@ -186,6 +188,21 @@ func (m *kvText) Why(s models.State, op models.Op) string {
 		return whyNot(op.Kind, now, m.quoted(m.args[op.B][0]), m.quoted(m.args[op.B][1]))
 	}
 	return whyNot(op.Kind, now, m.quoted(op.B), "")
+}
+
+// because is Traits.Because.
+func (m *kvText) because(s models.State, op models.Op) string {
+	saw := op.B
+	switch op.Kind {
+	case models.CAS:
+		saw = m.args[op.B][0]
+	case deleteFound:
+		return ""
+	}
+	if op.Kind != models.Read && m.quoted(saw) == "nil" {
+		return ""
+	}
+	return register.Differs("the value of key "+m.V.Text(edn.ID(op.A)), m.quoted(get1(s, op.A)), m.quoted(saw), op)
 }
 
 func (m *kvText) quoted(n int32) string { return m.V.Text(m.V.InternString(m.str(n))) }

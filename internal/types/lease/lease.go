@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Anomaly: anomaly,
+	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -258,6 +258,23 @@ func (m *lease) Why(s models.State, op models.Op) string {
 	default:
 		return "can't be held by " + what + ": held by " + now
 	}
+}
+
+// because is Traits.Because.
+func (m *lease) because(s models.State, op models.Op) string {
+	now := m.holder(s)
+	switch {
+	case op.Kind == leaseClaim && s[2] == 0:
+		return fmt.Sprintf("the epoch is %d or later already", s[1]-1)
+	case op.Kind == leaseClaim:
+		return fmt.Sprintf("the epoch is %d already", s[1]-1)
+	case edn.ID(s[0]) == edn.Nil:
+		return "the lease is free"
+	}
+	if op.Kind == leaseCheck && edn.ID(op.A) == edn.Nil {
+		return "the lease is held by " + now + ", and not free"
+	}
+	return "the lease is held by " + now
 }
 
 // holder returns a state in words.

@@ -52,6 +52,12 @@ var mutexDefinition = models.Definition{
 	New: func(b *models.Binding) (models.Reader, error) {
 		shape := models.SemaphoreShape{Permits: 1}
 		traits := models.Traits{Shape: func() models.Shape { return shape }}
+		traits.Because = func(_ models.State, op models.Op) string {
+			if op.Kind == models.Acquire {
+				return "the lock is held already"
+			}
+			return "the lock is free"
+		}
 		traits.Anomaly = holding{permits: 1, counts: one, over: models.SplitBrain}.anomaly
 		return &mutex{newLock(b, traits)}, nil
 	},

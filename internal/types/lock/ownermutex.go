@@ -49,7 +49,7 @@ func ownerMutexOf(name, about, record string, fenced, reentrant bool) models.Def
 		if reentrant {
 			m.most = int32(cmp.Or(b.Spec.MaxHolds, models.DefaultMaxHolds))
 		}
-		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape,
+		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape, Because: m.because,
 			Anomaly: holding{counts: one, owner: ownerOf, over: models.SplitBrain}.anomaly})
 		m.Initial = models.State{0, 0, 0, 0}
 		return m
@@ -150,6 +150,20 @@ func (m *ownerMutex) Why(s models.State, op models.Op) string {
 		return fmt.Sprintf("fence %d is not %d, with which it is held", m.number64(op.B), m.number64(fence))
 	}
 	return fmt.Sprintf("fence %d is not greater than %d", m.number64(op.B), m.number64(greatest))
+}
+
+// because is Traits.Because.
+func (m *ownerMutex) because(s models.State, op models.Op) string {
+	owner, holds := s[0]-1, s[1]
+	switch {
+	case op.Kind == models.Release:
+		return m.text(op.A) + " does not hold the lock"
+	case holds > 0 && owner == op.A && holds == m.most && m.most > 1:
+		return fmt.Sprintf("%s holds the lock already, %d times", m.text(owner), holds)
+	case holds > 0 && (owner != op.A || holds == m.most):
+		return m.text(owner) + " holds the lock already"
+	}
+	return ""
 }
 
 // number64 returns a fence as the history has it.

@@ -98,6 +98,9 @@ func (w *owners) text(n int32) string {
 	if w.list[n].client {
 		return "client " + w.V.Text(w.list[n].id)
 	}
+	if w.threads > 0 {
+		return "thread " + w.V.Text(w.list[n].id)
+	}
 	return "process " + w.V.Text(w.list[n].id)
 }
 

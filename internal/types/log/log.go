@@ -54,6 +54,7 @@ func newLog(b *models.Binding) (models.Reader, error) {
 		told: b.Spec.Answers == models.AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
 	m.Initial = models.State{0}
 	m.Offered = models.Traits{
+		Because:   m.because,
 		Survey:    m.survey,
 		Opening:   m.opening,
 		Run:       m.run,
@@ -462,6 +463,22 @@ func (m *log) Why(s models.State, op models.Op) string {
 		return fmt.Sprintf("the tail can't be %d: it is %d", op.B, length)
 	}
 	return "can't read " + m.V.Text(m.Vector(m.lists[op.A])) + " from " + m.V.Text(m.vector(s))
+}
+
+// because is Traits.Because.
+func (m *log) because(s models.State, op models.Op) string {
+	list := m.values(s)
+	switch {
+	case op.Kind == models.ReadAt && int(op.B) < len(list):
+		return fmt.Sprintf("%s is at offset %d, not %s", m.Text(list[op.B]), op.B, m.Text(op.A))
+	case op.Kind == models.ReadAt:
+		return fmt.Sprintf("nothing is at offset %d", op.B)
+	case op.Kind == models.ReadLog && len(list) == 0:
+		return "the log is empty"
+	case op.Kind == models.ReadLog:
+		return "the log holds " + m.V.Text(m.vector(s))
+	}
+	return ""
 }
 
 // run begins a run. A step takes constant time, except a read of the whole list. That takes

@@ -78,6 +78,7 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		slot:          map[edn.ID]int32{},
 	}
 	m.Offered = models.Traits{
+		Because:     m.because,
 		Finish:      m.finish,
 		Opening:     m.opening,
 		Run:         m.run,
@@ -419,6 +420,18 @@ func (m *multiRegister) Why(s models.State, op models.Op) string {
 			s = m.with(s, mop.slot, mop.value)
 		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
 			return m.Text(saw) + "≠" + m.Text(mop.value)
+		}
+	}
+	return ""
+}
+
+// because is Traits.Because. It says which key another value is at.
+func (m *multiRegister) because(s models.State, op models.Op) string {
+	for _, mop := range m.txns[op.A] {
+		if mop.write {
+			s = m.with(s, mop.slot, mop.value)
+		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
+			return m.V.Text(m.keys[mop.slot]) + " is " + m.Text(saw) + ", not " + m.Text(mop.value)
 		}
 	}
 	return ""

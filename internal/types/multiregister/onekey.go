@@ -35,7 +35,10 @@ func (m *multiRegister) register(slot int32, c *models.Columns) *multiRegisterKe
 	k := &multiRegisterKey{Register: register.OfKey(m.V, orNil(m.first[slot])), whole: m, slot: slot}
 	shape := models.RegisterShape{Init: k.Initial[0], CAS: slices.Contains(c.Kind, models.CAS)}
 	k.Offered.Shape = func() models.Shape { return shape }
-	k.Offered.Text = k.text
+	k.Offered.Because = func(s models.State, op models.Op) string {
+		return register.Differs(k.V.Text(m.keys[slot]), k.Text(s[0]), k.Text(op.A), op)
+	}
+	k.Offered.Place = func(int32) string { return k.place() }
 	return k
 }
 
@@ -113,7 +116,5 @@ func (k *multiRegisterKey) Record(s models.State) edn.Value {
 	return k.whole.Record(models.State{k.slot, s[0]})
 }
 
-// text returns a value with its key.
-func (k *multiRegisterKey) text(class int32) string {
-	return "[" + k.V.Text(k.whole.keys[k.slot]) + " " + k.Text(class) + "]"
-}
+// place says of which key a value is.
+func (k *multiRegisterKey) place() string { return " of key " + k.V.Text(k.whole.keys[k.slot]) }

@@ -52,7 +52,13 @@ func newPriorityQueue(b *models.Binding) (models.Reader, error) {
 		Shape:  func() models.Shape { return models.PriorityShape{Init: q.Initial} },
 		Finish: q.finish,
 		Run:    q.run,
-		Guide:  &models.Guide{Course: q.course, Keeps: q.keeps},
+		Because: func(s models.State, op models.Op) string {
+			if len(s) == 0 || q.rank(s[0]) == q.rank(op.A) {
+				return q.absent(s, op)
+			}
+			return q.Because(s, op, s[0], "first")
+		},
+		Guide: &models.Guide{Course: q.course, Keeps: q.keeps},
 	})
 	return q, err
 }
@@ -267,6 +273,14 @@ func (q *priorityQueue) Why(s models.State, op models.Op) string {
 		return "can't dequeue " + home.Text(q.V, edn.ID(op.A)) + " from empty priority queue"
 	}
 	return q.Reason(s, op)
+}
+
+// absent says why an element cannot come out that no other one comes before.
+func (q *priorityQueue) absent(s models.State, op models.Op) string {
+	if len(s) > 0 && (op.Kind == models.Dequeue || op.Kind == models.Peek) {
+		return q.Text(op.A) + " is not in the queue"
+	}
+	return q.Because(s, op, 0, "")
 }
 
 func (q *priorityQueue) Record(s models.State) edn.Value {

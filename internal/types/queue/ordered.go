@@ -36,7 +36,7 @@ type Ordered struct {
 func NewOrdered(b *models.Binding) (*Ordered, error) {
 	reader, err := NewReader(b)
 	q := &Ordered{Reader: reader}
-	q.Offered = q.Offers(models.Traits{Run: q.run})
+	q.Offered = q.Offers(models.Traits{Run: q.run, Because: q.because})
 	return q, err
 }
 
@@ -131,6 +131,18 @@ func (q *Ordered) Why(s models.State, op models.Op) string {
 		return "can't dequeue " + home.Text(q.V, edn.ID(op.A)) + " from empty queue"
 	}
 	return q.Reason(s, op)
+}
+
+// because is Traits.Because.
+func (q *Ordered) because(s models.State, op models.Op) string {
+	next, where := int32(0), "first"
+	if q.LastFirst {
+		where = "on top"
+	}
+	if len(s) > 0 {
+		next, _ = q.next(s)
+	}
+	return q.Because(s, op, next, where)
 }
 
 func (q *Ordered) Record(s models.State) edn.Value { return q.Print("pending", q.Vector(s)) }

@@ -203,6 +203,21 @@ func (q *Reader) Reason(s models.State, op models.Op) string {
 	return ""
 }
 
+// Because is Traits.Because of a queue that hands out the next element, if there is one, which is said to be somewhere.
+func (q *Reader) Because(s models.State, op models.Op, next int32, where string) string {
+	holds := "the " + q.Called + " is empty"
+	if len(s) > 0 {
+		holds = "the " + q.Called + " holds " + q.V.Text(q.Vector(s))
+	}
+	switch {
+	case len(s) > 0 && (op.Kind == models.Dequeue || op.Kind == models.Peek):
+		return q.Text(next) + " is " + where + ", not " + q.Text(op.A)
+	case op.Kind == models.Drain:
+		return holds + ", not " + q.V.Text(q.Vector(q.drains[op.A]))
+	}
+	return holds
+}
+
 // OpeningFrom returns an Opening that collects the initial elements. They stand in the order in
 // which they come out, unless arrange changes it.
 func (q *Reader) OpeningFrom(arrange func(elements []int32)) models.Opening {

@@ -31,7 +31,7 @@ func NewBag(b *models.Binding) (*Unordered, error) {
 	reader, err := NewReader(b)
 	slices.Sort(reader.Initial)
 	q := &Unordered{reader}
-	q.Offered = q.Offers(models.Traits{Shape: func() models.Shape { return models.BagShape{Init: q.Initial} }, Run: q.run, Outcomes: q.outcomes})
+	q.Offered = q.Offers(models.Traits{Shape: func() models.Shape { return models.BagShape{Init: q.Initial} }, Run: q.run, Because: q.because, Outcomes: q.outcomes})
 	return q, err
 }
 
@@ -117,6 +117,14 @@ func subsets(kept, rest models.State, yield func(models.State) bool) bool {
 }
 
 func (q *Unordered) Why(s models.State, op models.Op) string { return q.Reason(s, op) }
+
+// because is Traits.Because.
+func (q *Unordered) because(s models.State, op models.Op) string {
+	if len(s) > 0 && op.Kind == models.Dequeue {
+		return q.Text(op.A) + " is not in the queue"
+	}
+	return q.Because(q.InOrder(s), op, 0, "")
+}
 
 func (q *Unordered) Record(s models.State) edn.Value {
 	return q.Print("pending", q.Vector(s))

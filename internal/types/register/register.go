@@ -56,6 +56,7 @@ func newRegister(b *models.Binding) *Register {
 		r.Initial = models.State{int32(*b.InitID)}
 	}
 	r.Offered = registerTraits
+	r.Offered.Because = func(s models.State, op models.Op) string { return Differs("the value", r.Text(s[0]), r.Text(op.A), op) }
 	r.Offered.Shape = func() models.Shape { return models.RegisterShape{Init: r.Initial[0], CAS: r.fCAS != edn.Nil} }
 	r.Offered.AnyOrder = func(*jepsen.History) bool { return true }
 	r.Offered.Opening = r.opening
@@ -206,6 +207,14 @@ func (r *Register) Why(s models.State, op models.Op) string {
 		return "CAS from " + home.Text(r.V, a) + " can't fail in register " + home.Text(r.V, state)
 	}
 	return ""
+}
+
+// Differs says why an operation of a register cannot happen, of which what says which it is.
+func Differs(what, now, saw string, op models.Op) string {
+	if op.Kind == models.FailedCAS {
+		return what + " is " + now + ", so it cannot fail"
+	}
+	return what + " is " + now + ", not " + saw
 }
 
 func (r *Register) Record(s models.State) edn.Value {

@@ -34,6 +34,7 @@ func newVersioned(b *models.Binding) (models.Reader, error) {
 	m := &versioned{Base: home.NewBase(b), fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas")}
 	m.Initial = models.State{0, int32(edn.Nil)}
 	m.Offered = models.Traits{
+		Because: m.because,
 		Shape: func() models.Shape {
 			return models.VersionsShape{First: m.Initial[0], Value: m.Initial[1], Nil: int32(edn.Nil), Args: m.args}
 		},
@@ -129,6 +130,18 @@ func (m *versioned) Why(s models.State, op models.Op) string {
 		return "can't go from version " + strconv.Itoa(int(s[0])) + " to " + strconv.Itoa(int(op.A-1))
 	}
 	return "can't CAS " + m.Text(s[1]) + " from " + m.Text(args[0]) + " to " + m.Text(args[1])
+}
+
+// because is Traits.Because.
+func (m *versioned) because(s models.State, op models.Op) string {
+	saw := m.Text(m.args[op.B][0])
+	switch {
+	case op.Kind == models.Read && op.A > 0 && op.A-1 != s[0]:
+		return fmt.Sprintf("the version is %d, not %d", s[0], op.A-1)
+	case op.Kind != models.Read && op.A > 0 && op.A-2 != s[0]:
+		return fmt.Sprintf("the version is %d, so the next one is %d, not %d", s[0], s[0]+1, op.A-1)
+	}
+	return Differs("the value", m.Text(s[1]), saw, op)
 }
 
 func (m *versioned) Record(s models.State) edn.Value {

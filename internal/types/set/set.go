@@ -6,6 +6,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -46,6 +47,7 @@ func readsCollections(s *models.Seen) (some bool) {
 func newSet(b *models.Binding) (models.Reader, error) {
 	m := &set{Base: home.NewBase(b), fAdd: b.Values.InternKeyword("add"), fRead: b.Values.InternKeyword("read"), knossos: b.Spec.Knossos}
 	m.Offered = models.Traits{
+		Because: m.because,
 		Shape:   func() models.Shape { return models.GrowSetShape{Init: m.Initial, Sets: m.sets} },
 		Opening: m.opening,
 		Run:     func(s models.State) models.Run { return setRun{home.NewMembers(s), m} }, // a read takes time linear in the set that it read
@@ -149,6 +151,34 @@ func (m *set) Why(s models.State, op models.Op) string {
 	}
 	return "can't read " + m.V.Text(read) + " from " + m.V.Text(m.value(s))
 }
+
+// because is Traits.Because. It says how the set that was read differs.
+func (m *set) because(s models.State, op models.Op) string {
+	if op.Kind != models.ReadSet {
+		return ""
+	}
+	differ := func(a, b models.State) (only []string) {
+		for _, x := range m.InOrder(a) {
+			if _, found := slices.BinarySearch(b, x); !found && len(only) < maxDiffer {
+				only = append(only, m.Text(x))
+			} else if !found {
+				return append(only, "more")
+			}
+		}
+		return only
+	}
+	var all []string
+	if more := differ(s, m.sets[op.A]); more != nil {
+		all = append(all, "also holds "+text.AllOf(more))
+	}
+	if less := differ(m.sets[op.A], s); less != nil {
+		all = append(all, "lacks "+text.AllOf(less))
+	}
+	return "the set " + text.AllOf(all)
+}
+
+// maxDiffer bounds the elements that a sentence names.
+const maxDiffer = 4
 
 func (m *set) Record(s models.State) edn.Value {
 	return m.Print("s", m.value(s))
