@@ -531,7 +531,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	r.Kind = c.kind(ctx, r)
 	c.relate(ctx, r)
 	if failed, found := c.failedWriter(ctx, r); found {
-		r.Explanation += "; " + r.History.Name(failed) + ", which failed, would explain it"
+		r.Explanation += "; " + r.History.Name(failed) + " would explain it"
 		r.Named = append(r.Named, failed)
 	}
 	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })

@@ -56,7 +56,11 @@ func (h *History) Op(op Operation) Op {
 // Name returns an operation as people speak of it: "process 13's :read 471 (index 983)".
 // The index is that of its completion if it has one.
 func (h *History) Name(op Operation) string {
-	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.call(op, maxNamed, maxNamed/2), h.LastIndex(op))
+	failed := ""
+	if h.Status[op] == Failed {
+		failed = "failed "
+	}
+	return fmt.Sprintf("process %s's %s%s (index %d)", h.ProcessName(op), failed, h.call(op, maxNamed, maxNamed/2), h.LastIndex(op))
 }
 
 // Who returns the process of an operation and where it is: "process 13 (index 983)".

@@ -96,7 +96,7 @@ func words(h *jepsen.History, op jepsen.Operation) string {
 		words += " ?"
 	case gives && (value == edn.Nil || v.Kind(value) == edn.KindKeyword && v.Str(value) == "empty"):
 		words += " → empty"
-	case value == edn.Nil && !slices.Contains(reads, name) && !h.AnswersTo(op):
+	case value == edn.Nil && name != "write" && !slices.Contains(reads, name) && !h.AnswersTo(op):
 	case strings.HasPrefix(name, "cas") && isList(v, value) && len(items) >= 2:
 		words += " " + change(v, items)
 	case name == "transfer" && v.Kind(value) == edn.KindMap:

@@ -126,7 +126,7 @@ func (p *textPrinter) colored(color, s string) {
 }
 
 func (r *Result) writeFailure(p *textPrinter) {
-	p.paragraph(r.Explanation)
+	p.paragraph(text.Line(r.Explanation))
 	for _, sentence := range r.Story.ToRead() {
 		p.paragraph("- " + sentence)
 	}

@@ -195,7 +195,7 @@ func (e *evidence) failed() error {
 	return fmt.Errorf("no failed operation is at index %s", found[1])
 }
 
-var wouldExplain = regexp.MustCompile(`; process \S+'s [^;]*\(index (-?[0-9]+)\), which failed, would explain it$`)
+var wouldExplain = regexp.MustCompile(`; process \S+'s [^;]*\(index (-?[0-9]+)\) would explain it$`)
 
 var indices = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
 

@@ -328,7 +328,7 @@
       const all = matches(), most = 24;
       said.textContent = input.value.trim() === "" ? "" : `${all.length} of the ${ops.length} operations here` + (all.length > most ? `, the first ${most}:` : "");
       found.replaceChildren(...all.slice(0, most).map((i) => {
-        const b = html("button", `${held.who[i]}: ${held.label[i]} (${held.end[i] >= 0 ? held.end[i] : held.index[i]})`);
+        const b = html("button", `process ${held.who[i]}: ${held.label[i]} (index ${held.end[i] >= 0 ? held.end[i] : held.index[i]})`);
         b.setAttribute("type", "button");
         b.addEventListener("click", () => focus(go(i)));
         const item = document.createElement("li");

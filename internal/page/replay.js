@@ -94,12 +94,13 @@ const newOrders = (core, inv, res) => {
       if (fits || broken.length > MOST_ORDERS) return;
       const missing = needed(left).filter((r) => !(done & 1 << r));
       if (!missing.length) { fits = order; return; }
-      let moved = false;
       for (const row of byEnd) {
         if (!allowed(row, done, left)) continue;
         const d = step(states, row);
-        if (d.why) continue;
-        moved = true;
+        if (d.why) {
+          if (!core.optional[row]) broken.push([...order, row]);
+          continue;
+        }
         if (left) { // one that fits is sought, not all
           const key = (done | 1 << row) + ":" + d.to.join();
           if (seen.has(key)) continue;
@@ -107,8 +108,6 @@ const newOrders = (core, inv, res) => {
         }
         go([...order, row], done | 1 << row, d.to);
       }
-      const next = missing.find((r) => allowed(r, done, left));
-      if (!moved && next !== undefined) broken.push([...order, next]);
     };
     go([], 0, [0]);
     const score = (/** @type {number[]} */ o) => o.filter((r) => !core.optional[r]).length * 100 + (o[o.length - 1] === core.failing ? 50 : 0) - o.length;
@@ -257,7 +256,7 @@ const replayCore = (core, panel, status, nameOf, eventsOf) => {
   /** A line of the list. @param {number} row @param {Done|undefined} d */
   const item = (row, d) => {
     const out = Boolean(left & 1 << row), i = order.indexOf(row), li = document.createElement("li");
-    li.append(html("b", name(row)), html("span", out ? " is left out" : i < 0 ? " does not happen" : !d ? "" : d.why ? " ✗ " + d.why : " → " + stateOf(d).replace("the state is ", "").replace("the state changes by ", "")));
+    li.append(html("b", name(row)), html("span", out ? " is left out" : i < 0 ? " does not happen" : !d ? "" : d.why ? " ✗ " + d.why : " — " + stateOf(d).replace("the state is ", "state ").replace("the state changes by ", "")));
     li.className = out || i < 0 || !d ? "off" : d.why ? "broken" : i < at ? "" : "later";
     if (i < 0) li.value = 0;
     li.classList.toggle("unnumbered", i < 0);

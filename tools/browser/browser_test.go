@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +25,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"clew"
 	"clew/internal/page"
 	"clew/internal/pagetest"
+	"clew/models"
 )
 
 // browserVariable names the browser that the tests drive. If it is not set they look
@@ -260,6 +263,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("texts are copied", func(t *testing.T) { testCopy(b, small) })
 	b.in("zoom and pan", func(t *testing.T) { testZoom(b, small) })
 	b.in("every order of a core can be tried", func(t *testing.T) { testReplay(b) })
+	b.in("every order is counted", func(t *testing.T) { testReplayEarly(b) })
 	b.in("small and large screens", func(t *testing.T) { testPhone(b) })
 	long := pagetest.Written(t, pagetest.Check(t, pagetest.LongHistory(3000, 0.5), ""))
 	b.in("find", func(t *testing.T) { testFind(b, long) })
@@ -406,7 +410,7 @@ var twoWrites = func() string {
 func testReplay(b *browser) {
 	b.open(pagetest.Written(b.t, pagetest.Check(b.t, twoWrites, "")))
 	b.is(said, "All 2 orders break. Each is shown up to where it does.")
-	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: the value is 2, not 1")
 	b.is(steps, "|write 1 of process 0; |write 2 of process 1; |read 2 of process 2; broken|read 1 of process 2")
 
 	// The slider goes through the steps.
@@ -420,14 +424,14 @@ func testReplay(b *browser) {
 
 	// The other order.
 	b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
-	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: the value is 1, not 2")
 	b.is(steps, "|write 2 of process 1; |write 1 of process 0; broken|read 2 of process 2; off|read 1 of process 2")
 	b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
 
 	// A point is dragged to the other side of the other one.
 	b.mouse(point(1), 0, chromedp.MouseMoved, chromedp.MousePressed)
 	b.mouse(point(0), -10, chromedp.MouseMoved, chromedp.MouseReleased)
-	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: the value is 1, not 2")
 	b.is(`document.querySelector(".replay .which").textContent`, "your order")
 
 	// It stays in its bar.
@@ -439,10 +443,10 @@ func testReplay(b *browser) {
 	// The keyboard does the same.
 	b.js(`document.querySelector('.point[data-point="1"]').focus()`)
 	b.press(kb.ArrowRight)
-	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: the value is 2, not 1")
 	b.is(`document.activeElement.getAttribute("data-point")`, "1")
 	b.press(kb.ArrowRight) // it had returned by then
-	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: 2≠1")
+	b.is(status, "Step 4 of 4: read 1 of process 2 cannot happen here: the value is 2, not 1")
 
 	// Without any one of them, the others can happen.
 	for _, name := range []string{"write 2 of process 1", "read 2 of process 2", "read 1 of process 2"} {
@@ -455,6 +459,28 @@ func testReplay(b *browser) {
 		b.is(`document.activeElement.getAttribute("aria-label")`, "Put back "+name)
 		b.press(kb.Enter)
 		b.is(said, "All 2 orders break. Each is shown up to where it does.")
+	}
+}
+
+// An operation that cannot happen early breaks an order, although others could come first.
+func testReplayEarly(b *browser) {
+	var h strings.Builder
+	pagetest.Event(&h, 0, 0, "invoke", "read", "nil")
+	pagetest.Event(&h, 1, 0, "ok", "read", "{:a 10 :b 10}")
+	pagetest.Event(&h, 2, 1, "invoke", "transfer", "{:from :a :to :b :amount 5}")
+	pagetest.Event(&h, 3, 0, "invoke", "read", "nil")
+	pagetest.Event(&h, 4, 0, "ok", "read", "{:a 5 :b 10}")
+	pagetest.Event(&h, 5, 1, "ok", "transfer", "{:from :a :to :b :amount 5}")
+	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h.String(), models.Spec{Name: "bank", Init: "{:a 10 :b 10}"}, clew.Options{})))
+	b.is(said, "All 2 orders break. Each is shown up to where it does.")
+	var breaks []string
+	for range 2 {
+		breaks = append(breaks, b.js(status))
+		b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
+	}
+	slices.Sort(breaks)
+	if want := []string{"Step 1 of 1: read {:a 5, :b 10} of process 0 cannot happen here: :a has 10, not 5", "Step 2 of 2: read {:a 5, :b 10} of process 0 cannot happen here: :b has 15, not 10"}; !slices.Equal(breaks, want) {
+		b.t.Errorf("the orders break as in %q", breaks)
 	}
 }
 
@@ -487,7 +513,7 @@ func testPhone(b *browser) {
 	touch(input.DispatchTouchEventTypeTouchStart, from)
 	touch(input.DispatchTouchEventTypeTouchMove, []float64{to[0] - 10, from[1]})
 	touch(input.DispatchTouchEventTypeTouchEnd, nil)
-	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: 1≠2")
+	b.is(status, "Step 3 of 3: read 2 of process 2 cannot happen here: the value is 1, not 2")
 }
 
 func testFind(b *browser, html []byte) {
