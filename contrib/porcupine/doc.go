@@ -8,8 +8,12 @@
 // and their Timeout variants answer as porcupine does. Operations whose times touch are concurrent.
 // Events count in the order of the list. A nil Equal means ==. Partitions are decided side by side,
 // and one illegal partition is enough. A history that makes no sense, such as a return without a
-// call, gets porcupine's answer. The Verbose variants and Visualize are porcupine's own, so
-// pictures have the labels of the model's DescribeOperation.
+// call, gets porcupine's answer.
+//
+// The Verbose variants decide in the same way. They say a linearization of each partition, or the operations
+// before its first failing return in an order that works. That is handed to porcupine's own LinearizationInfo,
+// which Visualize draws with the labels of the model's DescribeOperation. It takes little more time and memory
+// than the check alone, where porcupine's own takes memory that grows with the square of the history.
 //
 // Porcupine's own search, written again in wgl.go, decides easy histories, since nothing is faster
 // there. After some thousand steps it pauses. Then states and operations are numbered, no step is

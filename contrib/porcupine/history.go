@@ -72,7 +72,9 @@ func eventsOf(ops []Operation) []Event {
 // Such an operation is possible in every state. It returns after the calls of all
 // operations and the returns of all others, so a linearization without it can go
 // on with it at the end. The model must have been explored.
-func (p *part) opened(m *numbered) models.Columns {
+//
+// The rows are those of the part that are left: an operation that changes nothing need not happen.
+func (p *part) opened(m *numbered) (models.Columns, []models.Row) {
 	calls := p.columns.Inv
 	matters := calls[len(calls)-1]
 	for i, res := range p.columns.Res {
@@ -80,7 +82,7 @@ func (p *part) opened(m *numbered) models.Columns {
 			matters = max(matters, res)
 		}
 	}
-	c := models.Columns{Events: p.columns.Events}
+	c, rows := models.Columns{Events: p.columns.Events}, []models.Row(nil)
 	for i, res := range p.columns.Res {
 		op := p.columns.Op(int32(i))
 		if res > matters && m.total[op.A] {
@@ -90,6 +92,38 @@ func (p *part) opened(m *numbered) models.Columns {
 			res = models.Open
 		}
 		c.Append(p.columns.Inv[i], res, op)
+		rows = append(rows, models.Row(i))
 	}
-	return c
+	return c, rows
+}
+
+// closed returns an order of rows of opened as one of the part. If it is a linearization, the
+// operations that it leaves out follow it: they are possible in every state.
+func (p *part) closed(r CheckResult, order, rows []models.Row) []models.Row {
+	all, in := make([]models.Row, 0, len(p.calls)), make([]bool, len(p.calls))
+	for _, row := range order {
+		all = append(all, rows[row])
+		in[rows[row]] = true
+	}
+	for row := range p.calls {
+		if r == Ok && !in[row] {
+			all = append(all, models.Row(row))
+		}
+	}
+	return all
+}
+
+// calls returns the Ids of the operations of events, in the order of their calls.
+func calls(events []Event) (ids []int) {
+	for _, e := range events {
+		if e.Kind == CallEvent {
+			ids = append(ids, e.Id)
+		}
+	}
+	return ids
+}
+
+// showing returns a model under which nothing can happen: it shows a history, and finds nothing.
+func showing() Model {
+	return Model{Init: func() any { return nil }, Step: func(_, _, _ any) (bool, any) { return false, nil }}
 }

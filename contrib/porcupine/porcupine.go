@@ -66,15 +66,48 @@ func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) Che
 	return check(model, parts, timeout)
 }
 
-// CheckOperationsVerbose calls porcupine itself, because porcupine's pictures
-// show what its own search has found.
+// CheckOperationsVerbose does what CheckOperationsTimeout does, for all partitions, and
+// says what was found: a linearization of each partition, or one of the longest
+// beginning of it that is linearizable.
 func CheckOperationsVerbose(model Model, history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
-	return theirs.CheckOperationsVerbose(model, history, timeout)
+	model = complete(model)
+	parts := [][]Operation{history}
+	if model.Partition != nil {
+		parts = model.Partition(history)
+	}
+	events := make([][]Event, len(parts))
+	for i, ops := range parts {
+		events[i] = eventsOf(ops)
+	}
+	result, found := checkAll(model, events, timeout)
+	shown := showing()
+	shown.Partition = func([]Operation) [][]Operation { return parts }
+	_, info := theirs.CheckOperationsVerbose(shown, history, 0)
+	for i, orders := range found { // the library numbers operations by their place in the partition
+		ids := calls(events[i])
+		for _, order := range orders {
+			for k, row := range order {
+				order[k] = ids[row]
+			}
+		}
+	}
+	copy(info.PartialLinearizations(), found)
+	return result, info
 }
 
-// CheckEventsVerbose calls porcupine itself, as CheckOperationsVerbose does.
+// CheckEventsVerbose does for events what CheckOperationsVerbose does for operations.
 func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (CheckResult, LinearizationInfo) {
-	return theirs.CheckEventsVerbose(model, history, timeout)
+	model = complete(model)
+	parts := [][]Event{history}
+	if model.PartitionEvent != nil {
+		parts = model.PartitionEvent(history)
+	}
+	result, found := checkAll(model, parts, timeout)
+	shown := showing()
+	shown.PartitionEvent = func([]Event) [][]Event { return parts }
+	_, info := theirs.CheckEventsVerbose(shown, history, 0)
+	copy(info.PartialLinearizations(), found)
+	return result, info
 }
 
 // Visualize draws what a Verbose check has found, as porcupine does: with the labels of

@@ -52,6 +52,9 @@ type wgl struct {
 	stack      []turn // what is linearized, in order
 	left       int    // how many more steps, and comparisons of states, it may ask for
 
+	show     bool         // whether furthest is to be kept
+	furthest []models.Row // the most operations that could be linearized, in order
+
 	heads []int32 // lists of configurations, plus 1, by hash
 	seen  []seen
 	words []uint64
@@ -108,6 +111,7 @@ func (w *wgl) run(ctx context.Context, steps int) CheckResult {
 			if len(w.stack) == 0 {
 				return Illegal
 			}
+			w.note()
 			w.back()
 			continue
 		}
@@ -132,6 +136,25 @@ func (w *wgl) run(ctx context.Context, steps int) CheckResult {
 		}
 	}
 	return Ok
+}
+
+// note keeps what is linearized if it has never been as much. It is asked before something is taken back.
+func (w *wgl) note() {
+	if !w.show || len(w.stack) <= len(w.furthest) {
+		return
+	}
+	w.furthest = w.furthest[:0]
+	for _, t := range w.stack {
+		w.furthest = append(w.furthest, t.row)
+	}
+}
+
+// order returns the linearization if there is one, or else the furthest that was reached. The search must show it.
+func (w *wgl) order(r CheckResult) []models.Row {
+	if r == Ok {
+		w.note()
+	}
+	return w.furthest
 }
 
 // lift removes an operation that is linearized from the ring.
