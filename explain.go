@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ func explain(r *report.Result, others int) string {
 		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
-	why := text.Shorten(text.Line(path[len(path)-1].Because), maxWhy)
+	why := text.Shorten(text.Line(cmp.Or(r.Story.Because, path[len(path)-1].Because)), maxWhy)
 	if last, ok := lastBefore(r).Get(); ok {
 		s += " after " + h.Name(last) + ": " + why
 	} else if r.Story.Alone {

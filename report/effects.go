@@ -204,9 +204,12 @@ func content(record edn.Value) edn.Value {
 	return record
 }
 
+// fieldNames are the fields of records that have only one. A state by key is a record, too, but its only key says something.
+var fieldNames = []string{":value", ":items", ":pending", ":s", ":given", ":balances", ":owner", ":locked?"}
+
 // onlyField returns the only field of a record, or the record if it has several.
 func onlyField(record edn.Value) edn.Value {
-	if fields := record.Items(); record.Kind() == edn.KindMap && len(fields) == 2 {
+	if fields := record.Items(); record.Kind() == edn.KindMap && len(fields) == 2 && slices.Contains(fieldNames, fields[0].String()) {
 		return fields[1]
 	}
 	return record

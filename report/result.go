@@ -102,6 +102,8 @@ type Story struct {
 	Alone bool
 	// Shown says that the story says more than the explanation does.
 	Shown bool
+	// Why and Because say why the failing operation cannot happen after that order, as a Step does. They are "" if Alone.
+	Why, Because string
 }
 
 // ToRead returns the sentences to be read after the explanation.

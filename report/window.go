@@ -100,7 +100,7 @@ func (r *Result) shortWhy() string {
 			return said
 		}
 	}
-	return why
+	return cmp.Or(text.Line(r.Story.Why), why)
 }
 
 // Gap says where operations of a row are omitted: between two columns.

@@ -218,7 +218,7 @@ func threadsOf(h *jepsen.History) []int32 {
 const maxTries = 64
 
 // lanes assigns the operations to rows: one for each thread, and another
-// one if a crashed operation took effect after the thread had continued.
+// one if a crashed operation took effect after the thread had continued, or may have in a core.
 func (b *windowBuilder) lanes() {
 	w := b.w
 	type lane struct {
@@ -239,7 +239,7 @@ func (b *windowBuilder) lanes() {
 		at, inLane := latest[b.threads[p]]
 		if inLane {
 			last := lanes[at].ops[len(lanes[at].ops)-1]
-			inLane = max(w.Ops[last].To, effect[last]) <= x.From
+			inLane = max(w.Ops[last].To, effect[last]) <= x.From && !(b.o.Core && w.Ops[last].Crashed)
 		}
 		if !inLane {
 			order, isInt := b.h.Values.Int(b.h.Processes[b.threads[p]])

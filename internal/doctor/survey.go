@@ -194,6 +194,15 @@ func clients(h *jepsen.History) func(jepsen.Operation) string {
 			}
 		}
 	}
+	of := map[int64]bool{} // of the numbers of processes: whether they crashed
+	for p := range h.Processes {
+		if n, isInt := h.Values.Int(h.Processes[p]); isInt {
+			of[n] = crashed[p]
+		}
+	}
+	for n := range of {
+		renumbers = renumbers && (n < all || of[n-all])
+	}
 	renumbers = renumbers && slices.Contains(crashed, true)
 	return func(op jepsen.Operation) string {
 		if n, _ := number(op); renumbers {

@@ -91,14 +91,14 @@ const newOrders = (core, inv, res) => {
     let fits = null;
     const seen = new Set();
     const go = (/** @type {number[]} */ order, /** @type {number} */ done, /** @type {number[]} */ states) => {
-      if (fits || broken.length > MOST_ORDERS) return;
+      if (fits || !left && broken.length > MOST_ORDERS) return; // without a row, one that fits is sought
       const missing = needed(left).filter((r) => !(done & 1 << r));
       if (!missing.length) { fits = order; return; }
       for (const row of byEnd) {
         if (!allowed(row, done, left)) continue;
         const d = step(states, row);
         if (d.why) {
-          if (!core.optional[row]) broken.push([...order, row]);
+          if (!core.optional[row] && broken.length <= MOST_ORDERS) broken.push([...order, row]);
           continue;
         }
         if (left) { // one that fits is sought, not all
@@ -223,12 +223,14 @@ const replayCore = (core, panel, status, nameOf, eventsOf) => {
       const next = marks[marks.indexOf(mark) + 1], from = xOf.get(mark) || 0, to = next === undefined ? end : xOf.get(next) || 0;
       group.forEach((row, i) => { bars[row].x = from + (to - from) * (i + 1) / (group.length + 1); });
     }
-    for (const row of rows) if (core.optional[row] && !all.includes(row)) bars[row].x = bars[row].to - 8;
+    for (const row of rows) if (core.optional[row] && !all.includes(row)) bars[row].x = bars[row].to - 4;
     arrange();
   };
   /** Reads the order from where the points stand. */
   const arrange = () => {
-    order = rows.filter((r) => !(left & 1 << r) && !(core.optional[r] && bars[r].x > end)).sort((a, b) => bars[a].x - bars[b].x);
+    const happen = rows.filter((r) => !(left & 1 << r) && !(core.optional[r] && bars[r].x > end)).sort((a, b) => bars[a].x - bars[b].x);
+    order = []; // as the points stand, but no sooner than what had returned before: bars drawn by time may touch
+    for (let next; (next = happen.find((r) => !order.includes(r) && happen.every((o) => order.includes(o) || res[o] >= inv[r]))) !== undefined;) order.push(next);
     done = orders.walk(order);
     at = done.length;
     slider.input.max = String(at);
@@ -324,8 +326,9 @@ const replayCore = (core, panel, status, nameOf, eventsOf) => {
     svg = next;
     bars = core.ops.map((op, row) => {
       const all = Array.from(next.querySelectorAll(`[data-op="${op}"] rect`)), get = (/** @type {Element} */ e, /** @type {string} */ a) => Number(e.getAttribute(a));
-      const from = Math.min(...all.map((e) => get(e, "x"))), to = Math.max(...all.map((e) => get(e, "x") + get(e, "width")));
-      if (row === core.failing) end = to;
+      const from = Math.min(...all.map((e) => get(e, "x"))), ends = Math.max(...all.map((e) => get(e, "x") + get(e, "width")));
+      if (row === core.failing) end = ends;
+      const to = core.optional[row] ? next.viewBox.baseVal.width - 6 : ends; // it may happen later than its bar has room for
       return { from, to, y: get(all[0], "y") + get(all[0], "height") / 2, x: from };
     });
     next.insertBefore(layer, next.querySelector(".names"));

@@ -172,6 +172,10 @@ func (s *storyteller) tell(explained bool) (report.Story, bool) {
 		story.Last = jepsen.Some(s.ops.Of[order[len(order)-1]])
 	}
 	story.Alone = len(order) == 0 && s.some
+	if failing := s.ops.Op(models.Row(s.failing)); !story.Alone {
+		story.Why = strings.TrimRight(s.ops.Model.Why(s.nodes[end].state, failing), " ")
+		story.Because = s.why(s.nodes[end], s.failing)
+	}
 	story.Shown = must != 0 || !explained && (s.ops.Len() > 2 || open != 0)
 	say := func(sentence string) { story.Sentences = append(story.Sentences, sentence) }
 	if len(order) > 0 {

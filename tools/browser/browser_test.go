@@ -29,6 +29,7 @@ import (
 	"clew/internal/page"
 	"clew/internal/pagetest"
 	"clew/models"
+	"clew/report"
 )
 
 // browserVariable names the browser that the tests drive. If it is not set they look
@@ -264,6 +265,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("zoom and pan", func(t *testing.T) { testZoom(b, small) })
 	b.in("every order of a core can be tried", func(t *testing.T) { testReplay(b) })
 	b.in("every order is counted", func(t *testing.T) { testReplayEarly(b) })
+	b.in("a crashed operation need not happen", func(t *testing.T) { testReplayCrashed(b) })
+	b.in("time is respected at every scale", func(t *testing.T) { testReplayByTime(b) })
 	b.in("small and large screens", func(t *testing.T) { testPhone(b) })
 	long := pagetest.Written(t, pagetest.Check(t, pagetest.LongHistory(3000, 0.5), ""))
 	b.in("find", func(t *testing.T) { testFind(b, long) })
@@ -481,6 +484,50 @@ func testReplayEarly(b *browser) {
 	slices.Sort(breaks)
 	if want := []string{"Step 1 of 1: read {:a 5, :b 10} of process 0 cannot happen here: :a has 10, not 5", "Step 2 of 2: read {:a 5, :b 10} of process 0 cannot happen here: :b has 15, not 10"}; !slices.Equal(breaks, want) {
 		b.t.Errorf("the orders break as in %q", breaks)
+	}
+}
+
+// A crashed operation does not happen until it is dragged into the history, although its thread has gone on.
+func testReplayCrashed(b *browser) {
+	var h strings.Builder
+	for i, e := range []string{"1 invoke release", "2 invoke acquire", "0 invoke acquire", "0 info acquire", "1 ok release", "2 ok acquire", "3 invoke acquire", "3 ok acquire", "1 invoke acquire", "1 ok acquire"} {
+		process, kind, f := e[:1], strings.Fields(e)[1], strings.Fields(e)[2]
+		pagetest.Event(&h, i, process, kind, f, "nil")
+	}
+	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h.String(), models.Spec{Name: "mutex"}, clew.Options{})))
+	all := b.js(`document.querySelector(".replay .which").textContent.split(" of ")[1]`)
+	seen := map[string]bool{}
+	n := 0
+	for ; fmt.Sprint(n) != all && n < 50; n++ {
+		seen[b.js(steps)] = true
+		b.js(`document.querySelector(".replay [aria-label='The next order']").click()`)
+	}
+	if len(seen) != n || n < 3 {
+		b.t.Errorf("%d of %s orders are different", len(seen), all)
+	}
+	b.holds(`Array.from(document.querySelectorAll(".point.off")).length >= 1`)
+	b.js(`document.querySelector(".replay [aria-label='Leave out acquire of process 1']").click()`)
+	b.is(said, "Without acquire of process 1, the others can happen in this order.")
+}
+
+// Bars that are drawn by time may be too short for their points. The order respects what had returned all the same.
+func testReplayByTime(b *browser) {
+	var h strings.Builder
+	for i, e := range []string{"0 0 invoke write 1", "2 0 ok write 1", "4 1 invoke write 2", "6 1 ok write 2", "8 2 invoke read nil", "5000 2 ok read 1"} {
+		f := strings.Fields(e)
+		fmt.Fprintf(&h, "{:index %d, :time %s000000, :process %s, :type :%s, :f :%s, :value %s}\n", i, f[0], f[1], f[2], f[3], f[4])
+	}
+	var html bytes.Buffer
+	if err := page.Write(context.Background(), &html, pagetest.Check(b.t, h.String(), ""), report.WindowOptions{ByTime: true}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.open(html.Bytes())
+	want := "Step 3 of 3: read 1 of process 2 cannot happen here: the value is 2, not 1"
+	b.is(status, want)
+	b.js(`document.querySelector('.point[data-point="2"]').focus()`)
+	for range 3 {
+		b.press(kb.ArrowLeft)
+		b.is(status, want)
 	}
 }
 
