@@ -341,3 +341,35 @@ func smallRegister(random *rand.Rand, fs []string) smallHistory {
 	}
 	return smallHistory{text.String(), written}
 }
+
+// There is one initial value for all keys, so it is only advised if it helps each that fails.
+func TestAnInitialValueIsAdvisedOnlyForAllKeys(t *testing.T) {
+	history := func(values ...int) string {
+		var b strings.Builder
+		for key, v := range values {
+			for _, e := range []string{"2 invoke write 4", "2 fail write 4", "1 invoke cas [4 V]", "1 info cas [4 V]", "0 invoke read nil", "0 ok read V"} {
+				x := strings.SplitN(strings.ReplaceAll(e, "V", strconv.Itoa(v)), " ", 4)
+				fmt.Fprintf(&b, "{:process %d%s, :type :%s, :f :%s, :value [%d %s]}\n", key, x[0], x[1], x[2], key, x[3])
+			}
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		values []int
+		advice int // keys with advice
+	}{{[]int{0}, 1}, {[]int{0, 0}, 2}, {[]int{0, 1}, 0}} {
+		r := checkedText(t, history(c.values...), models.Spec{Name: "cas-register"}, clew.Options{Independent: true})
+		advised := 0
+		for _, k := range r.Keys {
+			if k.Verdict != jepsen.Invalid {
+				t.Fatalf("%v: key %s is %v", c.values, k.Key, k.Verdict)
+			}
+			if strings.Contains(k.Result().Hint, "Spec.Init") {
+				advised++
+			}
+		}
+		if advised != c.advice {
+			t.Errorf("%v: %d keys advise an initial value, expected %d", c.values, advised, c.advice)
+		}
+	}
+}

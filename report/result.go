@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -62,6 +63,7 @@ type Result struct {
 	Kind          models.Anomaly     // the kind of failure, such as "stale-read"; "" if the evidence shows none for certain
 	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""
+	InitHint      Advice             // the end of Hint that advises an initial value
 
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
@@ -391,8 +393,28 @@ func (k *Keys) name(name string) int32 {
 	return int32(i)
 }
 
+// Advice is a text that advises a value.
+type Advice struct{ Value, Text string }
+
+// adviseTogether takes back the advice of an initial value unless it helps every key that fails: there is one for all keys.
+func (k *Keys) adviseTogether() {
+	values := map[string]bool{}
+	for _, r := range k.others {
+		if r.Verdict == jepsen.Invalid {
+			values[r.InitHint.Value] = true
+		}
+	}
+	for _, r := range k.others {
+		if len(values) > 1 && r.InitHint.Text != "" {
+			r.Hint = strings.TrimSuffix(strings.TrimSuffix(r.Hint, r.InitHint.Text), "; ")
+			r.InitHint = Advice{}
+		}
+	}
+}
+
 // List returns the results so far.
 func (k *Keys) List() []KeyResult {
+	k.adviseTogether()
 	list := make([]KeyResult, len(k.valid))
 	for row := range list {
 		list[row] = KeyResult{Key: k.like.History.Values.Value(k.keyed.Keys[row]), Verdict: jepsen.Valid, row: int32(row), keys: k}
