@@ -313,7 +313,7 @@ func (s *storyteller) wasOpen(rows uint64) string {
 	case crashed == len(all):
 		return ", which crashed,"
 	case crashed == 0:
-		return ", which had not returned,"
+		return ", which was still open,"
 	}
 	return ", which had crashed or not returned,"
 }
@@ -325,7 +325,7 @@ func (s *storyteller) contradiction(before int, whys []string) string {
 		x := s.nodes[early]
 		for _, row := range s.byEnd {
 			if s.needed&(1<<row) != 0 && s.enabled(x.done, row) {
-				why := s.shorten(s.why(x, row))
+				why := s.reasons(s.whysAfter(row))
 				if s.needed&^s.before[s.failing] == 1<<row { // it is before this one, or after all
 					return fmt.Sprintf("if %s came before %s, then that could not happen: %s; after it, it cannot happen itself: %s", name, s.name(row), why, s.reasons(whys))
 				}
@@ -348,6 +348,19 @@ func (s *storyteller) contradiction(before int, whys []string) string {
 		return name + " " + began + ", and it cannot happen: " + s.reasons(whys)
 	}
 	return "then " + name + " cannot happen: " + s.reasons(whys)
+}
+
+// whysAfter returns why a row cannot happen once the failing operation has, in every state in which it could be next.
+func (s *storyteller) whysAfter(row int) (whys []string) {
+	for _, x := range s.nodes {
+		if x.done&(1<<s.failing) == 0 || !s.enabled(x.done, row) || len(models.SomeStates(s.ops.Model, 1, x.state, s.ops.Op(models.Row(row)))) > 0 {
+			continue
+		}
+		if why := s.why(x, row); !slices.Contains(whys, why) {
+			whys = append(whys, why)
+		}
+	}
+	return whys
 }
 
 // early returns the node in which most has happened after the failing operation, or -1 if that can never happen.

@@ -120,7 +120,7 @@ func (q *Unordered) Why(s models.State, op models.Op) string { return q.Reason(s
 
 // because is Traits.Because.
 func (q *Unordered) because(s models.State, op models.Op) string {
-	if len(s) > 0 && op.Kind == models.Dequeue {
+	if op.Kind == models.Dequeue {
 		return q.Text(op.A) + " is not in the queue"
 	}
 	return q.Because(q.InOrder(s), op, 0, "")
