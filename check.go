@@ -309,7 +309,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
-		r.InitHint = report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
+		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
 		addHint(r, r.InitHint.Text)
 	}
 	if len(c.missing) > 0 {

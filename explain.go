@@ -1,7 +1,6 @@
 package clew
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,7 +26,11 @@ func explain(r *report.Result, others int) string {
 		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
-	why := text.Shorten(text.Line(cmp.Or(r.Story.Because, path[len(path)-1].Because)), maxWhy)
+	end := &path[len(path)-1]
+	if r.Story.End != nil {
+		end = r.Story.End
+	}
+	why := text.Shorten(text.Line(end.Because), maxWhy)
 	if last, ok := lastBefore(r).Get(); ok {
 		s += " after " + h.Name(last) + ": " + why
 	} else if r.Story.Alone {

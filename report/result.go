@@ -16,17 +16,17 @@ type Result struct {
 	History  *jepsen.History // nil if the history could not be read
 	Counts   *Counts         // of a History that is still being worked on, so that the result does not have it; else nil
 	Verdict  jepsen.Verdict
+	Verified bool        // the evidence was checked again
+	Inferred bool        // the model was inferred
 	Model    string      // the model's name
 	Init     string      // its initial value as EDN, "" if it was not given
 	ToldBy   string      // the source of the model or the initial value ("its first reads"), "" if the caller gave them
-	Inferred bool        // the model was inferred
 	Spec     models.Spec // how the history was read
 	// Ops are the operations of Witness or Before, as the model
 	// reads them. It is nil if they would have to be read again.
 	Ops      *models.Operations
 	Analyzer string // "clew/porcupine"
 	Ms       float64
-	Verified bool // the evidence was checked again
 	// Unverified says why the evidence was not checked again, and what to do
 	// about it. It is "" if it was checked, or if no check was requested.
 	Unverified string
@@ -63,7 +63,7 @@ type Result struct {
 	Kind          models.Anomaly     // the kind of failure, such as "stale-read"; "" if the evidence shows none for certain
 	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""
-	InitHint      Advice             // the end of Hint that advises an initial value
+	InitHint      *Advice            // the end of Hint that advises an initial value, or nil
 
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
@@ -104,8 +104,8 @@ type Story struct {
 	Alone bool
 	// Shown says that the story says more than the explanation does.
 	Shown bool
-	// Why and Because say why the failing operation cannot happen after that order, as a Step does. They are "" if Alone.
-	Why, Because string
+	// End is the failing operation after that order. It is nil if Alone.
+	End *Step
 }
 
 // ToRead returns the sentences to be read after the explanation.
@@ -401,13 +401,17 @@ func (k *Keys) adviseTogether() {
 	values := map[string]bool{}
 	for _, r := range k.others {
 		if r.Verdict == jepsen.Invalid {
-			values[r.InitHint.Value] = true
+			value := ""
+			if r.InitHint != nil {
+				value = r.InitHint.Value
+			}
+			values[value] = true
 		}
 	}
 	for _, r := range k.others {
-		if len(values) > 1 && r.InitHint.Text != "" {
+		if len(values) > 1 && r.InitHint != nil {
 			r.Hint = strings.TrimSuffix(strings.TrimSuffix(r.Hint, r.InitHint.Text), "; ")
-			r.InitHint = Advice{}
+			r.InitHint = nil
 		}
 	}
 }

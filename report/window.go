@@ -100,7 +100,10 @@ func (r *Result) shortWhy() string {
 			return said
 		}
 	}
-	return cmp.Or(text.Line(r.Story.Why), why)
+	if end := r.Story.End; end != nil && end.Why != "" {
+		return text.Line(end.Why)
+	}
+	return why
 }
 
 // Gap says where operations of a row are omitted: between two columns.

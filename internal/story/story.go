@@ -173,8 +173,8 @@ func (s *storyteller) tell(explained bool) (report.Story, bool) {
 	}
 	story.Alone = len(order) == 0 && s.some
 	if failing := s.ops.Op(models.Row(s.failing)); !story.Alone {
-		story.Why = strings.TrimRight(s.ops.Model.Why(s.nodes[end].state, failing), " ")
-		story.Because = s.why(s.nodes[end], s.failing)
+		story.End = &report.Step{Operation: s.ops.Of[s.failing], Why: strings.TrimRight(s.ops.Model.Why(s.nodes[end].state, failing), " "),
+			Because: s.why(s.nodes[end], s.failing)}
 	}
 	story.Shown = must != 0 || !explained && (s.ops.Len() > 2 || open != 0)
 	say := func(sentence string) { story.Sentences = append(story.Sentences, sentence) }
