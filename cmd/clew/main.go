@@ -71,8 +71,9 @@ func leave(status int, why context.Context) {
 	os.Exit(status)
 }
 
-// lastWords is how long clew tries to say why it ends, once it must.
-const lastWords = 10 * time.Millisecond
+// lastWords is how long clew tries to say why it ends, and to remove files that are not whole, once it must. On a busy
+// machine a few milliseconds were not enough.
+const lastWords = 100 * time.Millisecond
 
 // expired is a context that has ended.
 var expired = func() context.Context {

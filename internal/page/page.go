@@ -148,7 +148,7 @@ func (d *document) fill(ctx context.Context, w io.Writer, r *report.Result, o re
 		d.Sections = []*section{{ID: "history", r: r, around: around}}
 	}
 	if r.History != nil && r.History.Operations() > 0 {
-		d.Timeline = newTimeline(r)
+		d.Timeline = newTimeline(ctx, r)
 	}
 	for _, s := range d.Sections {
 		o.Around = s.around

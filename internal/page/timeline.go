@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -33,8 +34,11 @@ type chartBar struct {
 // maxSampled bounds the operations whose times are read.
 const maxSampled = 20_000
 
-// newTimeline returns the timeline of a result, with the strip if there are keys.
-func newTimeline(r *report.Result) *timeline {
+// timelinePoll is how many events or samples are read before the context is asked again.
+const timelinePoll = 512
+
+// newTimeline returns the timeline of a result, with the strip if there are keys. It is useless if the context ends.
+func newTimeline(ctx context.Context, r *report.Result) *timeline {
 	h := r.History
 	s := newStrip(h, jepsen.None)
 	t := &timeline{N: s.N}
@@ -50,17 +54,20 @@ func newTimeline(r *report.Result) *timeline {
 	} else if r.Verdict == jepsen.Invalid {
 		t.Fails = []float64{float64(at.stretch(r.FailEvent.OrNone())) + 0.5}
 	}
-	if c, ok := latencies(h, at); ok {
+	if c, ok := latencies(ctx, h, at); ok {
 		t.Charts = append(t.Charts, c)
 	}
-	t.Charts = append(t.Charts, open(h, at))
+	t.Charts = append(t.Charts, open(ctx, h, at))
 	return t
 }
 
 // open returns how many operations were open at most in each stretch. A crashed one is open until its :info.
-func open(h *jepsen.History, at *axis) chart {
+func open(ctx context.Context, h *jepsen.History, at *axis) chart {
 	most, now, all := make([]int, at.stretches), 0, 0
 	for e := range jepsen.Event(len(h.Type)) {
+		if e%timelinePoll == 0 && ctx.Err() != nil {
+			break
+		}
 		op := h.OpOf[e]
 		if op == jepsen.None {
 			continue
@@ -87,13 +94,16 @@ func open(h *jepsen.History, at *axis) chart {
 
 // latencies returns how long operations that succeeded took in the stretch in which they began: from the shortest to
 // the longest, and the median. It returns false if the history has no times.
-func latencies(h *jepsen.History, at *axis) (chart, bool) {
+func latencies(ctx context.Context, h *jepsen.History, at *axis) (chart, bool) {
 	if at.times == nil {
 		return chart{}, false
 	}
 	took := make([][]int64, at.stretches)
 	from, to, every, n := int64(math.MaxInt64), int64(0), h.Operations()/maxSampled+1, 0
 	for op := jepsen.Operation(0); int(op) < h.Operations(); op += jepsen.Operation(every) {
+		if n%timelinePoll == 0 && ctx.Err() != nil {
+			break
+		}
 		if h.Status[op] != jepsen.Succeeded {
 			continue
 		}
