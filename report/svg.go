@@ -294,7 +294,7 @@ func (d *svgDrawing) tie(g *svgGroup, x *WindowOp) {
 func (d *svgDrawing) whys() {
 	for _, x := range d.w.Ops {
 		if to := d.at(x.To); x.Failing && !x.Open {
-			d.put(svgText{X: to + 6, Y: d.barTop(x.Row) + 11, Class: "wrong", Text: fitted(d.whyOf(x), float64(d.right-to-6), svgChar)}, svgChar)
+			d.put(svgText{X: to + 6, Y: d.barTop(x.Row) + 11, Class: "wrong reason", Text: fitted(d.whyOf(x), float64(d.right-to-6), svgChar)}, svgChar)
 		}
 	}
 }

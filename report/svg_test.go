@@ -48,7 +48,7 @@ func draw(t *testing.T, r *Result) picture {
 		t.Error(overlap)
 	}
 	for _, class := range d.Classes {
-		if slices.Contains([]string{"bar", "bar failed", "core", "fade", "fadecore", "wrong"}, class) {
+		if slices.Contains([]string{"bar", "bar failed", "core", "fade", "fadecore", "wrong", "wrong reason"}, class) {
 			d.bars = append(d.bars, class)
 		}
 	}
@@ -83,7 +83,7 @@ func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
 		t.Errorf("rows: %s", got)
 	}
 	// The bars, and the texts beside the failing one.
-	if got := strings.Join(d.bars, ", "); got != "core, bar, bar, wrong, wrong, wrong" {
+	if got := strings.Join(d.bars, ", "); got != "core, bar, bar, wrong, wrong, wrong reason" {
 		t.Errorf("bars: %s", got)
 	}
 	if got := strings.Join(d.texts, ", "); got != "h.edn: not linearizable, because, process 0, process 1, process 2, process 4, write 1, write 7, write 8, read 1, ✗" {

@@ -542,6 +542,7 @@ func testPhone(b *browser) {
 			b.holds(`document.documentElement.scrollWidth <= innerWidth`)
 			b.holds(`(r => r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth)(document.querySelector(".canvas .failing rect").getBoundingClientRect())`)
 			b.holds(`document.querySelector(".sentence").getBoundingClientRect().bottom < innerHeight`)
+			b.holds(`Array.from(document.querySelectorAll(".canvas .reason")).every((e) => (r => r.right <= innerWidth)(e.getBoundingClientRect()))`)
 			b.is(`Math.min(...Array.from(document.querySelectorAll("body *")).filter(e => e.textContent.trim() && !e.children.length && e.getClientRects().length && !["SCRIPT", "STYLE"].includes(e.tagName)).map(e => parseFloat(getComputedStyle(e).fontSize) * (e.closest("svg") ? e.closest("svg").getBoundingClientRect().width / e.closest("svg").viewBox.baseVal.width : 1))) >= 11`, "true")
 		}
 	}
