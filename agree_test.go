@@ -33,18 +33,7 @@ func TestTextPicturesAndPagesAgree(t *testing.T) {
 				if seed%2 == 1 {
 					o.Crashes, o.Fails, o.Operations = 0.05, 0.1, 40
 				}
-				var b strings.Builder
-				if _, err := gen.Long(&b, o); err != nil {
-					t.Fatal(err)
-				}
-				h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				spec := models.Spec{Name: model.Name, Init: o.Init()}
-				if model.Name == "semaphore" || model.Name == "owner-semaphore" {
-					spec.Permits = 2
-				}
+				h, spec, _ := longHistory(t, o)
 				r, err := clew.Check(context.Background(), h, spec, clew.Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -53,7 +42,7 @@ func TestTextPicturesAndPagesAgree(t *testing.T) {
 					t.Fatalf("%s, %s, seed %d: %v", model.Name, kind, seed, r.Verdict)
 				}
 				if told++; r.Ops == nil {
-					t.Fatalf("%s, %s, seed %d: there are no operations", model.Name, kind, seed)
+					t.Fatalf("%s, %s, seed %d: no operations", model.Name, kind, seed)
 				}
 				if err := oracle.Told(r, r.Ops); err != nil {
 					t.Errorf("%s, %s, seed %d: %v in\n%s", model.Name, kind, seed, err, r.Text())
@@ -140,7 +129,7 @@ func numbers(h *jepsen.History, op jepsen.Operation) (all []string) {
 	return all
 }
 
-// What is told of the failures of the archive is true, too.
+// What clew says about the failures of the archive is true, too.
 func TestTheArchivesFailuresAgree(t *testing.T) {
 	for file, spec := range invalidHistories(t) {
 		r, err := checkFile(file, spec)

@@ -43,16 +43,7 @@ func withParameters(t *testing.T, text string, parameters any) string {
 // shortOf returns a small linearizable history of a model.
 func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 	t.Helper()
-	o := gen.LongOptions{Model: model, Kind: gen.Linearizable, Operations: 6, Processes: 2, At: 0.5, Seed: 5}
-	var b strings.Builder
-	if _, err := gen.Long(&b, o); err != nil {
-		t.Fatal(err)
-	}
-	h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, _ = specOfLong(t, o)
+	h, spec, _ = longHistory(t, gen.LongOptions{Model: model, Kind: gen.Linearizable, Operations: 6, Processes: 2, At: 0.5, Seed: 5})
 	return h, spec
 }
 

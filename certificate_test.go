@@ -231,15 +231,7 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 				case 2:
 					o.Independent, o.Processes = 3, 6
 				}
-				var b strings.Builder
-				if _, err := gen.Long(&b, o); err != nil {
-					t.Fatal(err)
-				}
-				h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				spec, independent := specOfLong(t, o)
+				h, spec, independent := longHistory(t, o)
 				r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
 				if err != nil {
 					t.Fatal(err)

@@ -83,6 +83,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			results.Add(histories[i], key)
 		}
 	}
+	results.AdviseTogether()
 	r.Keys = results.List()
 	if together(r); r.Verdict == jepsen.Valid {
 		r.Vacuous = vacuousKeys(r.Keys)

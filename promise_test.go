@@ -102,3 +102,18 @@ func specOfLong(t *testing.T, o gen.LongOptions) (spec models.Spec, independent 
 	}
 	return spec, len(flags) > 0
 }
+
+// longHistory makes a long history, and says how to read it.
+func longHistory(t *testing.T, o gen.LongOptions) (h *jepsen.History, spec models.Spec, independent bool) {
+	t.Helper()
+	var b strings.Builder
+	if _, err := gen.Long(&b, o); err != nil {
+		t.Fatal(err)
+	}
+	h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, independent = specOfLong(t, o)
+	return h, spec, independent
+}

@@ -396,8 +396,8 @@ func (k *Keys) name(name string) int32 {
 // Advice is a text that advises a value.
 type Advice struct{ Value, Text string }
 
-// adviseTogether takes back the advice of an initial value unless it helps every key that fails: there is one for all keys.
-func (k *Keys) adviseTogether() {
+// AdviseTogether takes back the advice of an initial value unless it helps every key that fails: there is one for all keys.
+func (k *Keys) AdviseTogether() {
 	values := map[string]bool{}
 	for _, r := range k.others {
 		if r.Verdict == jepsen.Invalid {
@@ -418,7 +418,6 @@ func (k *Keys) adviseTogether() {
 
 // List returns the results so far.
 func (k *Keys) List() []KeyResult {
-	k.adviseTogether()
 	list := make([]KeyResult, len(k.valid))
 	for row := range list {
 		list[row] = KeyResult{Key: k.like.History.Values.Value(k.keyed.Keys[row]), Verdict: jepsen.Valid, row: int32(row), keys: k}

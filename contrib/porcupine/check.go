@@ -100,8 +100,7 @@ func checkAll(model Model, partitions [][]Event, timeout time.Duration) (CheckRe
 	all.Wait()
 	result, found := Ok, make([][][]int, len(partitions))
 	for i, j := range judged {
-		switch r := j.must(); {
-		case r == Illegal || result == Ok:
+		if r := j.must(); r == Illegal || result == Ok {
 			result = r
 		}
 		found[i] = j.found

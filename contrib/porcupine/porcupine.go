@@ -39,15 +39,21 @@ func CheckOperations(model Model, history []Operation) bool {
 // after a timeout unless that is 0.
 func CheckOperationsTimeout(model Model, history []Operation, timeout time.Duration) CheckResult {
 	model = complete(model)
-	parts := [][]Operation{history}
+	_, events := partitioned(model, history)
+	return check(model, events, timeout)
+}
+
+// partitioned returns the partitions of operations, and their events.
+func partitioned(model Model, history []Operation) (parts [][]Operation, events [][]Event) {
+	parts = [][]Operation{history}
 	if model.Partition != nil {
 		parts = model.Partition(history)
 	}
-	events := make([][]Event, len(parts))
+	events = make([][]Event, len(parts))
 	for i, ops := range parts {
 		events[i] = eventsOf(ops)
 	}
-	return check(model, events, timeout)
+	return parts, events
 }
 
 // CheckEvents says whether a history of events, in their order, is linearizable.
@@ -59,11 +65,15 @@ func CheckEvents(model Model, history []Event) bool {
 // timeout unless that is 0.
 func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) CheckResult {
 	model = complete(model)
-	parts := [][]Event{history}
-	if model.PartitionEvent != nil {
-		parts = model.PartitionEvent(history)
+	return check(model, partitionedEvents(model, history), timeout)
+}
+
+// partitionedEvents returns the partitions of events.
+func partitionedEvents(model Model, history []Event) [][]Event {
+	if model.PartitionEvent == nil {
+		return [][]Event{history}
 	}
-	return check(model, parts, timeout)
+	return model.PartitionEvent(history)
 }
 
 // CheckOperationsVerbose does what CheckOperationsTimeout does, for all partitions, and
@@ -71,14 +81,7 @@ func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) Che
 // beginning of it that is linearizable.
 func CheckOperationsVerbose(model Model, history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
 	model = complete(model)
-	parts := [][]Operation{history}
-	if model.Partition != nil {
-		parts = model.Partition(history)
-	}
-	events := make([][]Event, len(parts))
-	for i, ops := range parts {
-		events[i] = eventsOf(ops)
-	}
+	parts, events := partitioned(model, history)
 	result, found := checkAll(model, events, timeout)
 	shown := showing()
 	shown.Partition = func([]Operation) [][]Operation { return parts }
@@ -98,10 +101,7 @@ func CheckOperationsVerbose(model Model, history []Operation, timeout time.Durat
 // CheckEventsVerbose does for events what CheckOperationsVerbose does for operations.
 func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (CheckResult, LinearizationInfo) {
 	model = complete(model)
-	parts := [][]Event{history}
-	if model.PartitionEvent != nil {
-		parts = model.PartitionEvent(history)
-	}
+	parts := partitionedEvents(model, history)
 	result, found := checkAll(model, parts, timeout)
 	shown := showing()
 	shown.PartitionEvent = func([]Event) [][]Event { return parts }

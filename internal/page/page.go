@@ -84,7 +84,7 @@ type document struct {
 	Head     heading
 	Index    *index // nil if there is none
 	Sections []*section
-	Timeline *timeline // nil if there are no operations
+	Timeline *timeline // nil without operations
 }
 
 // heading tells the verdict in a few words.

@@ -124,7 +124,7 @@ const newOrders = (core, inv, res) => {
   return { walk, search, whole };
 };
 
-/** The panel below a drawing, or null if there is nothing to replay. attach puts its points onto a drawing.
+/** The panel below a drawing. attach puts its points onto a drawing.
  * @param {{core: Core|null, steps: Step[]|null}} data @param {(op: number) => string} nameOf
  * @param {(op: number) => [number, number]} eventsOf the events of its invocation and completion, Infinity if it is open */
 const newReplay = (data, nameOf, eventsOf) => {

@@ -93,8 +93,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	case err != nil:
 		return err
 	}
-	s.Replay = steps(w)
-	if s.Wider, err = drawing(w); err != nil {
+	if s.Drawing, err = drawing(w); err != nil {
 		return err
 	}
 	s.effects = effects(w)
@@ -103,6 +102,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		s.Rows = append(s.Rows, newRow(r.History, &x, s.effects[x.Operation]))
 	}
 	if r.SmallCore() && o.Around == nil {
+		s.Wider, s.Replay = s.Drawing, newReplay(ctx, r)
 		o.Core, o.Rows = true, len(r.Core)
 		if w, err = r.Window(ctx, o); err != nil {
 			return err
@@ -115,9 +115,8 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 		if s.Drawing, err = drawing(w); err != nil {
 			return err
 		}
-		s.Replay = newReplay(ctx, r)
 	} else {
-		s.Drawing, s.Wider = s.Wider, ""
+		s.Replay = steps(w)
 	}
 	if s.Legend = w.Legend(); s.Replay == nil {
 		s.Tried = tried(r)

@@ -53,7 +53,7 @@ type stretches struct {
 
 // newStrip returns the strip of a history, and of its failure unless fail is None.
 func newStrip(h *jepsen.History, fail jepsen.Event) strip {
-	n := min(max(minStretches, h.Operations()/perStretch), maxStretches)
+	n := stretchesOf(h)
 	at := newAxis(h, n)
 	s := strip{Of: "The whole history", Bars: make([]bar, n), N: n, Length: at.length()}
 	for op, inv := range h.Invocation {
@@ -93,6 +93,11 @@ func newStrip(h *jepsen.History, fail jepsen.Event) strip {
 		s.Text += fmt.Sprintf("; %d events of the nemesis or of other processes that are not clients", n)
 	}
 	return s
+}
+
+// stretchesOf returns into how many stretches a history is divided.
+func stretchesOf(h *jepsen.History) int {
+	return min(max(minStretches, h.Operations()/perStretch), maxStretches)
 }
 
 // of returns the stretch in which an operation begins.

@@ -40,10 +40,10 @@ const timelinePoll = 512
 // newTimeline returns the timeline of a result, with the strip if there are keys. It is useless if the context ends.
 func newTimeline(ctx context.Context, r *report.Result) *timeline {
 	h := r.History
-	s := newStrip(h, jepsen.None)
-	t := &timeline{N: s.N}
-	at := newAxis(h, s.N)
+	t := &timeline{N: stretchesOf(h)}
+	at := newAxis(h, t.N)
 	if r.Keys != nil {
+		s := newStrip(h, jepsen.None)
 		t.Strip = &s
 		for _, k := range r.Keys {
 			if k.Verdict == jepsen.Invalid && len(t.Fails) < maxEntries {

@@ -44,6 +44,11 @@ const (
 
 // NewReplay returns the replay of a core that fails at an event, or nil if it is too large.
 //
+// An order of the core respects which operation had returned before which was invoked. Whatever is tried, the steps up to
+// the first impossible one lead through configurations that explore finds, so the table knows each of them. A crashed
+// operation, or one that was open, may come at any place after its invocation, or never: it is Optional, and the orders
+// without it are among those that explore finds.
+//
 // Complexity: that of Tell for the core, and for the core without each of its operations.
 func NewReplay(ctx context.Context, ops *models.Operations, fail jepsen.Event, core []models.Row) (r *Replay) {
 	if len(core) > maxOps {

@@ -392,23 +392,31 @@ const (
 	steps  = `Array.from(document.querySelectorAll(".replay .steps li"), li => li.className + "|" + li.firstChild.textContent).join("; ")`
 )
 
+// events returns a history of events: each is its process, type, :f and value.
+func events(all ...string) string {
+	var b strings.Builder
+	for i, e := range all {
+		x := strings.SplitN(e, " ", 4)
+		pagetest.Event(&b, i, x[0], x[1], x[2], x[3])
+	}
+	return b.String()
+}
+
 // point returns the selector of a point of an operation of a core, by its row.
 func point(row int) string { return fmt.Sprintf(`.point[data-point="%d"] .hold`, row) }
 
 // twoWrites has a core of four: two writes at the same time, of which the second read's was overwritten by either. Its
 // rows are write 1, write 2, read 2 and read 1.
-var twoWrites = func() string {
-	var b strings.Builder
-	pagetest.Event(&b, 0, 0, "invoke", "write", "1")
-	pagetest.Event(&b, 1, 1, "invoke", "write", "2")
-	pagetest.Event(&b, 2, 0, "ok", "write", "1")
-	pagetest.Event(&b, 3, 1, "ok", "write", "2")
-	pagetest.Event(&b, 4, 2, "invoke", "read", "nil")
-	pagetest.Event(&b, 5, 2, "ok", "read", "2")
-	pagetest.Event(&b, 6, 2, "invoke", "read", "nil")
-	pagetest.Event(&b, 7, 2, "ok", "read", "1")
-	return b.String()
-}()
+var twoWrites = events(
+	"0 invoke write 1",
+	"1 invoke write 2",
+	"0 ok write 1",
+	"1 ok write 2",
+	"2 invoke read nil",
+	"2 ok read 2",
+	"2 invoke read nil",
+	"2 ok read 1",
+)
 
 func testReplay(b *browser) {
 	b.open(pagetest.Written(b.t, pagetest.Check(b.t, twoWrites, "")))
@@ -467,14 +475,15 @@ func testReplay(b *browser) {
 
 // An operation that cannot happen early breaks an order, although others could come first.
 func testReplayEarly(b *browser) {
-	var h strings.Builder
-	pagetest.Event(&h, 0, 0, "invoke", "read", "nil")
-	pagetest.Event(&h, 1, 0, "ok", "read", "{:a 10 :b 10}")
-	pagetest.Event(&h, 2, 1, "invoke", "transfer", "{:from :a :to :b :amount 5}")
-	pagetest.Event(&h, 3, 0, "invoke", "read", "nil")
-	pagetest.Event(&h, 4, 0, "ok", "read", "{:a 5 :b 10}")
-	pagetest.Event(&h, 5, 1, "ok", "transfer", "{:from :a :to :b :amount 5}")
-	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h.String(), models.Spec{Name: "bank", Init: "{:a 10 :b 10}"}, clew.Options{})))
+	h := events(
+		"0 invoke read nil",
+		"0 ok read {:a 10 :b 10}",
+		"1 invoke transfer {:from :a :to :b :amount 5}",
+		"0 invoke read nil",
+		"0 ok read {:a 5 :b 10}",
+		"1 ok transfer {:from :a :to :b :amount 5}",
+	)
+	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h, models.Spec{Name: "bank", Init: "{:a 10 :b 10}"}, clew.Options{})))
 	b.is(said, "All 2 orders break. Each is shown up to where it does.")
 	var breaks []string
 	for range 2 {
@@ -489,12 +498,19 @@ func testReplayEarly(b *browser) {
 
 // A crashed operation does not happen until it is dragged into the history, although its thread has gone on.
 func testReplayCrashed(b *browser) {
-	var h strings.Builder
-	for i, e := range []string{"1 invoke release", "2 invoke acquire", "0 invoke acquire", "0 info acquire", "1 ok release", "2 ok acquire", "3 invoke acquire", "3 ok acquire", "1 invoke acquire", "1 ok acquire"} {
-		process, kind, f := e[:1], strings.Fields(e)[1], strings.Fields(e)[2]
-		pagetest.Event(&h, i, process, kind, f, "nil")
-	}
-	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h.String(), models.Spec{Name: "mutex"}, clew.Options{})))
+	h := events(
+		"1 invoke release nil",
+		"2 invoke acquire nil",
+		"0 invoke acquire nil",
+		"0 info acquire nil",
+		"1 ok release nil",
+		"2 ok acquire nil",
+		"3 invoke acquire nil",
+		"3 ok acquire nil",
+		"1 invoke acquire nil",
+		"1 ok acquire nil",
+	)
+	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h, models.Spec{Name: "mutex"}, clew.Options{})))
 	all := b.js(`document.querySelector(".replay .which").textContent.split(" of ")[1]`)
 	seen := map[string]bool{}
 	n := 0
