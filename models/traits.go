@@ -78,6 +78,9 @@ type Traits struct {
 	// RefusesNothing says that every operation is always possible. Every verdict is vacuous then.
 	RefusesNothing bool
 
+	// Positions says where operations stand in the order of updates, if their answers tell it.
+	Positions *Positions
+
 	// Searching.
 
 	// Overwrites says that op can happen in every state and always leaves the same one, whatever was there before.

@@ -1,0 +1,45 @@
+package models
+
+// Positions is for a model whose state counts its updates, and whose operations say where they stand in that count: a
+// revision of etcd, the zxid of ZooKeeper, the offset of a log, a commit timestamp. An update with position p brought
+// the state to p. An operation that leaves the count as it is, such as a read, has the position of the state that it
+// saw. The positions are part of the answers, so Step refuses an operation that says another position.
+//
+// With them a history is replayed in the order that it tells, instead of searched: PositionShape.
+type Positions struct {
+	// Name says what a position is called, such as "revision".
+	Name string
+	// Dense says that every update adds one to the position. Otherwise it is only greater than those before it.
+	Dense bool
+	// Of returns the position that op says, or false if it says none.
+	Of func(op Op) (position int64, told bool)
+	// Moves says whether op is an update.
+	Moves func(op Op) Moving
+	// At returns the position of a state, or false if the first operation that says one decides it.
+	At func(s State) (position int64, known bool)
+	// Clues, unless it is nil, appends what op's answer shows of earlier updates.
+	Clues func(dst []Clue, op Op) []Clue
+}
+
+// Moving says whether an operation brings the state to a new position.
+type Moving uint8
+
+// Whether an operation is an update: never, whenever it happens, or as it turns out.
+const (
+	NeverMoves Moving = iota
+	AlwaysMoves
+	MayMove
+)
+
+// Clue says that the update at a position left a cell there. If Count is not 0, it was the Count-th in a row to replace
+// the value of that place since there was none.
+type Clue struct {
+	Position int64
+	Cell     Cell
+	Count    int64
+}
+
+// PositionShape is any model with Positions: its operations are replayed in the order that their positions tell.
+type PositionShape struct{ Model Model }
+
+func (PositionShape) shape() {}
