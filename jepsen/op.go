@@ -171,6 +171,32 @@ func (h *History) OperationMap(op Operation) edn.Value {
 	return h.opMap(h.Invocation[op], h.OpValue(op))
 }
 
+// Extra returns a function that returns the value of another key of an event's op map, such as :revision, or false if
+// the op map does not have it. The key is given without its colon. The function is for one goroutine.
+func (h *History) Extra(key string) func(event Event) (edn.Value, bool) {
+	whole, v := h, h.Values
+	if h.whole != nil {
+		whole = h.whole
+	}
+	find, word := whole.texts.Finder(":"+key), v.InternKeyword(key)
+	return func(event Event) (edn.Value, bool) {
+		value, text := find.Value(int(h.InWhole(event)))
+		if len(value) > 0 {
+			id, err := v.ParseLenient(value)
+			return v.Value(id), err == nil
+		}
+		if len(text) == 0 {
+			return edn.Value{}, false
+		}
+		id, err := v.ParseLenient(text)
+		if err != nil {
+			return edn.Value{}, false
+		}
+		id, found := v.Get(id, word)
+		return v.Value(id), found
+	}
+}
+
 // OpPrinter prints op maps as EventMap and OperationMap return them, one after another,
 // without adding to the history's Values.
 type OpPrinter struct {

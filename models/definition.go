@@ -69,6 +69,11 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
+	// Position, unless it is nil, returns what an operation says of its position in the order of updates. SparsePositions
+	// says that positions only grow; otherwise every update adds one. See Positions.
+	Position        func(o Operation) (ToldPosition, error)
+	SparsePositions bool
+
 	// Elsewhere, unless it is nil, says where to go with a history that has a value which only some other checker reads. It
 	// returns "" for any other value.
 	Elsewhere func(v *edn.Values, value edn.ID) string
@@ -102,7 +107,7 @@ func (d *Definition) Takes(p Param) bool {
 			return true
 		}
 	}
-	return p == ParamInit && d.NoInit == "" || p == ParamSemantics
+	return p == ParamInit && d.NoInit == "" || p == ParamSemantics || p == ParamPosition || p == ParamPositions
 }
 
 // Operation is an operation of a history, for a model to read.

@@ -37,11 +37,14 @@ const (
 	ParamKVKeys    Param = "kv-keys"    // auto, pairs, none
 
 	ParamNegativeBalances Param = "negative-balances" // refuse, allow
+
+	ParamPosition  Param = "position"  // the key of an op map that says where the operation stands, or none
+	ParamPositions Param = "positions" // dense, sparse
 )
 
 // String returns the parameter as messages name it: by the field of Spec that it sets, or by its flag.
 func (p Param) String() string {
-	field := map[Param]string{ParamModel: "Name", ParamInit: "Init"}[p]
+	field := map[Param]string{ParamModel: "Name", ParamInit: "Init", ParamPosition: "Position"}[p]
 	for _, known := range params {
 		if known.name == p {
 			field = known.field
@@ -87,6 +90,7 @@ var params = []param{
 	{name: ParamIDs, field: "GrowingIDs", choices: []string{"distinct", "growing"}, of: func(s *Spec) any { return &s.GrowingIDs }},
 	{name: ParamNegativeBalances, field: "NegativeBalances", choices: []string{"refuse", "allow"}, of: func(s *Spec) any { return &s.NegativeBalances }},
 	{name: ParamAnswers, field: "Answers", choices: []string{chosenByHistory, AnswersTold, AnswersEcho}, of: func(s *Spec) any { return &s.Answers }},
+	{name: ParamPositions, field: "SparsePositions", choices: []string{"dense", "sparse"}, of: func(s *Spec) any { return &s.SparsePositions }},
 	{name: ParamKVKeys, field: "KVKeys", choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone}, of: func(s *Spec) any { return &s.KVKeys }},
 }
 
@@ -120,6 +124,9 @@ func (s Spec) Given() map[Param]string {
 	if s.Init != "" {
 		given[ParamInit] = s.Init
 	}
+	if s.Position != "" {
+		given[ParamPosition] = s.Position
+	}
 	for _, p := range params {
 		if choice := p.choice(&s); choice != "" {
 			given[p.name] = choice
@@ -148,6 +155,8 @@ func (s *Spec) Set(p Param, value string) error {
 		s.Init = value
 		_, err := s.initial(edn.NewValues())
 		return err
+	case ParamPosition:
+		return s.setPosition(value)
 	}
 	i := slices.IndexFunc(params, func(known param) bool { return known.name == p })
 	if i < 0 {
@@ -184,7 +193,7 @@ func (k param) noChoice(value string) error {
 }
 
 func paramNames() string {
-	names := []string{string(ParamModel), string(ParamInit)}
+	names := []string{string(ParamModel), string(ParamInit), string(ParamPosition)}
 	for _, known := range params {
 		names = append(names, string(known.name))
 	}

@@ -17,6 +17,15 @@ type Positions struct {
 	Moves func(op Op) Moving
 	// At returns the position of a state, or false if the first operation that says one decides it.
 	At func(s State) (position int64, known bool)
+	// Makes and Sees, unless they are nil, are as in Visibility. An operation that crashed may leave some of the cells
+	// that Makes appends, and not others.
+	Makes func(dst []Cell, op Op) []Cell
+	Sees  func(dst []Cell, op Op) (cells []Cell, all bool)
+	// Loose, unless it is nil, is the model in which other operations may have made the positions between. It is for
+	// a part of a history, such as a core.
+	Loose Model
+	// None, unless it is nil, says that a cell stands for a place that has no value.
+	None func(c Cell) bool
 	// Clues, unless it is nil, appends what op's answer shows of earlier updates.
 	Clues func(dst []Clue, op Op) []Clue
 }

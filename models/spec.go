@@ -58,6 +58,12 @@ type Spec struct {
 	// shows it.
 	KVKeys string
 
+	// Position is the key of an op map that says where its operation stands in the order of updates, such as "revision",
+	// without a colon. "" means that only the model's own answers say it.
+	Position string
+	// SparsePositions: an update has a greater position than those before it. Otherwise every update adds one.
+	SparsePositions bool
+
 	own *Definition // of a model that is not in the registry
 }
 
@@ -222,6 +228,11 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	}
 	if settle := m.Traits().Settle; settle != nil {
 		ops.Model = settle()
+	}
+	if s.Position != "" || d.Position != nil {
+		if err := s.position(ops, d); err != nil {
+			return nil, err
+		}
 	}
 	return ops, nil
 }

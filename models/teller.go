@@ -86,6 +86,9 @@ const maxList = 3
 // maxText bounds a value in a sentence; most, such as UUIDs, are shorter.
 const maxText = 120
 
+// Positions returns how the operations of the model stand in the order of updates, if they do.
+func (t Teller) Positions() *Positions { return t.ops.Model.Traits().Positions }
+
 // Did returns an operation in the past tense: "value 471 was read by process 13 (index
 // 983)".
 func (t Teller) Did(row Row) string { return t.tell(row, "was") }

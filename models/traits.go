@@ -75,6 +75,9 @@ type Traits struct {
 	// and that the model has Visibility. Engines may use Kind, A and B instead of calling Step, and staged and matching
 	// decide nothing else: 10,000 transactions of one key each by 50 clients take 0.09 s instead of 1.04 s.
 	IsRegister bool
+	// MayIdle says that op, which can change a state, may also succeed without being an update, such as a delete of what
+	// is not there. If an answer tells which, op is one or the other.
+	MayIdle func(op Op) bool
 	// RefusesNothing says that every operation is always possible. Every verdict is vacuous then.
 	RefusesNothing bool
 
@@ -157,6 +160,8 @@ type Partition struct {
 	// model itself if there is none. It may replace the operations in the part's columns, row by row, with those of the
 	// simpler model. A key of a map is a register then, for which there are more engines.
 	Project func(part int32, c *Columns) Model
+	// Cells, unless it is nil, says for the whole state which cells operations leave and depend on. A part is a place.
+	Cells *Visibility
 }
 
 // Lookahead is for a model that can often see, by sums or bounds, what the order of operations cannot change. A search

@@ -5,6 +5,7 @@ import (
 	"clew/fastpath"
 	"clew/internal/families/container"
 	"clew/internal/families/lock"
+	"clew/internal/families/position"
 	"clew/internal/families/register"
 	"clew/internal/families/sequence"
 	"clew/internal/families/set"
@@ -12,7 +13,7 @@ import (
 )
 
 // all holds the near-linear decisions.
-var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path}
+var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path, position.Path}
 
 // Of returns the near-linear decision for a model, or nil. If there is one
 // for models of its shape, refusal says why it does not apply to this one.

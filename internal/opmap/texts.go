@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
+	"strings"
 
 	"clew/edn"
 )
@@ -94,6 +95,52 @@ func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byt
 		return text
 	}
 	return rebuild(t.layouts[layout-1], nil, text, v, ev)
+}
+
+// Finder finds the values of one other key, which an Event does not hold, in the texts of op maps. Texts are asked for
+// mostly in order.
+type Finder struct {
+	t     *Texts
+	key   string // with its colon
+	at    cursor
+	place []int // by layout: which of the other values is the key's plus 1, 0 if it has none
+}
+
+// Finder returns the Finder of a key, with its colon.
+func (t *Texts) Finder(key string) *Finder { return &Finder{t: t, key: key} }
+
+// Value returns the text of the key's value in the i-th text, or nil if it has none. If only the whole text is kept,
+// it returns that.
+func (f *Finder) Value(i int) (value, whole []byte) {
+	layout, text := f.t.find(i, &f.at)
+	if layout == 0 {
+		return nil, text
+	}
+	for len(f.place) < len(f.t.layouts) {
+		f.place = append(f.place, f.find(f.t.layouts[len(f.place)]))
+	}
+	n := f.place[layout-1]
+	if n == 0 {
+		return nil, nil
+	}
+	for ; n > 1; n-- {
+		_, text, _ = bytes.Cut(text, []byte{'\n'})
+	}
+	value, _, _ = bytes.Cut(text, []byte{'\n'})
+	return value, nil
+}
+
+// find returns which of the other values of a layout is the key's, from 1, or 0.
+func (f *Finder) find(last *step) int {
+	n := 0
+	for _, s := range stepsTo(last) {
+		if s.About.has == 0 && !s.About.end {
+			if n++; strings.Trim(s.Text, "{ ,") == f.key {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // cursor is where a text begins. Later texts can be found from there. The

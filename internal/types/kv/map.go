@@ -25,7 +25,9 @@ type kvMap struct {
 func newKVMap(base home.Base, absent edn.ID) *kvMap {
 	init := base.Initial
 	m := &kvMap{Base: base, absent: absent, none: map[int32]int32{}}
-	m.Offered = models.Traits{Run: m.run, Because: func(s models.State, op models.Op) string { return m.because(m.at(s, m.key(op)), op) }, Partition: &models.Partition{Of: m.key, Project: m.project}}
+	m.Offered = models.Traits{Run: m.run,
+		Because: func(s models.State, op models.Op) string { return m.because(m.at(s, m.key(op)), op) }, Partition: &models.Partition{Of: m.key, Project: m.project, Cells: &models.Visibility{Makes: m.makes, Sees: m.sees}},
+		MayIdle: func(op models.Op) bool { return op.Kind == models.Write && op.A == m.none[m.key(op)] }}
 	m.Initial = nil
 	for i := 0; i < len(init); i += 2 {
 		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
@@ -146,6 +148,30 @@ func (m *kvMap) because(now int32, op models.Op) string {
 		return ""
 	}
 	return register.Differs("the value of key "+m.V.Text(m.keyOf(op.A)), m.V.Text(m.value(now)), m.V.Text(saw), op)
+}
+
+// makes appends the pair that an operation leaves.
+func (m *kvMap) makes(dst []models.Cell, op models.Op) []models.Cell {
+	key, after := m.key(op), op.A
+	switch op.Kind {
+	case deleteFound:
+		after = m.none[key]
+	case models.CAS:
+		after = op.B
+	case models.Write:
+	default:
+		return dst
+	}
+	return append(dst, models.Cell{Place: key, Value: after})
+}
+
+// sees appends the pair that an operation depends on. A delete that found something depends on more than that.
+func (m *kvMap) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
+	switch op.Kind {
+	case models.Read, models.CAS:
+		return append(dst, models.Cell{Place: m.key(op), Value: op.A}), false
+	}
+	return dst, op.Kind != models.Write
 }
 
 // keyOf returns the first item of a pair.

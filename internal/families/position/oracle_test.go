@@ -1,0 +1,220 @@
+package position_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"clew/fastpath"
+	"clew/internal/effort"
+	"clew/internal/families"
+	"clew/internal/oracle"
+	_ "clew/internal/types"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// thread is a client of a random history.
+type thread struct {
+	busy, done bool
+	f          string
+	value, out any
+	at         int64
+	told       bool
+	steps      int
+}
+
+// random makes a small history of a map of two keys or a register with a counter, in which up to crashes of all
+// operations crash, and up to lies of all answers are changed.
+type random struct {
+	r             *rand.Rand
+	model         string
+	sparse        bool
+	crashes, lies float64
+	untold        float64
+
+	b       *jepsen.Builder
+	now     map[string]int
+	at      int64
+	text    strings.Builder
+	process int
+}
+
+func (x *random) history(operations, clients int) (*jepsen.History, error) {
+	x.b, x.now, x.at = jepsen.NewBuilder(jepsen.Options{}), map[string]int{}, int64(x.r.IntN(3))
+	threads := make([]*thread, clients)
+	process := make([]int, clients)
+	for i := range threads {
+		threads[i], process[i] = &thread{}, i
+	}
+	for left := operations; ; {
+		var can []int
+		for i, t := range threads {
+			if t.busy || left > 0 {
+				can = append(can, i)
+			}
+		}
+		if len(can) == 0 {
+			break
+		}
+		i := can[x.r.IntN(len(can))]
+		t := threads[i]
+		switch {
+		case !t.busy:
+			left--
+			x.invoke(t, process[i])
+		case !t.done && x.r.IntN(2) == 0:
+			x.apply(t)
+		default:
+			x.complete(t, &process[i], clients)
+		}
+	}
+	return x.b.History()
+}
+
+func (x *random) key() string {
+	if x.model == "kv" {
+		return string(rune('x' + x.r.IntN(2)))
+	}
+	return ""
+}
+
+func (x *random) invoke(t *thread, process int) {
+	*t = thread{busy: true}
+	key := x.key()
+	switch x.r.IntN(5) {
+	case 0, 1:
+		t.f = map[string]string{"kv": "get"}[x.model]
+		if t.f == "" {
+			t.f = "read"
+		}
+	case 2:
+		if x.model != "register" {
+			t.f, t.value = "cas", []any{x.r.IntN(3), x.r.IntN(3)}
+			break
+		}
+		fallthrough
+	default:
+		t.f, t.value = "write", x.r.IntN(3)
+		if x.model == "kv" {
+			t.f = "put"
+		}
+	}
+	t.out = key
+	x.b.Invoke(process, t.f, t.value, x.with(key)...)
+}
+
+func (x *random) with(key string) []jepsen.Extra {
+	if key == "" {
+		return nil
+	}
+	return []jepsen.Extra{jepsen.With("key", key)}
+}
+
+// apply lets an operation take effect.
+func (x *random) apply(t *thread) {
+	key := t.out.(string)
+	switch t.f {
+	case "cas":
+		if pair := t.value.([]any); x.now[key] != pair[0].(int) {
+			return // not yet, or never
+		} else {
+			x.now[key] = pair[1].(int)
+		}
+		x.moved()
+	case "read", "get":
+		t.value = x.now[key]
+	default:
+		x.now[key] = t.value.(int)
+		x.moved()
+	}
+	t.at, t.done, t.told = x.at, true, true
+}
+
+func (x *random) moved() {
+	x.at++
+	if x.sparse {
+		x.at += int64(x.r.IntN(3))
+	}
+}
+
+func (x *random) complete(t *thread, process *int, clients int) {
+	key := t.out.(string)
+	if !t.done || x.r.Float64() < x.crashes {
+		x.b.Info(*process, t.f, nil, x.with(key)...)
+		*process += clients
+		t.busy = false
+		return
+	}
+	if x.r.Float64() < x.lies {
+		t.at = max(0, t.at+int64(x.r.IntN(5))-2)
+	}
+	value := t.value
+	if (t.f == "read" || t.f == "get") && x.r.Float64() < x.lies {
+		value = x.r.IntN(3)
+	}
+	with := x.with(key)
+	if x.r.Float64() >= x.untold {
+		with = append(with, jepsen.With("revision", t.at))
+	}
+	x.b.OK(*process, t.f, value, with...)
+	t.busy = false
+}
+
+// TestAgainstTheOracle compares the path with exhaustive search of the model with a counter.
+func TestAgainstTheOracle(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range effort.Histories(20_000, 1_000_000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 39))
+		x := &random{r: r, model: []string{"register", "cas-register", "kv"}[seed%3], sparse: seed/3%2 == 1}
+		x.crashes, x.lies = []float64{0, 0.2, 0.5}[r.IntN(3)], []float64{0, 0.1, 0.3}[r.IntN(3)]
+		x.untold = []float64{0, 0, 0.2}[r.IntN(3)]
+		h, err := x.history(2+r.IntN(6), 2+r.IntN(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		init := "0"
+		if x.model == "kv" {
+			init = `{"x" 0 "y" 0}`
+		}
+		ops, err := models.Spec{Name: x.model, Init: init, Position: "revision", SparsePositions: x.sparse}.Read(h)
+		if err != nil {
+			if strings.Contains(err.Error(), "no operation that completed") {
+				continue
+			}
+			t.Fatal(err)
+		}
+		want := oracle.Decide(ops, oracle.Options{})
+		path, _ := families.Of(ops.Model)
+		if path == nil {
+			t.Fatal("no path")
+		}
+		d := path.Decide(t.Context(), &ops.Columns, fastpath.WantWitness|fastpath.WantFailure)
+		counts[fmt.Sprintf("%v, linearizable %v", d.Verdict, want.Linearizable)]++
+		said := ""
+		switch {
+		case d.Verdict == jepsen.Unknown:
+		case (d.Verdict == jepsen.Valid) != want.Linearizable:
+			said = "another verdict"
+		case d.Verdict == jepsen.Valid:
+			if err := oracle.Shows(ops, d.Witness, ops.Events); err != nil {
+				said = "a wrong witness: " + err.Error()
+			}
+		case d.FailEvent < 0:
+			counts["invalid, no failing completion"]++
+		case d.FailEvent != want.Fail:
+			said = fmt.Sprintf("fails at %d instead of %d", d.FailEvent, want.Fail)
+		default:
+			if err := oracle.Shows(ops, d.Before, d.FailEvent); err != nil {
+				said = "a wrong order before the failure: " + err.Error()
+			}
+		}
+		if said != "" {
+			var text strings.Builder
+			h.WriteEDN(&text)
+			t.Fatalf("seed %d, %s, sparse %v: %s\nverdict %v, %v, the oracle %v\n%s", seed, x.model, x.sparse, said, d.Verdict, d.Why, want, text.String())
+		}
+	}
+	t.Log(counts)
+}

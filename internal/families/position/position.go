@@ -1,0 +1,357 @@
+package position
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Positions
+//
+// Decides: operations of any model that counts its updates (models.Positions). Dense: every update that happens adds one
+// to the position. Sparse: its position is greater than those before it.
+//
+// Precondition: every update that returned says its position. Otherwise, or if updates that never returned may have
+// filled gaps in ways that the clues below do not settle, the answer is Unknown.
+//
+// Cost: O(n log n) and n steps of the model, in a run if it has them. Finding the first failing completion repeats this
+// for every prefix that is tried; nearly always for two.
+//
+// Rests on these lemmas.
+//
+//  1. Time. What is invoked after a return has at least that operation's position, and a greater one if it is an
+//     update. This is what the order of updates and the order in time have to agree on, and one sweep with a running
+//     maximum sees it.
+//  2. No two updates have one position.
+//  3. Gaps (dense). A position up to the greatest one that was told belongs to some update. If no operation tells it,
+//     an update that never returned made it. Such an update c may have made p if p > lo(c), the greatest position of
+//     what had returned before c was invoked; nothing else bounds it, as it never returns. So of the gaps up to p
+//     each needs its own of the updates with lo < p. If there are fewer, the history is not linearizable (Hall 1935;
+//     the sets of updates that suit ascend, so counting is enough).
+//  4. Cells. Let an operation show that a place has a value, and let an earlier one show or leave another value there.
+//     Then an update between their positions left the value that was shown. It is one that was told, or it fills a gap
+//     between them. If there is no such gap, or no such update, the history is not linearizable.
+//  5. Replay. In the order of positions, each read behind the update whose position it has, all answers must be the
+//     model's. If that holds, the order is a linearization: by 1 it agrees with time. If it does not, and no gap came
+//     before, there is no other order.
+//
+// Gaps are filled in three passes: what an answer names with its position (models.Clue); then what lemma 4 needs, by
+// the earliest deadline into the earliest gap, which is optimal for intervals (Jackson 1955); and the rest with updates
+// whose cells nobody sees before they are replaced. The replay judges the outcome, so a wrong choice is never a wrong
+// verdict.
+//
+// Crashed operations: they fill gaps, or are left out. In a prefix, an operation that is still open has the position
+// that it will tell, and fills that gap or none.
+//
+// Operations that returned without a position and change nothing, such as stale reads, take the earliest place that
+// suits their answers: no later one is better for the others.
+
+// decide decides columns of a model with positions.
+func decide(ctx context.Context, c *models.Columns, shape models.PositionShape, want fastpath.Want) fastpath.Decision {
+	in := fastpath.PlainInput(ctx, c)
+	t := newTable(in, shape.Model)
+	if t.untold >= 0 {
+		return fastpath.Undecided(Untold.Of(t.untold))
+	}
+	a := fastpath.Algorithm{Evidence: evidence, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
+		s := sweep{in: in, table: t}
+		return s.decide(witness)
+	}}
+	return a.Run(in, want)
+}
+
+// table holds what the operations say, by row.
+type table struct {
+	model  models.Model
+	p      *models.Positions
+	at     []int64 // the position, or none
+	moves  []models.Moving
+	untold models.Row // an update that returned without a position, or -1
+}
+
+// none stands for no position.
+const none int64 = -1
+
+func newTable(in fastpath.Input, m models.Model) *table {
+	t := &table{model: m, p: m.Traits().Positions, at: make([]int64, in.Len()), moves: make([]models.Moving, in.Len()), untold: -1}
+	for i := range t.at {
+		op := in.Op(int32(i))
+		at, told := t.p.Of(op)
+		if !told {
+			at = none
+		}
+		t.at[i], t.moves[i] = at, t.p.Moves(op)
+		if !told && t.moves[i] != models.NeverMoves && in.Res[i] != models.Open {
+			t.untold = int32(i)
+		}
+	}
+	return t
+}
+
+// sweep is one decision.
+type sweep struct {
+	in fastpath.Input
+	*table
+	rows   []int32 // those that returned and say a position, by position, the updates first
+	blocks []block
+	lo     []int64 // by row: the greatest position of what had returned before its invocation
+	floats []int32 // operations that returned without a position
+	last   int32   // the last return
+	gaps   []gap
+	fill   []filler // by invocation, so that lo ascends
+	before []int32  // updates before the first position, if it may be any
+}
+
+// block is the operations of one position.
+type block struct {
+	at       int64
+	from, to int32 // in rows
+	update   int32 // the row that made it, or -1
+}
+
+// gap is a position that no operation tells which returned.
+type gap struct {
+	at int64
+	by int32 // the place in fill of what made it, or -1
+}
+
+// filler is an update that has not returned.
+type filler struct {
+	row  int32
+	at   int64 // the position that it will tell, or none
+	used bool
+}
+
+func (s *sweep) decide(witness bool) fastpath.Result {
+	if r, found := s.time(); found {
+		return r
+	}
+	s.sort()
+	if r, found := s.group(); found {
+		return r
+	}
+	if s.p.Dense {
+		if r, found := s.findGaps(); found {
+			return r
+		}
+	}
+	if reason, r, found := s.fillGaps(); found {
+		return r
+	} else if reason != nil {
+		return fastpath.Result{Reason: reason}
+	}
+	return s.replay(witness)
+}
+
+// wrong returns the result for a violation that some operations show on their own.
+func (s *sweep) wrong(why *fastpath.Finding) fastpath.Result {
+	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
+	for _, i := range why.Rows {
+		if i >= 0 {
+			r.Keys = append(r.Keys, i)
+			r.End = max(r.End, s.in.Res[i])
+		}
+	}
+	slices.Sort(r.Keys)
+	r.Keys = slices.Compact(r.Keys)
+	return r
+}
+
+// time checks lemma 1 and finds lo.
+func (s *sweep) time() (r fastpath.Result, found bool) {
+	in, returns := s.in, s.in.Returns()
+	s.lo = make([]int64, in.Len())
+	top, by, next := none, models.Row(-1), int32(0)
+	late, early := models.Row(-1), models.Row(-1)
+	for e, row := range returns {
+		if row--; row >= 0 {
+			s.last = int32(e)
+			if at := s.at[row]; at > top {
+				top, by = at, row
+			} else if at == none {
+				s.floats = append(s.floats, row)
+			}
+			continue
+		}
+		if int(next) == in.Len() || in.Inv[next] != int32(e) {
+			continue
+		}
+		s.lo[next] = top
+		at, open := s.at[next], in.Res[next] == models.Open
+		if at != none && !open && (at < top || at == top && s.moves[next] == models.AlwaysMoves) && (late < 0 || in.Res[next] < in.Res[late]) {
+			late, early = next, by
+		}
+		if open && s.moves[next] != models.NeverMoves {
+			s.fill = append(s.fill, filler{row: next, at: at})
+		}
+		next++
+	}
+	if late < 0 {
+		return r, false
+	}
+	return s.wrong(Backwards.Of(late, early)), true
+}
+
+// sort puts the operations that say a position into its order.
+func (s *sweep) sort() {
+	least, most, n := int64(math.MaxInt64), none, 0
+	for i, at := range s.at[:s.in.Len()] {
+		if at != none && s.in.Res[i] != models.Open {
+			least, most, n = min(least, at), max(most, at), n+1
+		}
+	}
+	s.rows = make([]int32, 0, n)
+	if n == 0 {
+		return
+	}
+	if width := most - least + 1; !fastpath.Sparse(2*width, int64(n)) && width < math.MaxInt32/2 {
+		g := fastpath.GroupBy(s.in.Len(), int32(2*width), func(i int32) int32 {
+			if s.at[i] == none || s.in.Res[i] == models.Open {
+				return -1
+			}
+			return int32(2*(s.at[i]-least)) + s.rank(i)
+		})
+		s.rows = append(s.rows, g.Sorted()...)
+		return
+	}
+	for i, at := range s.at[:s.in.Len()] {
+		if at != none && s.in.Res[i] != models.Open {
+			s.rows = append(s.rows, int32(i))
+		}
+	}
+	slices.SortStableFunc(s.rows, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(s.at[i], s.at[j]), cmp.Compare(s.rank(i), s.rank(j)))
+	})
+}
+
+// rank orders the operations of a position.
+func (s *sweep) rank(i int32) int32 {
+	if s.moves[i] == models.AlwaysMoves {
+		return 0
+	}
+	return 1
+}
+
+// group finds the blocks, and checks lemma 2.
+func (s *sweep) group() (r fastpath.Result, found bool) {
+	for from := 0; from < len(s.rows); {
+		b := block{at: s.at[s.rows[from]], from: int32(from), update: -1}
+		to := from
+		for ; to < len(s.rows) && s.at[s.rows[to]] == b.at; to++ {
+			i := s.rows[to]
+			switch {
+			case s.moves[i] == models.NeverMoves:
+			case b.update < 0:
+				b.update = i
+			case s.moves[i] == models.AlwaysMoves:
+				return s.wrong(Twice.Of(i, b.update)), true
+			case s.moves[b.update] == models.MayMove && s.in.Inv[i] < s.in.Inv[b.update]:
+				b.update = i
+			}
+		}
+		b.to = int32(to)
+		s.blocks = append(s.blocks, b)
+		from = to
+	}
+	return r, false
+}
+
+// findGaps checks lemma 3.
+func (s *sweep) findGaps() (r fastpath.Result, found bool) {
+	if len(s.blocks) == 0 {
+		return r, false
+	}
+	at, known := s.p.At(s.model.Init())
+	if first := s.blocks[0]; known && (first.at < at || first.at == at && first.update >= 0 && s.moves[first.update] == models.AlwaysMoves) {
+		return s.wrong(BeforeFirst.Of(s.rows[first.from])), true
+	} else if !known {
+		if at = first.at; first.update >= 0 {
+			at--
+		}
+	}
+	free, k := 0, 0 // of the updates up to k, which suit the gap, so many are free
+	fixed := s.fixed()
+	for _, b := range s.blocks {
+		next := b.at
+		if b.update >= 0 {
+			next--
+		}
+		if next-at > int64(len(s.fill)) {
+			return s.tooFew(b, at+1), true
+		}
+		for at < next {
+			at++
+			for ; k < len(s.fill) && s.lo[s.fill[k].row] < at; k++ {
+				if s.fill[k].at == none {
+					free++
+				}
+			}
+			g := gap{at: at, by: -1}
+			if g.by = s.telling(fixed, at); g.by >= 0 {
+				s.fill[g.by].used = true
+			} else if free--; free < 0 {
+				return s.tooFew(b, at), true
+			}
+			s.gaps = append(s.gaps, g)
+		}
+		at = b.at
+	}
+	return r, false
+}
+
+// telling returns the place in fill of an update that will tell a position and suits it, or -1.
+func (s *sweep) telling(fixed []int32, at int64) int32 {
+	k, _ := slices.BinarySearchFunc(fixed, at, func(f int32, at int64) int { return cmp.Compare(s.fill[f].at, at) })
+	for ; k < len(fixed) && s.fill[fixed[k]].at == at; k++ {
+		if s.lo[s.fill[fixed[k]].row] < at {
+			return fixed[k]
+		}
+	}
+	return -1
+}
+
+// fixed returns the places in fill of the updates that will tell a position, by position.
+func (s *sweep) fixed() (places []int32) {
+	for k := range s.fill {
+		if s.fill[k].at != none {
+			places = append(places, int32(k))
+		}
+	}
+	slices.SortStableFunc(places, func(a, b int32) int { return cmp.Compare(s.fill[a].at, s.fill[b].at) })
+	return places
+}
+
+// tooFew returns the result if nothing is left that can have made the position at, which lies below block b. By the
+// first return of an operation from there on, the history has failed, unless what tells that a position is below
+// the gaps returned later.
+func (s *sweep) tooFew(b block, at int64) fastpath.Result {
+	first := at
+	if len(s.gaps) > 0 {
+		first = s.gaps[0].at
+	}
+	above, below, end, begin := s.rows[b.from], models.Row(-1), models.Open, models.Open
+	for _, i := range s.rows {
+		switch res := s.in.Res[i]; {
+		case s.at[i] >= at:
+			end = min(end, res)
+		case s.at[i] < first:
+			begin = min(begin, res)
+		}
+		if s.at[i] < at {
+			below = i
+		}
+	}
+	if _, known := s.p.At(s.model.Init()); !known {
+		end = max(end, begin)
+	}
+	from := fastpath.Initial
+	if below >= 0 {
+		from = below
+	}
+	return fastpath.Result{Verdict: jepsen.Invalid, End: min(end, s.last), Why: NoUpdate.Of(above, from)}
+}

@@ -1,0 +1,205 @@
+package position
+
+import (
+	"math"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// replay is a run through the order of positions.
+type replay struct {
+	*sweep
+	run    models.Run
+	state  models.State // without runs
+	order  []models.Row
+	latest int32 // the latest invocation so far
+	due    int   // floats up to here may have begun
+	open   []models.Row
+	filled bool // something was filled in that may have been something else
+}
+
+// replay decides by lemma 5.
+func (s *sweep) replay(witness bool) fastpath.Result {
+	x := &replay{sweep: s, latest: -1, order: make([]models.Row, 0, s.in.Len())}
+	slices.SortFunc(s.floats, func(a, b int32) int { return int(s.in.Inv[a] - s.in.Inv[b]) })
+	x.begin(s.model.Init())
+	for _, row := range s.before {
+		x.filled = true
+		if !x.step(row, none) {
+			return fastpath.Result{Reason: Unclear.Of(row, row)}
+		}
+	}
+	g := 0
+	for k, b := range s.blocks {
+		if k%1024 == 0 {
+			s.in.Poll()
+		}
+		for ; g < len(s.gaps) && s.gaps[g].at <= b.at; g++ {
+			x.place(s.gaps[g].at-1, models.Open)
+			x.filled = true
+			if !x.step(s.fill[s.gaps[g].by].row, s.gaps[g].at) {
+				return fastpath.Result{Reason: Unclear.Of(s.fill[s.gaps[g].by].row, s.rows[b.from])}
+			}
+		}
+		if b.update >= 0 {
+			x.place(b.at-1, models.Open)
+			if r, failed := x.told(b, b.update); failed {
+				return r
+			}
+		}
+		for _, row := range s.rows[b.from:b.to] {
+			if row == b.update {
+				continue
+			}
+			x.place(b.at, s.in.Inv[row])
+			if r, failed := x.told(b, row); failed {
+				return r
+			}
+		}
+	}
+	x.place(math.MaxInt64, models.Open)
+	if len(x.open) > 0 {
+		return x.lost(x.open[0])
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = x.order
+	}
+	return r
+}
+
+func (x *replay) begin(s models.State) {
+	if of := x.model.Traits().Run; of != nil {
+		x.run = of(s)
+	} else {
+		x.state = s
+	}
+}
+
+// told takes the step of an operation that tells its position.
+func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) {
+	for _, f := range x.open {
+		if x.in.Res[f] < x.in.Inv[row] {
+			return x.lost(f), true
+		}
+	}
+	if x.step(row, b.at) {
+		return r, false
+	}
+	several := 0
+	for _, i := range x.rows[b.from:b.to] {
+		if x.moves[i] == models.MayMove {
+			several++
+		}
+	}
+	if x.filled || several > 1 || x.mayFill(b.at) {
+		return fastpath.Result{Reason: Unplaced.Of(row)}, true
+	}
+	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: OtherAnswer.Of(row)}
+	for _, i := range x.order {
+		r.End = max(r.End, min(x.in.Res[i], x.last))
+	}
+	return r, true
+}
+
+// mayFill says whether an update that fills no gap may have happened before a position.
+func (x *replay) mayFill(at int64) bool {
+	if len(x.fill) == 0 {
+		return false
+	}
+	first := x.lo[x.fill[0].row]
+	if !x.p.Dense {
+		return first < at
+	}
+	_, based := x.p.At(x.model.Init())
+	return !based && first == none
+}
+
+// lost returns the result if an operation without a position has no place.
+func (x *replay) lost(row models.Row) fastpath.Result {
+	if x.filled || len(x.fill) > 0 {
+		return fastpath.Result{Reason: Unplaced.Of(row)}
+	}
+	return fastpath.Result{Verdict: jepsen.Invalid, End: x.last, Loose: true, Why: Never.Of(row)}
+}
+
+// step takes a step and says whether it can happen with that position.
+func (x *replay) step(row models.Row, at int64) bool {
+	if x.in.Res[row] < x.latest {
+		return false
+	}
+	op, outcome := x.in.Op(row), models.Several
+	if x.run != nil {
+		outcome = x.run.Apply(op)
+	}
+	switch outcome {
+	case models.Impossible:
+		return false
+	case models.Several:
+		s := x.state
+		if x.run != nil {
+			s = x.run.State()
+		}
+		next := x.model.Step(nil, s, op)
+		k := slices.IndexFunc(next, func(s models.State) bool { p, known := x.p.At(s); return !known || p == at })
+		if k < 0 {
+			return false
+		}
+		x.begin(next[k])
+	}
+	x.latest = max(x.latest, x.in.Inv[row])
+	x.order = append(x.order, row)
+	return true
+}
+
+// place takes operations without a position that were invoked before an event, as early as they can happen, before
+// anything above a position. Reads of one position are in the order of their invocations.
+func (x *replay) place(at int64, event int32) {
+	for ; x.due < len(x.floats) && x.lo[x.floats[x.due]] <= at && x.in.Inv[x.floats[x.due]] < event; x.due++ {
+		x.open = append(x.open, x.floats[x.due])
+	}
+	for k := 0; k < len(x.open); {
+		row := x.open[k]
+		before := slices.ContainsFunc(x.open, func(f models.Row) bool { return x.in.Res[f] < x.in.Inv[row] })
+		if before || !x.float(row) {
+			k++
+			continue
+		}
+		x.open = slices.Delete(x.open, k, k+1)
+		k = 0
+	}
+}
+
+// float takes the step of an operation without a position, if it can happen now.
+func (x *replay) float(row models.Row) bool {
+	op := x.in.Op(row)
+	if x.in.Res[row] < x.latest {
+		return false
+	}
+	if x.run != nil {
+		if x.run.Apply(op) != models.One {
+			return false
+		}
+	} else if len(x.model.Step(nil, x.state, op)) == 0 {
+		return false
+	}
+	x.latest = max(x.latest, x.in.Inv[row])
+	x.order = append(x.order, row)
+	return true
+}
+
+// evidence finds the core of a history that ends where it fails.
+func evidence(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+	d.Core, d.Why = r.Keys, r.Why
+	if d.Core != nil {
+		return
+	}
+	for _, i := range in.UpTo(d.FailEvent) {
+		if in.Res[i] != models.Open || slices.Contains(d.Before, i) || in.Res[i] == d.FailEvent {
+			d.Core = append(d.Core, i)
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clew/edn"
+	"clew/internal/text"
+	"clew/jepsen"
+)
+
+// noPosition is the Spec.Position that ignores what operations say of their positions.
+const noPosition = "none"
+
+// setPosition sets Position from the name of a key, which may begin with its colon.
+func (s *Spec) setPosition(key string) error {
+	key = strings.TrimPrefix(key, ":")
+	if key == "" || strings.ContainsAny(key, " \t\n,:\"()[]{}") {
+		return ParamErrorf("%s must be the key that says an operation's position, such as revision, not %q", ParamPosition, key)
+	}
+	if s.Position = key; key == noPosition {
+		s.Position = ""
+	}
+	return nil
+}
+
+// ToldPosition is what an operation says of its position.
+type ToldPosition struct {
+	At    int64
+	Told  bool   // otherwise At means nothing
+	Moves Moving // whether it is an update
+}
+
+// position gives operations their positions, and a model that counts its updates.
+func (s Spec) position(ops *Operations, d *Definition) error {
+	told, name := d.Position, "position"
+	if s.Position != "" {
+		name = s.Position
+		key := ops.History.Extra(s.Position)
+		told = func(o Operation) (ToldPosition, error) { return positionIn(ops.Model, key, o) }
+	}
+	m := &placed{Model: ops.Model, index: map[placedOp]int32{}, positions: &Positions{Name: name, Dense: !s.SparsePositions && !d.SparsePositions}}
+	m.room = make([]placedOp, 0, ops.Len())
+	some := false
+	for row := range ops.Of {
+		o := operationOf(ops.History, ops.Of[row])
+		at, err := told(o)
+		if err == nil && at.Told && (at.At < 0 || at.At > math.MaxInt64/2) {
+			err = fmt.Errorf("its %s is %d; expected a natural number below 2^62", name, at.At)
+		}
+		if err != nil {
+			return readError(ops.History, ops.Of[row], d, err)
+		}
+		if s.Position != "" {
+			at.Moves = m.moving(ops.Op(Row(row)))
+		}
+		if o.Status == jepsen.Crashed {
+			at.Told = false // nobody knows that it happened
+		}
+		some = some || at.Told
+		ops.A[row] = m.number(placedOp{op: ops.Op(Row(row)), ToldPosition: at})
+		ops.B[row] = 0
+	}
+	if !some && s.Position != "" && ops.Len() > 0 {
+		return ParamErrorf("%s %s: no operation that completed has a :%s", ParamPosition, s.Position, s.Position)
+	}
+	m.offer()
+	ops.Model = m
+	return nil
+}
+
+// positionIn returns the position under a key of an operation's completion.
+func positionIn(m Model, key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
+	if o.Status == jepsen.Crashed {
+		return at, nil
+	}
+	x, found := key(o.History.Completion[o.Of])
+	if !found || x.Kind() == edn.KindNil {
+		return at, nil
+	}
+	at.Told = true
+	n, isInt := x.Int()
+	if s, isText := x.Go().(string); !isInt && isText {
+		digits, base := strings.CutPrefix(s, "0x")
+		radix := 10
+		if base {
+			radix = 16
+		}
+		n, err = strconv.ParseInt(digits, radix, 64)
+		isInt = err == nil
+	}
+	if !isInt || n < 0 {
+		return at, fmt.Errorf("expected a natural number for its position, found %s", text.Shorten(x.String(), MaxRepeated))
+	}
+	at.At = n
+	return at, nil
+}
+
+// placed is a model whose state also counts its updates. A state is the position in two halves, and then a state of the
+// other model. The A of an Op is a place in ops.
+type placed struct {
+	Model
+	room      []placedOp
+	index     map[placedOp]int32 // of operations that say no position
+	positions *Positions
+	traits    Traits
+}
+
+// placedOp is an operation with its position.
+type placedOp struct {
+	op Op
+	ToldPosition
+}
+
+// unplaced is the position of a state before any operation has told one.
+const unplaced = -1
+
+// number returns the place of an operation in ops. Those of one meaning that say no position share it.
+func (m *placed) number(x placedOp) int32 {
+	if !x.Told {
+		x.At = 0
+		if n, known := m.index[x]; known {
+			return n
+		}
+		m.index[x] = int32(len(m.room))
+	}
+	m.room = append(m.room, x)
+	return int32(len(m.room) - 1)
+}
+
+// moving says whether an operation of the other model is an update.
+func (m *placed) moving(op Op) Moving {
+	switch idle := m.Model.Traits().MayIdle; {
+	case !m.Model.Mutates(op):
+		return NeverMoves
+	case idle != nil && idle(op):
+		return MayMove
+	}
+	return AlwaysMoves
+}
+
+// offer sets the traits.
+func (m *placed) offer() {
+	of, p := m.Model.Traits(), m.positions
+	p.Of = func(op Op) (int64, bool) { x := &m.room[op.A]; return x.At, x.Told }
+	p.Moves = func(op Op) Moving { return m.room[op.A].Moves }
+	p.At = func(s State) (int64, bool) { at := positionOf(s); return at, at != unplaced }
+	if see := of.cells(); see != nil {
+		p.Makes = func(dst []Cell, op Op) []Cell { return see.Makes(dst, m.room[op.A].op) }
+		p.Sees = func(dst []Cell, op Op) ([]Cell, bool) { return see.Sees(dst, m.room[op.A].op) }
+	}
+	m.traits = Traits{
+		Text: func(int32) string { return "" }, Within: of.Within, Hard: of.Hard, Positions: p,
+		Shape:   func() Shape { return PositionShape{m} },
+		Because: m.because,
+	}
+	if of.Run != nil {
+		m.traits.Run = func(s State) Run { return &placedRun{m, positionOf(s), of.Run(s[2:])} }
+	}
+	if of.Weight != nil {
+		m.traits.Weight = func(s State) int64 { return of.Weight(s[2:]) }
+	}
+	if of.Refused != nil {
+		m.traits.Refused = func(op Op) bool { return of.Refused(m.room[op.A].op) }
+	}
+	if p.Dense {
+		loose := *m
+		loosely := *p
+		loosely.Dense = false
+		loose.positions = &loosely
+		loose.offer()
+		p.Loose = &loose
+	} else if p.Makes != nil {
+		m.traits.Visibility = &Visibility{Makes: p.Makes, Sees: p.Sees}
+	}
+}
+
+// cells returns what says which cells operations leave and depend on, nil if nothing does.
+func (t *Traits) cells() *Visibility {
+	if t.Visibility == nil && t.Partition != nil {
+		return t.Partition.Cells
+	}
+	return t.Visibility
+}
+
+func positionOf(s State) int64 { return int64(s[0])<<32 | int64(uint32(s[1])) }
+
+func placedState(at int64, s State) State {
+	return append(State{int32(at >> 32), int32(uint32(at))}, s...)
+}
+
+// Traits implements Model.
+func (m *placed) Traits() *Traits { return &m.traits }
+
+// Init implements Model.
+func (m *placed) Init() State { return placedState(unplaced, m.Model.Init()) }
+
+// Mutates implements Model. A read moves an unknown position, or in sparse positions one that others may have made, but
+// an operation that crashed and changes nothing has no position.
+func (m *placed) Mutates(op Op) bool {
+	x := &m.room[op.A]
+	return x.Moves != NeverMoves || x.Told
+}
+
+// Record implements Model.
+func (m *placed) Record(s State) edn.Value { return m.Model.Record(s[2:]) }
+
+// Step implements Model.
+func (m *placed) Step(dst []State, s State, op Op) []State {
+	x, at := &m.room[op.A], positionOf(s)
+	for _, next := range m.Model.Step(nil, s[2:], x.op) {
+		moved, stays := m.after(at, x, !slices.Equal(next, s[2:]))
+		if moved != impossible {
+			dst = append(dst, placedState(moved, next))
+		}
+		if stays != impossible && stays != moved {
+			dst = append(dst, placedState(stays, next))
+		}
+	}
+	return dst
+}
+
+// impossible is the position of a step that cannot happen.
+const impossible = -2
+
+// after returns the positions after an operation: if it is an update, and if it is not.
+func (m *placed) after(at int64, x *placedOp, changes bool) (moved, stays int64) {
+	moved, stays = impossible, impossible
+	if x.Moves == AlwaysMoves || x.Moves == MayMove {
+		switch {
+		case x.Told && (at < x.At && !m.positions.Dense || at == unplaced || at+1 == x.At):
+			moved = x.At
+		case !x.Told && m.positions.Dense && at == unplaced:
+			moved = unplaced
+		case !x.Told:
+			moved = at + 1
+		}
+	}
+	if x.Moves == NeverMoves || x.Moves == MayMove && !changes {
+		switch {
+		case !x.Told || at == x.At:
+			stays = at
+		case at == unplaced || at < x.At && !m.positions.Dense:
+			stays = x.At
+		}
+	}
+	return moved, stays
+}
+
+// Why implements Model.
+func (m *placed) Why(s State, op Op) string {
+	if why := m.wrongPosition(s, op); why != "" {
+		return why
+	}
+	return m.Model.Why(s[2:], m.room[op.A].op)
+}
+
+func (m *placed) because(s State, op Op) string {
+	if why := m.wrongPosition(s, op); why != "" {
+		return why
+	}
+	return Because(m.Model, s[2:], m.room[op.A].op)
+}
+
+// wrongPosition says what is wrong with the position of an operation that could happen otherwise, "" if it could not.
+func (m *placed) wrongPosition(s State, op Op) string {
+	x, at := &m.room[op.A], positionOf(s)
+	if len(m.Model.Step(nil, s[2:], x.op)) == 0 || !x.Told {
+		return ""
+	}
+	if x.Moves == AlwaysMoves && m.positions.Dense {
+		at++
+	}
+	if x.Moves == AlwaysMoves && !m.positions.Dense {
+		return fmt.Sprintf("the %s is %d already, and %d is not greater", m.positions.Name, at, x.At)
+	}
+	return fmt.Sprintf("the %s is %d, not %d", m.positions.Name, at, x.At)
+}
+
+// placedRun is a run of a placed model.
+type placedRun struct {
+	m   *placed
+	at  int64
+	run Run
+}
+
+// Apply implements Run.
+func (r *placedRun) Apply(op Op) Outcome {
+	x := &r.m.room[op.A]
+	if x.Moves == MayMove {
+		return Several // Step tells whether it changes the state
+	}
+	moved, stays := r.m.after(r.at, x, true)
+	if next := max(moved, stays); next == impossible {
+		return Impossible
+	} else if outcome := r.run.Apply(x.op); outcome != One {
+		return outcome
+	} else {
+		r.at = next
+	}
+	return One
+}
+
+// State implements Run.
+func (r *placedRun) State() State { return placedState(r.at, r.run.State()) }
