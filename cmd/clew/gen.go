@@ -65,6 +65,8 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.Float64Flag{Name: "bug-at", Value: 0.8, Usage: "the place of the bug: a `FRACTION` of the history from 0 to 1"},
 			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug"},
 			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
+			&cli.StringFlag{Name: "position", DefaultText: "none", Usage: "completions say under `KEY` where they stand in the order of updates, such as revision"},
+			&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or more"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},
@@ -138,14 +140,19 @@ func bugTable() string {
 func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	o := gen.LongOptions{Model: c.String("model"), Operations: c.Int("operations"), Processes: c.Int("processes"), Values: c.Int("values"),
 		Independent: c.Int("keys"), Permits: c.Int("permits"), Crashes: c.Float64("crash-rate"), Fails: c.Float64("fail-rate"),
-		At: max(c.Float64("bug-at"), 1e-9), Seed: c.Uint64("seed")}
+		At: max(c.Float64("bug-at"), 1e-9), Position: strings.TrimPrefix(c.String("position"), ":"), Seed: c.Uint64("seed")}
 	if c.NArg() > 0 {
 		return o, fmt.Errorf("gen takes no arguments, but found %s; clew gen --help shows how", c.Args().First())
 	}
 	if o.Model == "" {
 		return o, errors.New("gen needs --model; clew models lists them")
 	}
-	if err := (models.Spec{Name: o.Model, Permits: o.Permits}).Check(); err != nil {
+	spec := models.Spec{Name: o.Model, Permits: o.Permits, Position: o.Position}
+	if err := spec.Set(models.ParamPositions, c.String("positions")); err != nil {
+		return o, err
+	}
+	o.Sparse = spec.SparsePositions
+	if err := spec.Check(); err != nil {
 		return o, err
 	}
 	for _, n := range []struct {

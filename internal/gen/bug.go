@@ -51,6 +51,8 @@ const (
 	TwoHolders
 	// ForeignRelease: a lock is released by a process that does not hold it.
 	ForeignRelease
+	// WrongPosition: one read says an earlier position than had been said before it began.
+	WrongPosition
 	// WrongAnswer: one answer is another one of the Values. That is nearly always a
 	// failure, but not for certain. It is open when it shows, so fail is -1.
 	WrongAnswer
@@ -68,6 +70,7 @@ var longKinds = [...]struct{ Name, about string }{
 	WrongEmpty:     {"wrong-empty", "a container that holds something says that it is empty"},
 	TwoHolders:     {"two-holders", "a lock is acquired while another process holds it"},
 	ForeignRelease: {"foreign-release", "a lock is released by a process that does not hold it"},
+	WrongPosition:  {"wrong-position", "a read says an earlier position than had been said before it began"},
 }
 
 func (k LongKind) String() string {
@@ -113,7 +116,7 @@ func KindsOf(model string) []LongKind { return registered[model].Bugs }
 func ModelsOf(kind LongKind) []string {
 	var names []string
 	for name, model := range registered {
-		if slices.Contains(model.Bugs, kind) {
+		if slices.Contains(model.Bugs, kind) || kind == WrongPosition && model.Positions {
 			names = append(names, name)
 		}
 	}
@@ -132,6 +135,8 @@ type Model struct {
 	// WrongAnswer.
 	Bugs     Bugs
 	Mistaken bool
+	// Positions: every operation that changes something is an update, so histories may say positions.
+	Positions bool
 	// Init, unless it is nil, returns the initial value of long histories as EDN. Otherwise
 	// it is the model's default if there is a bug.
 	Init func(o LongOptions) string
@@ -154,6 +159,12 @@ func (o LongOptions) Flags() []string {
 	}
 	if o.Independent > 0 {
 		flags = append(flags, "--independent")
+	}
+	if o.Position != "" {
+		flags = append(flags, "--position", o.Position)
+	}
+	if o.Sparse {
+		flags = append(flags, "--positions", "sparse")
 	}
 	return flags
 }

@@ -23,6 +23,8 @@ type LongOptions struct {
 	Crashes     float64 // the share of all operations that also end in :info
 	Fails       float64 // the share of operations that change something and end in :fail
 	At          float64 // where the bug is, as a fraction of the history; 0.9 if 0
+	Position    string  // the key under which completions say their positions, "" if they do not
+	Sparse      bool    // positions leave out numbers
 	Seed        uint64
 }
 
@@ -129,10 +131,16 @@ func (o LongOptions) Check() error {
 	case o.Kind == WrongAnswer && !model.Mistaken:
 		return fmt.Errorf("%s has no wrong answers", o.Model)
 	case o.Kind == WrongAnswer:
-	case o.Kind != Linearizable && !slices.Contains(model.Bugs, o.Kind):
+	case o.Kind != Linearizable && o.Kind != WrongPosition && !slices.Contains(model.Bugs, o.Kind):
 		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.Bugs)
 	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead) && o.Kind != Linearizable:
 		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank with one account never changes
+	case o.Kind == WrongPosition && o.Position == "":
+		return fmt.Errorf("%s needs positions", o.Kind)
+	case o.Position != "" && o.Independent > 0:
+		return errors.New("independent keys have no positions in common")
+	case o.Position != "" && !model.Positions:
+		return fmt.Errorf("%s has no positions", o.Model)
 	case o.Independent > o.Operations:
 		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
 	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):

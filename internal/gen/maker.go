@@ -31,6 +31,8 @@ type Maker struct {
 	alone   bool // only the bug's steps may begin
 
 	Started, crashed int
+
+	at, said int64 // positions: of the object, and the greatest one that was said
 }
 
 // create makes the object.
@@ -53,6 +55,7 @@ type Thread struct {
 	stage   stage
 	crashed bool // its last operation ended in :info, and the process goes on
 	op      Op
+	floor   int64 // the greatest position that had been said when it began
 }
 
 func newThreads(n int) []Thread {
@@ -112,7 +115,7 @@ func (m *Maker) begin(t *Thread) {
 	if m.full() || !m.next(t) {
 		return
 	}
-	t.stage = begun
+	t.stage, t.floor = begun, m.said
 	m.Started++
 	m.busy++
 	if t.op.Changes {
@@ -125,7 +128,7 @@ func (m *Maker) begin(t *Thread) {
 func (m *Maker) haunt(instant int) {
 	ops := m.due[instant]
 	for i := range ops {
-		m.object.Apply(&ops[i])
+		m.apply(&ops[i])
 	}
 	if ops != nil {
 		m.pending -= len(ops)
@@ -137,7 +140,7 @@ func (m *Maker) haunt(instant int) {
 func (m *Maker) advance() {
 	if m.Phase == before && m.Started >= int(m.At*float64(m.Operations)) {
 		m.Phase = Draining
-		if m.Kind == ImpossibleRead || m.Kind == WrongAnswer {
+		if m.Kind == ImpossibleRead || m.Kind == WrongAnswer || m.Kind == WrongPosition {
 			m.Phase = acting
 		}
 		m.alone = m.Kind == LostWrite // otherwise other operations would see that it is lost
@@ -162,7 +165,7 @@ func (m *Maker) next(t *Thread) bool {
 		return m.nextSmall(t)
 	}
 	if m.Phase == acting && !m.bugged {
-		if *o = m.object.Bug(t); o.F != "" {
+		if *o = m.bug(t); o.F != "" {
 			m.Step++
 			o.step, m.bugged = true, true
 			return true
@@ -200,9 +203,19 @@ func (m *Maker) next(t *Thread) bool {
 	return true
 }
 
+// bug returns the next step of the bug.
+func (m *Maker) bug(t *Thread) Op {
+	if m.Kind != WrongPosition {
+		return m.object.Bug(t)
+	}
+	o := m.object.Read(t)
+	o.Last = t.floor > 0
+	return o
+}
+
 // quiet says whether only the bug may change anything now.
 func (m *Maker) quiet() bool {
-	return (m.Phase == Draining || m.Phase == acting) && m.Kind != ImpossibleRead && m.Kind != WrongAnswer
+	return (m.Phase == Draining || m.Phase == acting) && m.Kind != ImpossibleRead && m.Kind != WrongAnswer && m.Kind != WrongPosition
 }
 
 // effect lets a thread's operation take effect.
@@ -211,6 +224,10 @@ func (m *Maker) effect(t *Thread) {
 	t.stage = took
 	switch {
 	case o.Forced:
+		if o.at = m.at; o.Changes { // it is lost, but got a position
+			m.move()
+			o.at = m.at
+		}
 	case o.fails:
 		t.stage = refuses
 	case o.Crashes:
@@ -218,7 +235,7 @@ func (m *Maker) effect(t *Thread) {
 	case m.way == Guess:
 		m.object.Err(o)
 	default:
-		switch m.object.Apply(o) {
+		switch m.apply(o) {
 		case Refused:
 			t.stage = refuses
 		case Blocked:
@@ -228,6 +245,23 @@ func (m *Maker) effect(t *Thread) {
 				m.object.Err(o)
 			}
 		}
+	}
+}
+
+// apply lets an operation take effect, and gives it its position.
+func (m *Maker) apply(o *Op) Outcome {
+	outcome := m.object.Apply(o)
+	if outcome == Done && o.Changes {
+		m.move()
+	}
+	o.at = m.at
+	return outcome
+}
+
+// move counts an update.
+func (m *Maker) move() {
+	if m.at++; m.Sparse {
+		m.at += int64(m.Rand.IntN(10))
 	}
 }
 
@@ -258,7 +292,7 @@ func (m *Maker) vanish(o *Op) {
 	switch n := m.Rand.IntN(3); {
 	case !o.Changes || how == Never || how == Perhaps && n == 0:
 	case how == Surely || n == 1:
-		m.object.Apply(o)
+		m.apply(o)
 	default:
 		m.postpone(*o)
 	}
@@ -300,12 +334,16 @@ func (m *Maker) complete(t *Thread) {
 	}
 	m.mutate(o)
 	if o.Last {
+		if m.Kind == WrongPosition {
+			o.at = t.floor - 1
+		}
 		if m.Kind != WrongAnswer {
 			m.fail = m.events
 		}
 		m.Phase, m.alone = After, false
 	}
 	m.emit(t, ":ok")
+	m.said = max(m.said, o.at)
 }
 
 // crash ends an operation without a result. The thread mostly goes on as a new process.
@@ -361,6 +399,9 @@ func (m *Maker) emit(t *Thread, typ string) {
 	b = m.object.Value(b, &t.op, typ == ":ok")
 	if m.key >= 0 {
 		b = append(b, ']')
+	}
+	if m.Position != "" && typ == ":ok" {
+		b = strconv.AppendInt(append(append(append(b, ", :"...), m.Position...), ' '), t.op.at, 10)
 	}
 	m.buffer = append(b, "}\n"...)
 	m.events++

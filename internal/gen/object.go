@@ -59,6 +59,7 @@ type Op struct {
 	Key     int
 	Two     int
 	List    []int
+	at      int64  // its position
 	Beside  string // the key that its events show beside the value, if any
 }
 

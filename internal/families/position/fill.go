@@ -13,11 +13,13 @@ import (
 type matching struct {
 	*sweep
 	places  models.Numbering
-	now     []place                 // by number
-	byCell  map[models.Cell][]int32 // places in fill, by what they may leave
-	byPlace map[int32][]int32       // the same by place
-	next    []int32                 // by gap, and one more: a gap from there on that may be free
-	counts  bool                    // clues count updates
+	now     []place               // by number
+	byCell  map[models.Cell]*pool // by what they may leave
+	byPlace map[int32]*pool
+	next    []int32 // by gap plus 1: a gap up to there, plus 1, that may be free; 0 if none is
+	jobs    []job   // by gap
+	pauses  []pause
+	counts  bool // clues count updates
 	spans   []span
 	cells   []models.Cell
 	sparse  []gap // in sparse positions: what was filled in, in no order
@@ -31,37 +33,46 @@ type place struct {
 	value int32
 	known bool       // value is
 	at    int64      // of the update that left it
-	sure  int64      // since when it has been certain, whichever updates fill the gaps
+	sure  int64      // when it was last certain, whichever updates fill the gaps
+	was   int32      // the value then
 	by    models.Row // what showed that
 	shown int64      // the last position at which an operation showed the place or left another value there
 	count []int64    // the positions of the updates in a row, if clues count them
 	done  int64      // up to where they have been counted
 }
 
-// span is positions between from and to, both exclusive, at which nobody sees what an update leaves at a place.
-type span struct {
-	place    int32
-	from, to int64
-}
+// job says why an update fills a gap, and where else it might.
+type job struct{ from, latest int64 }
 
 // fillGaps fills the gaps. It returns a reason if it does not find out how, or a violation.
 func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found bool) {
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
 		return nil, r, false
 	}
-	m := &matching{sweep: s, byCell: map[models.Cell][]int32{}, byPlace: map[int32][]int32{}, taken: map[int64]bool{}}
+	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, taken: map[int64]bool{}}
 	if s.p.Sees == nil {
 		return m.alike(), r, false
 	}
-	m.next = make([]int32, len(s.gaps)+1)
+	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
 		m.next[k] = int32(k)
+	}
+	for g := range s.gaps {
+		if s.gaps[g].by >= 0 {
+			m.take(int32(g))
+		}
 	}
 	for k, f := range s.fill {
 		m.cells = s.p.Makes(m.cells[:0], s.in.Op(f.row))
 		for _, c := range m.cells {
-			m.byCell[c] = append(m.byCell[c], int32(k))
-			m.byPlace[c.Place] = append(m.byPlace[c.Place], int32(k))
+			if m.byCell[c] == nil {
+				m.byCell[c] = &pool{}
+			}
+			if m.byPlace[c.Place] == nil {
+				m.byPlace[c.Place] = &pool{}
+			}
+			m.byCell[c].add(int32(k))
+			m.byPlace[c.Place].add(int32(k))
 		}
 	}
 	if why, reason := m.named(); why != nil || reason != nil {
@@ -73,7 +84,7 @@ func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found b
 		return reason, r, why != nil
 	}
 	if s.p.Dense {
-		return m.rest(), r, false
+		return m.fillRest(), r, false
 	}
 	s.gaps = m.sparse
 	slices.SortFunc(s.gaps, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
@@ -116,19 +127,22 @@ func (m *matching) alike() (reason *fastpath.Finding) {
 func (m *matching) assign(g, f int32) {
 	m.gaps[g].by = f
 	m.fill[f].used = true
-	m.next[g] = g + 1
+	m.take(g)
 }
 
-// free returns the first free gap from g on, or the number of gaps.
-func (m *matching) free(g int32) int32 {
-	end := g
+// take notes that a gap is not free. The sets of gaps that next describes are numbered from 1.
+func (m *matching) take(g int32) { m.next[g+1] = g }
+
+// free returns the last free gap before gap end, or -1.
+func (m *matching) free(end int32) int32 {
+	last := end
+	for m.next[last] != last {
+		last = m.next[last]
+	}
 	for m.next[end] != end {
-		end = m.next[end]
+		end, m.next[end] = m.next[end], last
 	}
-	for m.next[g] != g {
-		g, m.next[g] = m.next[g], end
-	}
-	return end
+	return last - 1
 }
 
 // from returns the first gap at a position or above.
@@ -141,11 +155,6 @@ func (m *matching) from(at int64) int32 {
 func (m *matching) named() (why, reason *fastpath.Finding) {
 	if m.p.Clues == nil {
 		return nil, nil
-	}
-	for g := range m.gaps {
-		if m.gaps[g].by >= 0 {
-			m.next[g] = int32(g) + 1
-		}
 	}
 	for _, row := range m.rows {
 		m.clues = m.p.Clues(m.clues[:0], m.in.Op(row))
@@ -161,11 +170,13 @@ func (m *matching) named() (why, reason *fastpath.Finding) {
 				}
 				continue
 			}
-			f, some := m.suits(m.byCell[c.Cell], c.Position)
+			for k := range m.unused(m.byCell[c.Cell], c.Position) {
+				m.assign(g, k)
+				break
+			}
 			switch {
-			case f >= 0:
-				m.assign(g, f)
-			case some:
+			case m.gaps[g].by >= 0:
+			case m.some(m.byCell[c.Cell], c.Position, c.Position):
 				return nil, Unplaced.Of(row)
 			default:
 				return Unmade.Of(row, models.Row(fastpath.Missing)), nil
@@ -175,33 +186,8 @@ func (m *matching) named() (why, reason *fastpath.Finding) {
 	return nil, nil
 }
 
-// suits returns the first update of a list that may have made a position and is not used, or -1; some says whether
-// there is one at all.
-func (m *matching) suits(list []int32, at int64) (f int32, some bool) {
-	for _, k := range list {
-		x := &m.fill[k]
-		if m.lo[x.row] >= at {
-			break
-		}
-		if x.at != none && x.at != at {
-			continue
-		}
-		if some = true; !x.used {
-			return k, true
-		}
-	}
-	return -1, some
-}
-
 // needed fills the gaps that lemma 4 needs, while positions ascend.
 func (m *matching) needed() (why, reason *fastpath.Finding) {
-	if m.p.Clues == nil {
-		for g := range m.gaps {
-			if m.gaps[g].by >= 0 {
-				m.next[g] = int32(g) + 1
-			}
-		}
-	}
 	g := 0
 	for _, b := range m.blocks {
 		for ; g < len(m.gaps) && m.gaps[g].at <= b.at; g++ {
@@ -255,7 +241,7 @@ func (m *matching) leaves(row models.Row, at int64, certain bool) {
 		}
 		p.value, p.known, p.at = c.Value, true, at
 		if certain {
-			p.sure, p.by = at, row
+			p.sure, p.was, p.by = at, c.Value, row
 		}
 		switch {
 		case gone:
@@ -275,20 +261,18 @@ func (m *matching) shows(row models.Row, at int64) (why, reason *fastpath.Findin
 	}
 	for _, c := range slices.Clone(cells) {
 		p := m.place(c.Place)
-		if !p.known {
+		if !p.known && m.initially(row, c) != no {
 			p.value, p.known = c.Value, true
-			if len(cells) == 1 && len(m.model.Step(nil, m.model.Init(), m.in.Op(row))) == 0 {
-				if _, known := m.p.At(m.model.Init()); !known {
-					p.known = false
-				}
-			}
 		}
 		if !p.known || p.value != c.Value {
 			if why, reason = m.need(row, c, p, at); why != nil || reason != nil {
 				return why, reason
 			}
 		}
-		p.sure, p.by = at, row
+		if m.p.Dense && !m.counts {
+			m.pause(c, p, row, at)
+		}
+		p.sure, p.was, p.by = at, c.Value, row
 		p.shown = at
 	}
 	if m.counts {
@@ -297,37 +281,72 @@ func (m *matching) shows(row models.Row, at int64) (why, reason *fastpath.Findin
 	return nil, nil
 }
 
+// answer says whether something is so.
+type answer uint8
+
+const (
+	perhaps answer = iota
+	yes
+	no
+)
+
+// initially says whether a cell that an operation shows was there at first.
+func (m *matching) initially(row models.Row, c models.Cell) answer {
+	init := m.model.Init()
+	if m.p.None != nil {
+		return map[bool]answer{true: perhaps, false: no}[m.p.None(c)]
+	}
+	if cells, all := m.p.Sees(nil, m.in.Op(row)); all || len(cells) != 1 {
+		return perhaps
+	}
+	if _, based := m.p.At(init); based {
+		return perhaps
+	}
+	if len(m.model.Step(nil, init, m.in.Op(row))) == 0 {
+		return no
+	}
+	return yes
+}
+
+// pause notes the gaps before an operation shows a cell, since anything showed or left something else there.
+func (m *matching) pause(c models.Cell, p *place, row models.Row, at int64) {
+	if m.moves[row] != models.NeverMoves {
+		at--
+	}
+	first, end := m.from(max(p.shown, p.at)+1), m.from(at+1)
+	if p.at > p.shown { // what filled a gap left it
+		m.spans = append(m.spans, span{m.places.Of(c.Place), p.shown, p.at})
+	}
+	if first < end {
+		m.pauses = append(m.pauses, pause{c, m.places.Of(c.Place), first, end})
+	}
+}
+
 // need finds what left a cell that an operation shows at a position.
 func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why, reason *fastpath.Finding) {
+	if p.sure != none && p.was == c.Value || p.sure == none && m.initially(row, c) != no {
+		return nil, Unplaced.Of(row) // what filled a gap since then is in the way
+	}
 	latest := at
 	if m.moves[row] != models.NeverMoves {
 		latest--
 	}
-	list, any := m.byCell[c], false
-	_, based := m.p.At(m.model.Init())
-	for _, k := range list {
-		x := &m.fill[k]
-		if m.p.Dense && !based && p.sure == none && m.lo[x.row] == none { // it may have been before the first position
-			if any = true; x.used || x.at != none || p.known {
-				continue
-			}
-			x.used = true
-			m.before = append(m.before, x.row)
+	list := m.byCell[c]
+	any := m.some(list, p.sure+1, latest)
+	if _, based := m.p.At(m.model.Init()); m.p.Dense && !based && p.sure == none && m.end(list, 0) > 0 {
+		// It may have been before the first position.
+		if k := m.last(list, m.end(list, 0)); k >= 0 && !p.known && m.fill[list.fill[k]].at == none {
+			f := &m.fill[list.fill[k]]
+			f.used = true
+			m.before = append(m.before, f.row)
 			p.value, p.known = c.Value, true
 			return nil, nil
 		}
-		from := max(p.sure, m.lo[x.row]) + 1
-		if from > latest || x.at != none && (x.at < from || x.at > latest) {
-			continue
-		}
-		any = true
-		if x.used {
-			continue
-		}
-		made := m.make(k, max(from, p.at+1), latest)
-		if made == none {
-			continue
-		}
+		return nil, Unplaced.Of(row)
+	}
+	now := models.Cell{Place: c.Place, Value: p.value}
+	made := m.fillOne(list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
+	if made != none {
 		p.value, p.known, p.at = c.Value, true, made
 		if m.counts {
 			p.count = append(p.count, made)
@@ -349,34 +368,75 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 	return Unmade.Of(row, p.by), nil
 }
 
-// make lets an update fill the first free gap between two positions, and returns that gap's position or none.
-func (m *matching) make(k int32, from, latest int64) int64 {
-	x := &m.fill[k]
-	if x.at != none {
-		if x.at < from {
+// depends says whether an update depends on what is there.
+func (m *matching) depends(row models.Row) bool {
+	cells, all := m.p.Sees(nil, m.in.Op(row))
+	return all || len(cells) > 0
+}
+
+// suitsAfter says whether an update can happen while a place has a cell.
+func (m *matching) suitsAfter(row models.Row, known bool, c models.Cell) bool {
+	cells, all := m.p.Sees(nil, m.in.Op(row))
+	return !all && (len(cells) == 0 || known && len(cells) == 1 && cells[0] == c)
+}
+
+// fillOne lets an update that suits fill the last free gap after a position and up to another.
+func (m *matching) fillOne(list *pool, after, latest int64, suits func(row models.Row) bool) int64 {
+	if !m.p.Dense {
+		return m.fillSparse(list, after, latest, suits)
+	}
+	g := m.free(m.from(latest + 1))
+	if g < 0 || m.gaps[g].at <= after {
+		if g = m.room(m.from(after+1), m.from(latest+1)); g < 0 {
 			return none
 		}
-		from, latest = x.at, x.at
 	}
-	if m.p.Dense {
-		if g := m.free(m.from(from)); int(g) < len(m.gaps) && m.gaps[g].at <= latest {
+	at := m.gaps[g].at
+	for k := range m.unused(list, at) {
+		if row := m.fill[k].row; suits(row) {
 			m.assign(g, k)
-			return m.gaps[g].at
-		}
-		return none
-	}
-	for at := latest; at >= from && at > latest-maxTried; at-- {
-		b, found := slices.BinarySearchFunc(m.blocks, at, func(b block, at int64) int { return cmp.Compare(b.at, at) })
-		if !m.taken[at] && !(found && m.blocks[b].update >= 0) {
-			m.taken[at], x.used = true, true
-			m.sparse = append(m.sparse, gap{at, k})
+			m.jobs[g] = job{max(after, m.lo[row]) + 1, latest}
 			return at
 		}
 	}
 	return none
 }
 
-// maxTried bounds how many sparse positions are tried for an update.
+// fillSparse is fillOne for sparse positions, where every position that no update has is a gap.
+func (m *matching) fillSparse(list *pool, after, latest int64, suits func(row models.Row) bool) int64 {
+	for at := latest; at > after && at > latest-maxTried; at-- {
+		b, found := slices.BinarySearchFunc(m.blocks, at, func(b block, at int64) int { return cmp.Compare(b.at, at) })
+		if m.taken[at] || found && m.blocks[b].update >= 0 {
+			continue
+		}
+		for k := range m.unused(list, at) {
+			if suits(m.fill[k].row) {
+				m.taken[at], m.fill[k].used = true, true
+				m.sparse = append(m.sparse, gap{at, k})
+				return at
+			}
+		}
+	}
+	return none
+}
+
+// room frees one of the gaps between two by moving what fills it to an earlier one, and returns it or -1.
+func (m *matching) room(from, end int32) int32 {
+	for g := end - 1; g >= from && g >= end-maxTried; g-- {
+		j := m.jobs[g]
+		if j.latest == 0 {
+			continue
+		}
+		if other := m.free(g); other >= 0 && m.gaps[other].at >= j.from {
+			m.assign(other, m.gaps[g].by)
+			m.jobs[other] = j
+			return g
+		}
+	}
+	return -1
+}
+
+// maxTried bounds how many positions are tried for an update.
 const maxTried = 64
 
 // count compares the updates in a row with what an operation says of their number.
@@ -406,20 +466,11 @@ func (m *matching) count(row models.Row) (reason *fastpath.Finding) {
 
 // another fills a gap between two positions with any update of a place that leaves a value there.
 func (m *matching) another(number int32, after, latest int64) int64 {
-	for _, k := range m.byPlace[number] {
-		x := &m.fill[k]
-		if x.used || m.leavesNone(k, number) {
-			continue
-		}
-		if made := m.make(k, max(after, m.lo[x.row])+1, latest); made != none {
-			return made
-		}
-	}
-	return none
+	return m.fillOne(m.byPlace[number], after, latest, func(row models.Row) bool { return !m.leavesNone(row, number) })
 }
 
-func (m *matching) leavesNone(k, number int32) bool {
-	m.cells = m.p.Makes(m.cells[:0], m.in.Op(m.fill[k].row))
+func (m *matching) leavesNone(row models.Row, number int32) bool {
+	m.cells = m.p.Makes(m.cells[:0], m.in.Op(row))
 	return slices.ContainsFunc(m.cells, func(c models.Cell) bool { return c.Place == number && m.p.None(c) })
 }
 
@@ -427,86 +478,10 @@ func (m *matching) leavesNone(k, number int32) bool {
 func (m *matching) removed(c models.Clue, p *place, n int) bool {
 	begin := n - int(c.Count) // in p.count: the first of them
 	after, latest := p.count[begin-1], p.count[begin]-1
-	for _, k := range m.byPlace[c.Cell.Place] {
-		if x := &m.fill[k]; !x.used && m.leavesNone(k, c.Cell.Place) {
-			if m.make(k, max(after, m.lo[x.row])+1, latest) != none {
-				p.count = slices.Clone(p.count[begin:])
-				return true
-			}
-		}
+	made := m.fillOne(m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
+	if made == none {
+		return false
 	}
-	return false
-}
-
-// rest fills the other gaps with updates that nobody sees.
-func (m *matching) rest() (reason *fastpath.Finding) {
-	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	waiting := make([][]int32, len(m.now)) // by place: updates, the last invoked last
-	until := make([]int64, len(m.now))     // by place: up to where nobody sees its updates
-	var ready, other []int32               // places to look at, and updates of several places
-	k, next := 0, 0
-	for g := range m.gaps {
-		x := &m.gaps[g]
-		for ; next < len(m.spans) && m.spans[next].from < x.at; next++ {
-			until[m.spans[next].place] = m.spans[next].to
-			ready = append(ready, m.spans[next].place)
-		}
-		for ; k < len(m.fill) && m.lo[m.fill[k].row] < x.at; k++ {
-			if m.fill[k].used || m.fill[k].at != none {
-				continue
-			}
-			m.cells = m.p.Makes(m.cells[:0], m.in.Op(m.fill[k].row))
-			if len(m.cells) != 1 {
-				other = append(other, int32(k))
-				continue
-			}
-			n := m.places.Of(m.cells[0].Place)
-			if int(n) >= len(until) { // nobody ever sees it
-				waiting, until = append(waiting, nil), append(until, math.MaxInt64)
-			}
-			waiting[n] = append(waiting[n], int32(k))
-			ready = append(ready, n)
-		}
-		if x.by >= 0 {
-			continue
-		}
-		for len(ready) > 0 && x.by < 0 {
-			n := ready[len(ready)-1]
-			list := waiting[n]
-			if until[n] <= x.at || len(list) == 0 {
-				ready = ready[:len(ready)-1]
-				continue
-			}
-			if f := list[len(list)-1]; !m.fill[f].used {
-				x.by, m.fill[f].used = f, true
-			}
-			waiting[n] = list[:len(list)-1]
-		}
-		if x.by < 0 {
-			x.by = m.unseen(&other, until, x.at)
-		}
-		if x.by < 0 {
-			return Unclear.Of(m.rows[0], m.rows[0])
-		}
-	}
-	return nil
-}
-
-// unseen returns an update of no place or of several that nobody sees at a position, or -1.
-func (m *matching) unseen(list *[]int32, until []int64, at int64) int32 {
-	for i, f := range *list {
-		m.cells = m.p.Makes(m.cells[:0], m.in.Op(m.fill[f].row))
-		if !m.fill[f].used && !slices.ContainsFunc(m.cells, func(c models.Cell) bool {
-			n := m.places.Of(c.Place)
-			return int(n) < len(until) && until[n] <= at
-		}) {
-			m.fill[f].used = true
-			*list = slices.Delete(*list, i, i+1)
-			return f
-		}
-		if i == maxTried {
-			break
-		}
-	}
-	return -1
+	p.count = slices.Clone(p.count[begin:])
+	return true
 }

@@ -16,7 +16,7 @@ var Home = home.Home{Place: 10, Types: []home.Type{
 
 var bugs = gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}
 
-var generated = gen.Model{New: newObject, Bugs: bugs, Mistaken: true}
+var generated = gen.Model{New: newObject, Bugs: bugs, Mistaken: true, Positions: true}
 
 // Second is the second reading of registers, for tests.
 var Second = map[string]second.Reading{

@@ -12,7 +12,7 @@ import (
 
 // Home is what clew knows about sets.
 var Home = home.Home{Place: 40, Types: []home.Type{
-	{Definition: &setDefinition, Generated: gen.Model{
+	{Definition: &setDefinition, Generated: gen.Model{Positions: true,
 		New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead},
 	}},
 	{Definition: &lookupSetDefinition, Generated: gen.Model{
