@@ -16,8 +16,9 @@ type matching struct {
 	now     []place               // by number
 	byCell  map[models.Cell]*pool // by what they may leave
 	byPlace map[int32]*pool
-	next    []int32 // by gap plus 1: a gap up to there, plus 1, that may be free; 0 if none is
-	jobs    []job   // by gap
+	bySeen  map[models.Cell]*pool // by the one cell that they depend on
+	next    []int32               // by gap plus 1: a gap up to there, plus 1, that may be free; 0 if none is
+	jobs    []job                 // by gap
 	pauses  []pause
 	counts  bool // clues count updates
 	spans   []span
@@ -30,15 +31,16 @@ type matching struct {
 
 // place is what is known about a place of the state, while positions ascend.
 type place struct {
-	value int32
-	known bool       // value is
-	at    int64      // of the update that left it
-	sure  int64      // when it was last certain, whichever updates fill the gaps
-	was   int32      // the value then
-	by    models.Row // what showed that
-	shown int64      // the last position at which an operation showed the place or left another value there
-	count []int64    // the positions of the updates in a row, if clues count them
-	done  int64      // up to where they have been counted
+	number int32
+	value  int32
+	known  bool       // value is
+	at     int64      // of the update that left it
+	sure   int64      // when it was last certain, whichever updates fill the gaps
+	was    int32      // the value then
+	by     models.Row // what showed that
+	shown  int64      // the last position at which an operation showed the place or left another value there
+	count  []int64    // the positions of the updates in a row, if clues count them
+	done   int64      // up to where they have been counted
 }
 
 // job says why an update fills a gap, and where else it might.
@@ -49,9 +51,9 @@ func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found b
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
 		return nil, r, false
 	}
-	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, taken: map[int64]bool{}}
+	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}}
 	if s.p.Sees == nil {
-		return m.alike(), r, false
+		return nil, r, false // the replay searches
 	}
 	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
@@ -74,6 +76,12 @@ func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found b
 			m.byCell[c].add(int32(k))
 			m.byPlace[c.Place].add(int32(k))
 		}
+		if m.cells, _ = s.p.Sees(m.cells[:0], s.in.Op(f.row)); len(m.cells) == 1 {
+			if m.bySeen[m.cells[0]] == nil {
+				m.bySeen[m.cells[0]] = &pool{}
+			}
+			m.bySeen[m.cells[0]].add(int32(k))
+		}
 	}
 	if why, reason := m.named(); why != nil || reason != nil {
 		return reason, s.wrongOrNone(why), why != nil
@@ -84,7 +92,8 @@ func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found b
 		return reason, r, why != nil
 	}
 	if s.p.Dense {
-		return m.fillRest(), r, false
+		m.fillRest()
+		return nil, r, false
 	}
 	s.gaps = m.sparse
 	slices.SortFunc(s.gaps, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
@@ -96,31 +105,6 @@ func (s *sweep) wrongOrNone(why *fastpath.Finding) (r fastpath.Result) {
 		r = s.wrong(why)
 	}
 	return r
-}
-
-// alike fills the gaps of a model of whose cells nothing is known. That is certain only if all updates that suit a gap
-// are alike.
-func (m *matching) alike() (reason *fastpath.Finding) {
-	k, active := 0, []int32(nil)
-	for g := range m.gaps {
-		x := &m.gaps[g]
-		for ; k < len(m.fill) && m.lo[m.fill[k].row] < x.at; k++ {
-			if m.fill[k].at == none {
-				active = append(active, int32(k))
-			}
-		}
-		if x.by >= 0 {
-			continue
-		}
-		x.by = active[0]
-		active = active[1:]
-		for _, other := range active {
-			if m.in.Op(m.fill[other].row) != m.in.Op(m.fill[x.by].row) {
-				return Unclear.Of(m.fill[x.by].row, m.fill[other].row)
-			}
-		}
-	}
-	return nil
 }
 
 // assign fills a gap.
@@ -212,7 +196,7 @@ func (m *matching) needed() (why, reason *fastpath.Finding) {
 	}
 	for k := range m.now {
 		if p := &m.now[k]; m.p.Dense && len(m.gaps) > 0 {
-			m.spans = append(m.spans, span{int32(k), p.shown, math.MaxInt64})
+			m.spans = append(m.spans, span{models.Cell{Place: p.number, Value: p.value}, p.known, max(p.shown, p.at), math.MaxInt64})
 		}
 	}
 	return nil, nil
@@ -222,7 +206,7 @@ func (m *matching) needed() (why, reason *fastpath.Finding) {
 func (m *matching) place(number int32) *place {
 	n := m.places.Of(number)
 	for int(n) >= len(m.now) {
-		m.now = append(m.now, place{at: none, sure: none, by: models.Row(fastpath.Initial), shown: none, done: none})
+		m.now = append(m.now, place{number: number, at: none, sure: none, by: models.Row(fastpath.Initial), shown: none, done: none})
 	}
 	return &m.now[n]
 }
@@ -235,7 +219,7 @@ func (m *matching) leaves(row models.Row, at int64, certain bool) {
 		gone := m.counts && m.p.None != nil && m.p.None(c)
 		if !m.counts || gone {
 			if m.p.Dense && len(m.gaps) > 0 && p.shown < at-1 {
-				m.spans = append(m.spans, span{m.places.Of(c.Place), p.shown, at})
+				m.spans = append(m.spans, span{models.Cell{Place: c.Place, Value: p.value}, p.known, max(p.shown, p.at), at})
 			}
 			p.shown = at
 		}
@@ -315,10 +299,10 @@ func (m *matching) pause(c models.Cell, p *place, row models.Row, at int64) {
 	}
 	first, end := m.from(max(p.shown, p.at)+1), m.from(at+1)
 	if p.at > p.shown { // what filled a gap left it
-		m.spans = append(m.spans, span{m.places.Of(c.Place), p.shown, p.at})
+		m.spans = append(m.spans, span{models.Cell{Place: c.Place, Value: p.was}, p.sure == p.shown && p.sure != none, p.shown, p.at})
 	}
 	if first < end {
-		m.pauses = append(m.pauses, pause{c, m.places.Of(c.Place), first, end})
+		m.pauses = append(m.pauses, pause{c, first, end})
 	}
 }
 
@@ -333,6 +317,15 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 	}
 	list := m.byCell[c]
 	any := m.some(list, p.sure+1, latest)
+	now := models.Cell{Place: c.Place, Value: p.value}
+	made := m.fillOne(list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
+	if made != none {
+		p.value, p.known, p.at = c.Value, true, made
+		if m.counts {
+			p.count = append(p.count, made)
+		}
+		return nil, nil
+	}
 	if _, based := m.p.At(m.model.Init()); m.p.Dense && !based && p.sure == none && m.end(list, 0) > 0 {
 		// It may have been before the first position.
 		if k := m.last(list, m.end(list, 0)); k >= 0 && !p.known && m.fill[list.fill[k]].at == none {
@@ -343,15 +336,6 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 			return nil, nil
 		}
 		return nil, Unplaced.Of(row)
-	}
-	now := models.Cell{Place: c.Place, Value: p.value}
-	made := m.fillOne(list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
-	if made != none {
-		p.value, p.known, p.at = c.Value, true, made
-		if m.counts {
-			p.count = append(p.count, made)
-		}
-		return nil, nil
 	}
 	g := m.from(p.sure + 1)
 	if noGap := m.p.Dense && p.sure != none && (int(g) == len(m.gaps) || m.gaps[g].at > latest); any && !noGap {

@@ -101,7 +101,7 @@ type sweep struct {
 	blocks []block
 	lo     []int64 // by row: the greatest position of what had returned before its invocation
 	floats []int32 // operations that returned without a position
-	last   int32   // the last return
+	until  int32   // the last return
 	gaps   []gap
 	fill   []filler // by invocation, so that lo ascends
 	before []int32  // updates before the first position, if it may be any
@@ -170,7 +170,7 @@ func (s *sweep) time() (r fastpath.Result, found bool) {
 	late, early := models.Row(-1), models.Row(-1)
 	for e, row := range returns {
 		if row--; row >= 0 {
-			s.last = int32(e)
+			s.until = int32(e)
 			if at := s.at[row]; at > top {
 				top, by = at, row
 			} else if at == none {
@@ -353,5 +353,5 @@ func (s *sweep) tooFew(b block, at int64) fastpath.Result {
 	if below >= 0 {
 		from = below
 	}
-	return fastpath.Result{Verdict: jepsen.Invalid, End: min(end, s.last), Why: NoUpdate.Of(above, from)}
+	return fastpath.Result{Verdict: jepsen.Invalid, End: min(end, s.until), Why: NoUpdate.Of(above, from)}
 }

@@ -19,6 +19,10 @@ type replay struct {
 	due    int   // floats up to here may have begun
 	open   []models.Row
 	filled bool // something was filled in that may have been something else
+	k, g   int  // the next block and gap
+	last   run  // of gaps
+	copied int  // numbers of states, for the beginnings of runs
+	work   int  // steps of searches
 }
 
 // replay decides by lemma 5.
@@ -32,32 +36,16 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 			return fastpath.Result{Reason: Unclear.Of(row, row)}
 		}
 	}
-	g := 0
-	for k, b := range s.blocks {
-		if k%1024 == 0 {
+	for x.k = 0; x.k < len(s.blocks); x.k++ {
+		if x.k%1024 == 0 {
 			s.in.Poll()
 		}
-		for ; g < len(s.gaps) && s.gaps[g].at <= b.at; g++ {
-			x.place(s.gaps[g].at-1, models.Open)
-			x.filled = true
-			if !x.step(s.fill[s.gaps[g].by].row, s.gaps[g].at) {
-				return fastpath.Result{Reason: Unclear.Of(s.fill[s.gaps[g].by].row, s.rows[b.from])}
-			}
+		r, failed := x.fillRun()
+		if !failed {
+			r, failed = x.block(s.blocks[x.k])
 		}
-		if b.update >= 0 {
-			x.place(b.at-1, models.Open)
-			if r, failed := x.told(b, b.update); failed {
-				return r
-			}
-		}
-		for _, row := range s.rows[b.from:b.to] {
-			if row == b.update {
-				continue
-			}
-			x.place(b.at, s.in.Inv[row])
-			if r, failed := x.told(b, row); failed {
-				return r
-			}
+		if failed && (r.Verdict == jepsen.Invalid || !x.again()) {
+			return r
 		}
 	}
 	x.place(math.MaxInt64, models.Open)
@@ -69,6 +57,41 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 		r.Witness = x.order
 	}
 	return r
+}
+
+// fillRun takes the steps of the gaps before a block. It is a new run of gaps if an update was told since the last one.
+func (x *replay) fillRun() (r fastpath.Result, failed bool) {
+	for ; x.g < len(x.gaps) && x.gaps[x.g].at <= x.blocks[x.k].at; x.g++ {
+		x.place(x.gaps[x.g].at-1, models.Open)
+		if x.g >= x.last.end && !x.beginRun() || x.gaps[x.g].by < 0 {
+			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
+		}
+		x.filled = true
+		if row := x.fill[x.gaps[x.g].by].row; !x.step(row, x.gaps[x.g].at) {
+			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
+		}
+	}
+	return r, false
+}
+
+// block takes the steps of the operations of a position.
+func (x *replay) block(b block) (r fastpath.Result, failed bool) {
+	if b.update >= 0 {
+		x.place(b.at-1, models.Open)
+		if r, failed := x.told(b, b.update); failed {
+			return r, true
+		}
+	}
+	for _, row := range x.rows[b.from:b.to] {
+		if row == b.update {
+			continue
+		}
+		x.place(b.at, x.in.Inv[row])
+		if r, failed := x.told(b, row); failed {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 func (x *replay) begin(s models.State) {
@@ -100,7 +123,7 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 	}
 	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: OtherAnswer.Of(row)}
 	for _, i := range x.order {
-		r.End = max(r.End, min(x.in.Res[i], x.last))
+		r.End = max(r.End, min(x.in.Res[i], x.until))
 	}
 	return r, true
 }
@@ -123,7 +146,7 @@ func (x *replay) lost(row models.Row) fastpath.Result {
 	if x.filled || len(x.fill) > 0 {
 		return fastpath.Result{Reason: Unplaced.Of(row)}
 	}
-	return fastpath.Result{Verdict: jepsen.Invalid, End: x.last, Loose: true, Why: Never.Of(row)}
+	return fastpath.Result{Verdict: jepsen.Invalid, End: x.until, Loose: true, Why: Never.Of(row)}
 }
 
 // step takes a step and says whether it can happen with that position.

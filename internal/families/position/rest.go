@@ -5,13 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"clew/fastpath"
 	"clew/models"
 )
 
-// span is positions between from and to, both exclusive, at which nobody sees what an update leaves at a place.
+// span is positions between from and to, both exclusive, at which nobody sees what an update leaves at a place. The cell
+// is what was there before.
 type span struct {
-	place    int32
+	cell     models.Cell
+	known    bool // the cell is
 	from, to int64
 }
 
@@ -19,7 +20,6 @@ type span struct {
 // there. If the last of them leaves that value, nobody sees what the others leave at this place.
 type pause struct {
 	cell       models.Cell
-	place      int32
 	first, end int32
 }
 
@@ -28,16 +28,23 @@ type rest struct {
 	*matching
 	waiting [][]int32 // by place: updates that suit the gap, the last invoked last
 	until   []int64   // by place: up to where nobody sees what they leave
+	now     []cell    // by place: what is there
 	ready   []int32   // places to look at
 	other   []int32   // updates of no place, or of several
 	within  []int32   // pauses that may go on
 }
 
-// fillRest fills the other gaps. It returns a reason if it does not find out how.
-func (m *matching) fillRest() (reason *fastpath.Finding) {
+// cell is a cell that may not be known.
+type cell struct {
+	models.Cell
+	known bool
+}
+
+// fillRest fills other gaps as far as it finds out how.
+func (m *matching) fillRest() {
 	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	slices.SortFunc(m.pauses, func(a, b pause) int { return cmp.Compare(a.first, b.first) })
-	x := &rest{matching: m, waiting: make([][]int32, len(m.now)), until: make([]int64, len(m.now))}
+	x := &rest{matching: m, waiting: make([][]int32, len(m.now)), until: make([]int64, len(m.now)), now: make([]cell, len(m.now))}
 	fill, spans, pauses := 0, m.spans, m.pauses
 	for g := range m.gaps {
 		at := m.gaps[g].at
@@ -45,17 +52,18 @@ func (m *matching) fillRest() (reason *fastpath.Finding) {
 			x.within = append(x.within, int32(len(m.pauses)-len(pauses)))
 		}
 		for ; len(spans) > 0 && spans[0].from < at; spans = spans[1:] {
-			x.unseen(spans[0].place, spans[0].to)
+			n := x.places.Of(spans[0].cell.Place)
+			x.now[n] = cell{spans[0].cell, spans[0].known}
+			x.unseen(n, spans[0].to)
 		}
 		for ; fill < len(m.fill) && m.lo[m.fill[fill].row] < at; fill++ {
 			x.wait(int32(fill))
 		}
-		if m.gaps[g].by >= 0 || x.alone(g) || x.close(g) && (m.gaps[g].by >= 0 || x.alone(g)) || x.several(g) {
+		if m.gaps[g].by >= 0 || x.alone(g) || x.idle(g) || x.close(g) || x.several(g) {
 			continue
 		}
-		return Unclear.Of(m.rows[0], m.rows[0])
+		m.gaps[g].by = -1 // the replay searches
 	}
-	return nil
 }
 
 // unseen notes up to where nobody sees what updates leave at a place.
@@ -67,19 +75,24 @@ func (x *rest) unseen(n int32, until int64) {
 // wait adds an update that suits the gaps from now on. One that depends on what is there is left out.
 func (x *rest) wait(fill int32) {
 	f := &x.fill[fill]
-	if f.used || f.at != none || x.depends(f.row) {
+	if f.used || f.at != none {
 		return
 	}
+	depends := x.depends(f.row)
 	x.cells = x.p.Makes(x.cells[:0], x.in.Op(f.row))
 	if len(x.cells) != 1 {
-		x.other = append(x.other, fill)
+		if !depends {
+			x.other = append(x.other, fill)
+		}
 		return
 	}
 	n := x.places.Of(x.cells[0].Place)
 	if int(n) >= len(x.until) { // nobody ever sees it
-		x.waiting, x.until = append(x.waiting, nil), append(x.until, math.MaxInt64)
+		x.waiting, x.until, x.now = append(x.waiting, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
 	}
-	x.waiting[n] = append(x.waiting[n], fill)
+	if !depends {
+		x.waiting[n] = append(x.waiting[n], fill)
+	}
 	x.ready = append(x.ready, n)
 }
 
@@ -87,40 +100,113 @@ func (x *rest) wait(fill int32) {
 func (x *rest) alone(g int) bool {
 	for len(x.ready) > 0 {
 		n := x.ready[len(x.ready)-1]
-		list := x.waiting[n]
-		if x.until[n] <= x.gaps[g].at || len(list) == 0 {
-			x.ready = x.ready[:len(x.ready)-1]
-			continue
+		if x.until[n] > x.gaps[g].at && (x.blind(g, n) || x.suited(g, n)) {
+			return true
 		}
+		x.ready = x.ready[:len(x.ready)-1]
+	}
+	return false
+}
+
+// blind fills a gap with an update of a place that can always happen.
+func (x *rest) blind(g int, n int32) bool {
+	for list := x.waiting[n]; len(list) > 0; list = x.waiting[n] {
 		f := list[len(list)-1]
 		x.waiting[n] = list[:len(list)-1]
 		if !x.fill[f].used {
-			x.assign(int32(g), f)
+			x.put(g, f, n)
 			return true
 		}
 	}
 	return false
 }
 
-// close lets the last gap of a pause around gap g leave the value that is shown after it.
-func (x *rest) close(g int) bool {
+// suited fills a gap with an update of a place that can happen now.
+func (x *rest) suited(g int, n int32) bool {
+	if !x.now[n].known {
+		return false
+	}
+	for k := range x.unused(x.bySeen[x.now[n].Cell], x.gaps[g].at) {
+		x.put(g, k, n)
+		return true
+	}
+	return false
+}
+
+// put fills a gap, and notes what that leaves at a place.
+func (x *rest) put(g int, k, n int32) {
+	x.assign(int32(g), k)
+	x.cells = x.p.Makes(x.cells[:0], x.in.Op(x.fill[k].row))
+	for _, c := range x.cells {
+		if x.places.Of(c.Place) == n {
+			x.now[n] = cell{c, true}
+		}
+	}
+}
+
+// idle fills a gap in a pause with an update that leaves what it finds.
+func (x *rest) idle(g int) bool {
 	x.within = slices.DeleteFunc(x.within, func(i int32) bool { return int(x.pauses[i].end) <= g })
 	for n, i := range slices.Backward(x.within) {
 		if n < len(x.within)-maxTried {
 			break
 		}
-		p := &x.pauses[i]
-		last := x.free(p.end)
-		if int(last) < g {
-			continue
-		}
-		for k := range x.unused(x.byCell[p.cell], x.gaps[last].at) {
-			if !x.depends(x.fill[k].row) {
-				x.assign(last, k)
-				x.unseen(p.place, x.gaps[last].at)
+		c := x.pauses[i].cell
+		for k := range x.unused(x.bySeen[c], x.gaps[g].at) {
+			x.cells = x.p.Makes(x.cells[:0], x.in.Op(x.fill[k].row))
+			if !slices.ContainsFunc(x.cells, func(made models.Cell) bool { return made != c }) {
+				x.assign(int32(g), k)
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// Ways to fill a gap in a pause with an update that leaves what is shown after it.
+const (
+	lastOne = iota // the gap is the last one
+	closing        // another gap is, and then nobody sees what this one leaves
+	anyhow         // the gap is not the last one
+)
+
+// close fills gap g, or the last gap of a pause around it and then gap g.
+func (x *rest) close(g int) bool {
+	for how := lastOne; how <= anyhow; how++ {
+		for n, i := range slices.Backward(x.within) {
+			if n < len(x.within)-maxTried {
+				break
+			}
+			if x.fillPause(&x.pauses[i], g, how) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (x *rest) fillPause(p *pause, g, how int) bool {
+	last, n := int(x.free(p.end)), x.places.Of(p.cell.Place)
+	if last < g || (how == lastOne) != (last == g) {
+		return false
+	}
+	if how == anyhow {
+		last = g
+	}
+	for k := range x.unused(x.byCell[p.cell], x.gaps[last].at) {
+		if x.depends(x.fill[k].row) {
+			continue
+		}
+		if how == closing && !slices.ContainsFunc(x.waiting[n], func(f int32) bool { return f != k && !x.fill[f].used }) {
+			return false
+		}
+		x.assign(int32(last), k)
+		if how == closing {
+			x.now[n] = cell{p.cell, true}
+			x.unseen(n, x.gaps[last].at)
+			return x.alone(g)
+		}
+		return true
 	}
 	return false
 }

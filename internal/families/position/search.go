@@ -1,0 +1,200 @@
+package position
+
+import (
+	"slices"
+
+	"clew/models"
+)
+
+// run is gaps between which no update is told, and where a replay stood before them.
+type run struct {
+	from, end int // gaps
+	block     int
+	state     models.State // nil if it was too large to keep
+	order     int
+	latest    int32
+	due       int
+	open      []models.Row
+	retried   bool
+}
+
+// Bounds of a search: told operations that it looks ahead, updates that it tries for a gap, and the steps for each
+// operation, and besides, of all searches.
+const (
+	maxAhead          = 48
+	maxChoices        = 48
+	stepsPerOperation = 4
+	freeSteps         = 200_000
+)
+
+// beginRun begins a run of gaps, and searches if it is not clear what fills some of them. It returns false if that is
+// not found.
+func (x *replay) beginRun() bool {
+	x.last = run{from: x.g, end: x.g + 1, block: x.k, order: len(x.order), latest: x.latest, due: x.due, open: slices.Clone(x.open)}
+	k, clear := x.k, x.gaps[x.g].by >= 0
+	for g := x.g + 1; g < len(x.gaps); g++ {
+		for k < len(x.blocks) && x.blocks[k].at < x.gaps[g].at && x.blocks[k].update < 0 {
+			k++
+		}
+		if k < len(x.blocks) && x.blocks[k].at < x.gaps[g].at {
+			break
+		}
+		x.last.end, clear = g+1, clear && x.gaps[g].by >= 0
+	}
+	if x.copied < stepsPerOperation*x.in.Len()*4+freeSteps {
+		x.last.state = x.now()
+		x.copied += len(x.last.state)
+	}
+	return clear || x.search(maxAhead)
+}
+
+// now returns the state.
+func (x *replay) now() models.State {
+	if x.run != nil {
+		return x.run.State()
+	}
+	return x.state
+}
+
+// again goes back to the last run of gaps and searches, with more to look ahead. It returns false if that was done
+// already, or finds nothing.
+func (x *replay) again() bool {
+	l := &x.last
+	if l.end == 0 || l.retried || l.state == nil {
+		return false
+	}
+	ahead := maxAhead + len(x.order) - l.order
+	for g := l.from; g < l.end; g++ {
+		if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none {
+			x.fill[by].used, x.gaps[g].by = false, -1
+		}
+	}
+	l.retried = true
+	x.order, x.latest, x.due, x.open = x.order[:l.order], l.latest, l.due, append(x.open[:0], l.open...)
+	x.g, x.k = l.from, l.block
+	x.begin(l.state)
+	if !x.search(ahead) {
+		return false
+	}
+	x.k-- // the loop goes on with the run's first block
+	return true
+}
+
+// look is a search for what fills a run of gaps.
+type look struct {
+	*replay
+	choice []int32 // the updates to try, one of each meaning
+	next   []models.State
+}
+
+// search fills the gaps of the run so that what is told up to the next run can happen.
+func (x *replay) search(ahead int) bool {
+	if x.last.state == nil {
+		return false
+	}
+	l := &look{replay: x}
+	l.choose()
+	return l.from(x.last.from, x.last.block, x.last.state, ahead)
+}
+
+// choose finds the updates to try: the latest of each meaning that were invoked in time.
+func (l *look) choose() {
+	met := map[models.Op]bool{}
+	at := l.gaps[l.last.end-1].at
+	end := 0
+	for step := len(l.fill); step > 0; step /= 2 {
+		for end+step <= len(l.fill) && l.lo[l.fill[end+step-1].row] < at {
+			end += step
+		}
+	}
+	for k := end - 1; k >= 0 && len(l.choice) < maxChoices && k > end-maxChoices*maxChoices; k-- {
+		if f := &l.fill[k]; !f.used && f.at == none && !met[l.in.Op(f.row)] {
+			met[l.in.Op(f.row)] = true
+			l.choice = append(l.choice, int32(k))
+		}
+	}
+}
+
+// from goes on from a gap and a block in a state.
+func (l *look) from(g, k int, s models.State, ahead int) bool {
+	for g >= l.last.end || l.gaps[g].at > l.blocks[k].at {
+		var ok bool
+		if s, ok = l.take(l.blocks[k], s, &ahead); !ok {
+			return false
+		}
+		if k++; k == len(l.blocks) || g >= l.last.end && (ahead <= 0 || g < len(l.gaps) && l.gaps[g].at <= l.blocks[k].at) {
+			return true
+		}
+	}
+	if l.work++; l.work > stepsPerOperation*l.in.Len()+freeSteps {
+		return false
+	}
+	if by := l.gaps[g].by; by >= 0 {
+		next, ok := l.one(s, l.fill[by].row, l.gaps[g].at)
+		return ok && l.from(g+1, k, next, ahead)
+	}
+	for _, f := range l.choice {
+		if l.fill[f].used {
+			if f = l.twin(f, l.gaps[g].at); f < 0 {
+				continue
+			}
+		}
+		if l.lo[l.fill[f].row] >= l.gaps[g].at {
+			continue
+		}
+		next, ok := l.one(s, l.fill[f].row, l.gaps[g].at)
+		if !ok {
+			continue
+		}
+		l.fill[f].used, l.gaps[g].by = true, f
+		if l.from(g+1, k, next, ahead) {
+			return true
+		}
+		l.fill[f].used, l.gaps[g].by = false, -1
+	}
+	return false
+}
+
+// twin returns an unused update of the same meaning that was invoked in time, or -1.
+func (l *look) twin(f int32, at int64) int32 {
+	op := l.in.Op(l.fill[f].row)
+	for k := f - 1; k >= 0 && k > f-maxChoices*maxChoices; k-- {
+		if x := &l.fill[k]; !x.used && x.at == none && l.in.Op(x.row) == op && l.lo[x.row] < at {
+			return k
+		}
+	}
+	return -1
+}
+
+// take returns the state after the operations of a position, or false if they cannot happen.
+func (l *look) take(b block, s models.State, ahead *int) (models.State, bool) {
+	ok := true
+	if b.update >= 0 {
+		if s, ok = l.one(s, b.update, b.at); !ok {
+			return nil, false
+		}
+	}
+	for _, row := range l.rows[b.from:b.to] {
+		if row == b.update {
+			continue
+		}
+		*ahead--
+		if s, ok = l.one(s, row, b.at); !ok {
+			return nil, false
+		}
+	}
+	*ahead--
+	return s, true
+}
+
+// one returns the state at a position to which an operation leads, or false if there is none.
+func (l *look) one(s models.State, row models.Row, at int64) (models.State, bool) {
+	l.work++
+	l.next = l.model.Step(l.next[:0], s, l.in.Op(row))
+	for _, next := range l.next {
+		if p, known := l.p.At(next); !known || p == at {
+			return next, true
+		}
+	}
+	return nil, false
+}
