@@ -20,7 +20,8 @@ type matching struct {
 	next    []int32               // by gap plus 1: a gap up to there, plus 1, that may be free; 0 if none is
 	jobs    []job                 // by gap
 	pauses  []pause
-	counts  bool // clues count updates
+	met     []int32 // gaps of an augmenting path
+	counts  bool    // clues count updates
 	spans   []span
 	cells   []models.Cell
 	sparse  []gap // in sparse positions: what was filled in, in no order
@@ -44,7 +45,10 @@ type place struct {
 }
 
 // job says why an update fills a gap, and where else it might.
-type job struct{ from, latest int64 }
+type job struct {
+	place        int32
+	from, latest int64 // latest is 0 if there is none
+}
 
 // fillGaps fills the gaps. It returns a reason if it does not find out how, or a violation.
 func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found bool) {
@@ -318,7 +322,7 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 	list := m.byCell[c]
 	any := m.some(list, p.sure+1, latest)
 	now := models.Cell{Place: c.Place, Value: p.value}
-	made := m.fillOne(list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
+	made := m.fillOne(c.Place, list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
 	if made != none {
 		p.value, p.known, p.at = c.Value, true, made
 		if m.counts {
@@ -365,25 +369,28 @@ func (m *matching) suitsAfter(row models.Row, known bool, c models.Cell) bool {
 }
 
 // fillOne lets an update that suits fill the last free gap after a position and up to another.
-func (m *matching) fillOne(list *pool, after, latest int64, suits func(row models.Row) bool) int64 {
+func (m *matching) fillOne(number int32, list *pool, after, latest int64, suits func(row models.Row) bool) int64 {
 	if !m.p.Dense {
 		return m.fillSparse(list, after, latest, suits)
 	}
-	g := m.free(m.from(latest + 1))
-	if g < 0 || m.gaps[g].at <= after {
-		if g = m.room(m.from(after+1), m.from(latest+1)); g < 0 {
+	put := func(g int32) int64 {
+		if g < 0 || m.gaps[g].at <= after {
 			return none
 		}
-	}
-	at := m.gaps[g].at
-	for k := range m.unused(list, at) {
-		if row := m.fill[k].row; suits(row) {
-			m.assign(g, k)
-			m.jobs[g] = job{max(after, m.lo[row]) + 1, latest}
-			return at
+		for k := range m.unused(list, m.gaps[g].at) {
+			if row := m.fill[k].row; suits(row) {
+				m.assign(g, k)
+				m.jobs[g] = job{number, max(after, m.lo[row]) + 1, latest}
+				return m.gaps[g].at
+			}
 		}
+		return none
 	}
-	return none
+	end := m.from(latest + 1)
+	if at := put(m.free(end)); at != none || m.end(list, latest) == 0 {
+		return at
+	}
+	return put(m.room(m.from(after+1), end))
 }
 
 // fillSparse is fillOne for sparse positions, where every position that no update has is a gap.
@@ -404,20 +411,38 @@ func (m *matching) fillSparse(list *pool, after, latest int64, suits func(row mo
 	return none
 }
 
-// room frees one of the gaps between two by moving what fills it to an earlier one, and returns it or -1.
+// room frees one of the gaps between two by moving what fills it to another one, and what fills that, and so on: an
+// augmenting path. It returns the gap or -1.
 func (m *matching) room(from, end int32) int32 {
+	m.met = m.met[:0]
 	for g := end - 1; g >= from && g >= end-maxTried; g-- {
-		j := m.jobs[g]
-		if j.latest == 0 {
-			continue
-		}
-		if other := m.free(g); other >= 0 && m.gaps[other].at >= j.from {
-			m.assign(other, m.gaps[g].by)
-			m.jobs[other] = j
+		if m.move(g) {
 			return g
 		}
 	}
 	return -1
+}
+
+// move moves what fills a gap to another one.
+func (m *matching) move(g int32) bool {
+	j := m.jobs[g]
+	if j.latest == 0 || slices.Contains(m.met, g) || len(m.met) >= maxTried {
+		return false
+	}
+	m.met = append(m.met, g)
+	from, end := m.from(j.from), m.from(j.latest+1)
+	other := m.free(end)
+	for k := end - 1; other < from && k >= from && k >= end-maxTried; k-- {
+		if k != g && m.move(k) {
+			other = k
+		}
+	}
+	if other < from {
+		return false
+	}
+	m.assign(other, m.gaps[g].by)
+	m.jobs[other] = j
+	return true
 }
 
 // maxTried bounds how many positions are tried for an update.
@@ -450,7 +475,7 @@ func (m *matching) count(row models.Row) (reason *fastpath.Finding) {
 
 // another fills a gap between two positions with any update of a place that leaves a value there.
 func (m *matching) another(number int32, after, latest int64) int64 {
-	return m.fillOne(m.byPlace[number], after, latest, func(row models.Row) bool { return !m.leavesNone(row, number) })
+	return m.fillOne(number, m.byPlace[number], after, latest, func(row models.Row) bool { return !m.leavesNone(row, number) })
 }
 
 func (m *matching) leavesNone(row models.Row, number int32) bool {
@@ -462,7 +487,7 @@ func (m *matching) leavesNone(row models.Row, number int32) bool {
 func (m *matching) removed(c models.Clue, p *place, n int) bool {
 	begin := n - int(c.Count) // in p.count: the first of them
 	after, latest := p.count[begin-1], p.count[begin]-1
-	made := m.fillOne(m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
+	made := m.fillOne(c.Cell.Place, m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
 	if made == none {
 		return false
 	}

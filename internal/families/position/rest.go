@@ -59,7 +59,7 @@ func (m *matching) fillRest() {
 		for ; fill < len(m.fill) && m.lo[m.fill[fill].row] < at; fill++ {
 			x.wait(int32(fill))
 		}
-		if m.gaps[g].by >= 0 || x.alone(g) || x.idle(g) || x.close(g) || x.several(g) {
+		if m.gaps[g].by >= 0 || x.alone(g) || x.idle(g) || x.close(g) || x.several(g) || x.borrow(g) {
 			continue
 		}
 		m.gaps[g].by = -1 // the replay searches
@@ -206,6 +206,22 @@ func (x *rest) fillPause(p *pause, g, how int) bool {
 			x.unseen(n, x.gaps[last].at)
 			return x.alone(g)
 		}
+		return true
+	}
+	return false
+}
+
+// borrow fills a gap with an update that fills a later one, for which another may do.
+func (x *rest) borrow(g int) bool {
+	for later := g + 1; later < min(g+maxTried, len(x.gaps)); later++ {
+		j := x.jobs[later]
+		if j.latest == 0 || j.from > x.gaps[g].at {
+			continue
+		}
+		x.assign(int32(g), x.gaps[later].by)
+		x.jobs[g], x.jobs[later], x.gaps[later].by = j, job{}, -1
+		n := x.places.Of(j.place)
+		x.until[n] = min(x.until[n], x.gaps[g].at)
 		return true
 	}
 	return false
