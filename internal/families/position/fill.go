@@ -393,19 +393,22 @@ func (m *matching) fillOne(number int32, list *pool, after, latest int64, suits 
 	return put(m.room(m.from(after+1), end))
 }
 
-// fillSparse is fillOne for sparse positions, where every position that no update has is a gap.
+// fillSparse is fillOne for sparse positions, where every position that no update has is a gap. It takes the first one,
+// which leaves the later ones to those that need them later.
 func (m *matching) fillSparse(list *pool, after, latest int64, suits func(row models.Row) bool) int64 {
-	for at := latest; at > after && at > latest-maxTried; at-- {
-		b, found := slices.BinarySearchFunc(m.blocks, at, func(b block, at int64) int { return cmp.Compare(b.at, at) })
-		if m.taken[at] || found && m.blocks[b].update >= 0 {
+	for k := range m.unused(list, latest) {
+		if !suits(m.fill[k].row) {
 			continue
 		}
-		for k := range m.unused(list, at) {
-			if suits(m.fill[k].row) {
-				m.taken[at], m.fill[k].used = true, true
-				m.sparse = append(m.sparse, gap{at, k})
-				return at
+		first := max(after, m.lo[m.fill[k].row]) + 1
+		for at := first; at <= latest && at < first+maxTried; at++ {
+			b, found := slices.BinarySearchFunc(m.blocks, at, func(b block, at int64) int { return cmp.Compare(b.at, at) })
+			if fixed := m.fill[k].at; m.taken[at] || found && m.blocks[b].update >= 0 || fixed != none && fixed != at {
+				continue
 			}
+			m.taken[at], m.fill[k].used = true, true
+			m.sparse = append(m.sparse, gap{at, k})
+			return at
 		}
 	}
 	return none

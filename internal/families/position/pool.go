@@ -57,7 +57,7 @@ func (m *matching) unused(l *pool, at int64) iter.Seq[int32] {
 			if i < 0 {
 				return
 			}
-			if k := l.fill[i]; (m.fill[k].at == none || m.fill[k].at == at) && !yield(k) {
+			if k := l.fill[i]; (m.fill[k].at == none || m.fill[k].at == at || !m.p.Dense && m.fill[k].at < at) && !yield(k) {
 				return
 			}
 			end = i
