@@ -1,6 +1,7 @@
 package clewtest_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,4 +65,35 @@ func (f *fake) Errorf(format string, args ...any) { f.Error(fmt.Sprintf(format, 
 func (f *fake) Fatalf(format string, args ...any) {
 	f.Errorf(format, args...)
 	runtime.Goexit()
+}
+
+// printer is a test of an example, which prints its log without what differs from run to run.
+type printer struct{ fake }
+
+func newPrinter() *printer { return &printer{} }
+
+func (*printer) Name() string             { return "Example" }
+func (*printer) Skipped() bool            { return false }
+func (*printer) Context() context.Context { return context.Background() }
+
+var (
+	aDuration = regexp.MustCompile(`[0-9.]+ ms|\d+ smaller runs took [0-9.µms]+`)
+	aFile     = regexp.MustCompile(`(?m)^(history|smallest|core|page): .*\n`)
+)
+
+func (p *printer) end() {
+	for _, cleanup := range p.cleanups {
+		cleanup()
+	}
+	log := p.log.String()
+	if name := regexp.MustCompile(`\S+history\.edn`).FindString(log); name != "" {
+		os.RemoveAll(filepath.Dir(name))
+	}
+	log = aDuration.ReplaceAllStringFunc(log, func(s string) string {
+		if strings.HasSuffix(s, " ms") {
+			return ".. ms"
+		}
+		return ".. smaller runs took .."
+	})
+	fmt.Println(strings.TrimSpace(aFile.ReplaceAllString(log, "")))
 }

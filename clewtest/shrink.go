@@ -35,6 +35,17 @@ func (r *shrinker) shrink() {
 	for _, c := range r.clients() {
 		r.keep(func(_ int, s step) bool { return s.client != c })
 	}
+	for n := -1; n != len(r.best.steps); {
+		n = len(r.best.steps)
+		r.fewerSteps()
+		r.fewerClients()
+	}
+	for pick := 1; pick < r.best.picked && !r.try(plan{r.best.steps, pick}, triesOfRest); pick++ {
+	}
+}
+
+// fewerSteps leaves out steps: half of them, then a quarter, and so on.
+func (r *shrinker) fewerSteps() {
 	for size := len(r.best.steps) / 2; size > 0; size /= 2 {
 		for at := 0; at < len(r.best.steps); {
 			if !r.keep(func(i int, _ step) bool { return i < at || i >= at+size }) {
@@ -42,9 +53,6 @@ func (r *shrinker) shrink() {
 			}
 		}
 		r.core()
-	}
-	r.fewerClients()
-	for pick := 1; pick < r.best.picked && !r.try(plan{r.best.steps, pick}, triesOfRest); pick++ {
 	}
 }
 
@@ -71,7 +79,7 @@ func (r *shrinker) keep(kept func(i int, s step) bool) bool {
 // fewerClients gives the steps to clients 0, 1 and so on, as few as possible.
 func (r *shrinker) fewerClients() {
 	clients := r.clients()
-	for n := 1; n <= len(clients); n++ {
+	for n := 1; n <= len(clients) && clients[len(clients)-1] >= n; n++ {
 		p := plan{slices.Clone(r.best.steps), r.best.pick}
 		for i, s := range p.steps {
 			p.steps[i].client = slices.Index(clients, s.client) % n
