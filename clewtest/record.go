@@ -35,7 +35,7 @@ type settings struct {
 // newSettings ends the test if its spec or its seed makes no sense.
 func newSettings(t testing.TB, spec models.Spec, options []Option) *settings {
 	t.Helper()
-	s := &settings{spec: spec, seed: rand.Uint64(), shrinkTime: 10 * time.Second, shrinkRuns: 500}
+	s := &settings{spec: spec, seed: rand.Uint64(), shrinkTime: 10 * time.Second, shrinkRuns: 1000}
 	for _, option := range options {
 		option(s)
 	}

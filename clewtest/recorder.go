@@ -76,7 +76,7 @@ func AllowUnknown() Option { return func(s *settings) { s.unknown = true } }
 func Seed(n uint64) Option { return func(s *settings) { s.seed = n } }
 
 // ShrinkWithin bounds the search for a smaller run that fails: its time, and how many runs it may take. Without it, these
-// are 10 seconds and 500 runs. With 0 runs there is no search.
+// are 10 seconds and 1,000 runs. With 0 runs there is no search.
 func ShrinkWithin(limit time.Duration, runs int) Option {
 	return func(s *settings) { s.shrinkTime, s.shrinkRuns = limit, runs }
 }

@@ -114,7 +114,8 @@ type running struct {
 
 // outcome is what came of a run.
 type outcome struct {
-	plan   // of the events up to the failure
+	plan       // of the events up to the failure
+	taken  int // how many steps there were
 	picked int
 	core   []step
 	result *report.Result // nil if it was recorded wrongly
@@ -146,7 +147,7 @@ func (s *settings) run(t testing.TB, system func(testing.TB) func(*Client), p pl
 		return &outcome{hung: true}
 	}
 	result, err := r.record.check()
-	o := &outcome{plan: p, picked: r.picked, result: result, err: err}
+	o := &outcome{plan: p, taken: len(p.steps), picked: r.picked, result: result, err: err}
 	if o.failed() {
 		o.cut(r.record)
 	}

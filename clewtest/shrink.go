@@ -19,6 +19,7 @@ type shrinker struct {
 	system   func(testing.TB) func(*Client)
 	best     *outcome // the smallest that has failed
 	start    time.Time
+	uncored  *outcome      // its core alone has not failed
 	patience time.Duration // for each run
 	runs     int
 	hung     bool
@@ -35,10 +36,11 @@ func (r *shrinker) shrink() {
 	for _, c := range r.clients() {
 		r.keep(func(_ int, s step) bool { return s.client != c })
 	}
-	for n := -1; n != len(r.best.steps); {
-		n = len(r.best.steps)
-		r.fewerSteps()
+	for before := (*outcome)(nil); before != r.best; {
+		before = r.best
 		r.fewerClients()
+		r.keep(func(int, step) bool { return true }) // without what came after the failure
+		r.fewerSteps()
 	}
 	for pick := 1; pick < r.best.picked && !r.try(plan{r.best.steps, pick}, triesOfRest); pick++ {
 	}
@@ -58,10 +60,9 @@ func (r *shrinker) fewerSteps() {
 
 // core keeps the operations of the core alone, and again those of the new run's core.
 func (r *shrinker) core() {
-	for n := len(r.best.steps); len(r.best.core) < n; n = len(r.best.steps) {
-		if !r.try(plan{r.best.core, r.best.pick}, triesOfCore) {
-			return
-		}
+	for len(r.best.core) < r.best.taken && r.uncored != r.best {
+		r.uncored = r.best
+		r.try(plan{r.best.core, r.best.pick}, triesOfCore)
 	}
 }
 
@@ -73,7 +74,7 @@ func (r *shrinker) keep(kept func(i int, s step) bool) bool {
 			p.steps = append(p.steps, s)
 		}
 	}
-	return len(p.steps) < len(r.best.steps) && r.try(p, triesOfRest)
+	return len(p.steps) < r.best.taken && r.try(p, triesOfRest)
 }
 
 // fewerClients gives the steps to clients 0, 1 and so on, as few as possible.

@@ -81,6 +81,26 @@ func register(lag int) func(testing.TB) func(*clewtest.Client) {
 	}
 }
 
+// registers is a system with a register for each of ten keys, of which one is not correct.
+func registers(testing.TB) func(*clewtest.Client) {
+	var all [10]replicated
+	all[6].lag = 1
+	return func(c *clewtest.Client) {
+		if key, v := c.Pick(10), c.Unique(); c.Rand.IntN(2) == 0 {
+			op := c.Invoke("write", key, v)
+			all[key].write(v)
+			op.OK()
+		} else {
+			op := c.Invoke("read", key)
+			if v := all[key].read(); v != 0 {
+				op.OK(v)
+			} else {
+				op.OK(nil)
+			}
+		}
+	}
+}
+
 // sleepy is a system with a register that takes its time.
 func sleepy(testing.TB) func(*clewtest.Client) {
 	r := &later{}
