@@ -139,7 +139,7 @@ func TestRecorders(t *testing.T) {
 			if failed != c.fails || !strings.Contains(log, c.says) || c.says == "" && log != "" {
 				t.Errorf("failed: %v; expected %v and %q in\n%s", failed, c.fails, c.says, log)
 			}
-			if strings.Count(log, "recording: ") > 1 {
+			if strings.Contains(log, "recording: ") && strings.Count(log, "\n") > 1 {
 				t.Errorf("it says more than one thing:\n%s", log)
 			}
 		})

@@ -3,6 +3,7 @@ package clewtest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -120,7 +121,7 @@ type outcome struct {
 	core   []step
 	result *report.Result // nil if it was recorded wrongly
 	err    error
-	hung   bool // it did not end in time, and still runs
+	over   string // why there should be no more runs, or ""
 }
 
 func (o *outcome) failed() bool { return o.result != nil && o.result.Verdict == jepsen.Invalid }
@@ -138,15 +139,24 @@ func (s *settings) run(t testing.TB, system func(testing.TB) func(*Client), p pl
 		turns[p.steps[i].client] = append(turns[p.steps[i].client], i)
 	}
 	var clients sync.WaitGroup
-	for id, turns := range turns {
-		clients.Go(func() { r.client(id, turns, body) })
+	for _, id := range slices.Sorted(maps.Keys(turns)) {
+		clients.Go(func() { r.client(id, turns[id], body) })
 	}
 	if patience == 0 {
 		clients.Wait()
-	} else if !endsWithin(&clients, patience, own.end) {
-		return &outcome{hung: true}
+	} else if ended := endsWithin(&clients, patience); !ended {
+		r.record.close() // what an ended system answers does not count
+		own.end()
+		o := &outcome{taken: len(p.steps)}
+		if !endsWithin(&clients, patience) {
+			o.over = "; the last one did not end and was given up"
+		}
+		return o
 	}
 	result, err := r.record.check()
+	if result == nil && err == nil {
+		return &outcome{over: "; the last one was recorded wrongly"}
+	}
 	o := &outcome{plan: p, taken: len(p.steps), picked: r.picked, result: result, err: err}
 	if o.failed() {
 		o.cut(r.record)
@@ -194,24 +204,21 @@ func (o *outcome) cut(r *record) {
 	}
 }
 
-// endsWithin waits for clients. If they take too long, it ends their system and waits a little longer.
-func endsWithin(clients *sync.WaitGroup, patience time.Duration, end func()) bool {
+// endsWithin waits for clients, and says whether they ended in time.
+func endsWithin(clients *sync.WaitGroup, patience time.Duration) bool {
 	done := make(chan struct{})
 	go func() {
 		clients.Wait()
 		close(done)
 	}()
-	for range 2 {
-		timer := time.NewTimer(patience)
-		select {
-		case <-done:
-			timer.Stop()
-			return true
-		case <-timer.C:
-			end()
-		}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
 	}
-	return false
 }
 
 // fresh is the test as the system of one run sees it.

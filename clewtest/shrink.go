@@ -22,7 +22,7 @@ type shrinker struct {
 	uncored  *outcome      // its core alone has not failed
 	patience time.Duration // for each run
 	runs     int
-	hung     bool
+	over     string // why there should be no more runs, or ""
 }
 
 // How often a smaller run is tried. The operations that contradict each other promise most.
@@ -102,12 +102,12 @@ func (r *shrinker) clients() (ids []int) {
 // try says whether a run with this plan fails in one of so many tries, and then it is the best.
 func (r *shrinker) try(p plan, tries int) bool {
 	for range tries {
-		if len(p.steps) == 0 || r.hung || r.runs >= r.shrinkRuns || time.Since(r.start) > r.shrinkTime {
+		if len(p.steps) == 0 || r.over != "" || r.runs >= r.shrinkRuns || time.Since(r.start) > r.shrinkTime {
 			return false
 		}
 		r.runs++
 		o := r.run(r.t, r.system, p, r.patience)
-		r.hung = o.hung
+		r.over = o.over
 		if o.failed() {
 			r.best = o
 			return true
@@ -121,10 +121,7 @@ func (r *shrinker) found(first *outcome) string {
 	if r.runs == 0 {
 		return ""
 	}
-	effort := fmt.Sprintf("%s took %v", text.Count(r.runs, "smaller run"), time.Since(r.start).Round(time.Millisecond))
-	if r.hung {
-		effort += "; the last one did not end and was given up"
-	}
+	effort := fmt.Sprintf("%s took %v", text.Count(r.runs, "smaller run"), time.Since(r.start).Round(time.Millisecond)) + r.over
 	if r.best == first {
 		return effort + ", but none of them failed; this is the run that did:\n"
 	}
