@@ -64,9 +64,21 @@ func TestProgramsForOwnSystems(t *testing.T) {
 		checked(t, dir, all)
 	})
 	t.Run("Go", func(t *testing.T) {
-		_, file := write(t, "main.go", "go")
-		if out := in(t, ".", "go", "run", file); !strings.Contains(string(out), ": valid") && !strings.HasPrefix(string(out), "valid") || !strings.Contains(string(out), all) {
-			t.Errorf("%s", out)
+		dir, file := write(t, "store_test.go", "go")
+		in(t, ".", "go", "test", file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const put = "store.Store(key, value)"
+		broken := filepath.Join(dir, "broken_test.go")
+		if err := os.WriteFile(broken, bytes.ReplaceAll(text, []byte(put), []byte("if c.Rand.IntN(5) > 0 { "+put+" }")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", "test", broken)
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir, "CLEW_SEED=17")
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "  process 0  :get 0 nil        ├──┤ ✗ 1≠nil\n") || !strings.Contains(string(out), ": 200 operations of 4 clients, CLEW_SEED=17: the history is not linearizable\n") {
+			t.Errorf("a store that forgets: %v\n%s", err, out)
 		}
 	})
 	t.Run("Rust", func(t *testing.T) {

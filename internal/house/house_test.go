@@ -42,7 +42,7 @@ var floors = [][]string{
 	{"internal/shards"},
 	{"internal/batch"},
 	{""},
-	{"internal/doctor", "internal/serve"},
+	{"clewtest", "internal/doctor", "internal/serve"},
 	{"cmd"},
 }
 
@@ -56,7 +56,7 @@ var forTests = []string{
 // importable are the packages that a program of others can import. There should be at most
 // ten: each is a promise.
 var importable = []string{
-	"", "edn", "fallback", "fastpath", "jepsen", "jepsen/forms",
+	"", "clewtest", "edn", "fallback", "fastpath", "jepsen", "jepsen/forms",
 	"models", "models/modelfile", "report",
 }
 
