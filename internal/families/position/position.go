@@ -239,6 +239,7 @@ func (s *sweep) rank(i int32) int32 {
 
 // group finds the blocks, and checks lemma 2.
 func (s *sweep) group() (r fastpath.Result, found bool) {
+	s.blocks = make([]block, 0, len(s.rows))
 	for from := 0; from < len(s.rows); {
 		b := block{at: s.at[s.rows[from]], from: int32(from), update: -1}
 		to := from
