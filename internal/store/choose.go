@@ -43,12 +43,13 @@ func kindByName(name string) string {
 // choice holds the histories among the files of a directory or archive.
 type choice struct {
 	chosen   []string
-	tests    map[string]string // the test.jepsen beside the history of a run
-	results  map[string]string // the results.edn beside the history of a run
-	packed   []string          // compressed histories of runs, where others are not compressed
-	logs     []string          // of runs that have nothing else, where other runs do
-	possible []string          // those that may be histories by their names
-	others   []string          // those that would be chosen if they were the only ones
+	tests    map[string]string   // the test.jepsen beside the history of a run
+	results  map[string]string   // the results.edn beside the history of a run
+	packed   []string            // compressed histories of runs, where others are not compressed
+	logs     []string            // of runs that have nothing else, where other runs do
+	possible []string            // those that may be histories by their names
+	others   []string            // those that would be chosen if they were the only ones
+	reports  map[string][]string // folders that are reports of etcd's tests, each with its files
 }
 
 // choose chooses among the files of a directory or archive. It takes the history.edn
@@ -62,11 +63,12 @@ func choose(paths []string) choice {
 	for _, f := range paths {
 		r[f] = true
 	}
+	c.reports = reportsAmong(paths)
 	of := map[string][]string{}
 	for _, f := range paths {
 		dir, base := path.Split(f)
 		switch {
-		case r.part(f):
+		case r.part(f), reportOf(c.reports, f) != "":
 		case base == "history.edn":
 			c.chosen = append(c.chosen, f)
 		case base == "test.jepsen":
@@ -79,7 +81,7 @@ func choose(paths []string) choice {
 			of[kindByName(f)] = append(of[kindByName(f)], f)
 		}
 	}
-	if len(c.chosen) == 0 {
+	if len(c.chosen) == 0 && len(c.reports) == 0 {
 		c.byKind(of, r)
 		c.results = r.results(c.chosen)
 		return c
@@ -96,7 +98,8 @@ func choose(paths []string) choice {
 			c.logs = append(c.logs, f)
 		}
 	}
-	c.possible = r.possible(paths, slices.Concat(c.chosen, c.packed, c.logs))
+	rest := slices.DeleteFunc(slices.Clone(paths), func(f string) bool { return reportOf(c.reports, f) != "" })
+	c.possible = r.possible(rest, slices.Concat(c.chosen, c.packed, c.logs))
 	return c
 }
 
