@@ -180,9 +180,10 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
-	c = c.settle(ctx, d, o)
+	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
+		c.judge(r)
 		r.Altered = c.spec.Altered(h)
 	}
 	return r, err
@@ -204,10 +205,11 @@ type checking struct {
 	h         *jepsen.History
 	spec      models.Spec
 	inferred  bool
-	supposed  bool   // the initial value is taken from the first reads
-	likely    string // the initial value from which it is linearizable, but not from the default
-	byDefault string // supposed: what fails from the default
-	like      string // likely: what is written is seen in another form
+	supposed  bool                           // the initial value is taken from the first reads
+	likely    string                         // the initial value from which it is linearizable, but not from the default
+	byDefault string                         // supposed: what fails from the default
+	like      string                         // likely: what is written is seen in another form
+	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
 	ops       *models.Operations
 	parts     []*models.Operations
 	decisions []decision

@@ -51,7 +51,7 @@ func report(dir string, names []string, others []hidden, source func(name string
 	slices.SortFunc(names, func(a, b string) int { return compareClients(a, b) })
 	s := source(names[0])
 	root := strings.TrimSuffix(s.Path, names[0])
-	s = Source{Path: strings.TrimSuffix(root, "/"), Test: s.Test, archive: s.archive, InOrder: s.InOrder}
+	s = Source{Path: strings.TrimSuffix(root, "/"), archive: s.archive, InOrder: s.InOrder}
 	if dir != "." {
 		s.Path, s.Test, s.Below = root+dir, dir, dir
 	} else if s.Path == "" {
