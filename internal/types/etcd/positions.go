@@ -190,10 +190,38 @@ func (a *action) seen(dst []models.Cell, r *result, own []int32) []models.Cell {
 	return dst
 }
 
-// anomaly is Traits.Anomaly: a revision that is below, or not above, one that had been told before.
+// anomaly is Traits.Anomaly: a value that no put has left by then, or a revision that is below, or not above, one that
+// had been told before.
 func (m *etcd) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	if ops.Res[row] == models.Open {
+		return ""
+	}
+	seen, _ := m.sees(nil, ops.Op(row))
+	for _, cell := range seen {
+		if cell.Place < 0 || cell.Value == absent {
+			continue
+		}
+		kind := models.NeverWritten
+		for i := range models.Row(ops.Len()) {
+			switch {
+			case !slices.Contains(m.makes(nil, ops.Op(i)), cell):
+			case ops.Inv[i] < ops.Res[row]:
+				kind = ""
+			case kind != "":
+				kind = models.FutureRead
+			}
+		}
+		if kind != "" {
+			return kind
+		}
+	}
+	return m.backwards(ops, row)
+}
+
+// backwards returns the kind of a revision that cannot come after those that had been told before.
+func (m *etcd) backwards(ops *models.Operations, row models.Row) models.Anomaly {
 	own, told := m.position(ops.Op(row))
-	if !told || ops.Res[row] == models.Open {
+	if !told {
 		return ""
 	}
 	updates := m.moves(ops.Op(row)) == models.AlwaysMoves
