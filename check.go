@@ -183,7 +183,6 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
-		c.judge(r)
 		r.Altered = c.spec.Altered(h)
 	}
 	return r, err
@@ -282,6 +281,9 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report
 	}
 	if c.err == nil && r == nil {
 		r = c.shown(ctx, d, o) // a limit stopped the model: it is not asked, or not again
+	}
+	if c.err == nil {
+		c.judge(r)
 	}
 	return r, c.err
 }

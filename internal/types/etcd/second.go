@@ -66,7 +66,7 @@ func secondEtcd(_ second.Options, s []string, a second.Op) [][]string {
 		switch {
 		case strings.Contains(refused, "compacted"):
 			return second.Stay(s, at <= x.compacted)
-		case refused != "":
+		case refused != "nil":
 			return second.Stay(s, at > x.revision)
 		case at <= x.compacted || at > x.revision:
 			return nil
