@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,12 +33,16 @@ var etcdForm = form{name: Etcd, wholeOps: true, times: true, read: readEtcd, det
 	if first == nil {
 		return false
 	}
-	var keys []string
-	for _, key := range keysOf(first) {
-		keys = append(keys, strings.ToLower(key))
+	text := bytes.ToLower(first)
+	keys := keysOf(text)
+	has := func(all ...string) bool {
+		return !slices.ContainsFunc(all, func(key string) bool { return !slices.Contains(keys, key) })
 	}
-	return slices.Contains(keys, "clientid") && slices.Contains(keys, "input") || slices.Contains(keys, "request") && slices.Contains(keys, "responses")
+	return has("request", "responses") || has("clientid", "input") && etcdType.Match(text)
 }}
+
+// etcdType matches the type of a request, in lower case.
+var etcdType = regexp.MustCompile(`"type"\s*:\s*"(range|txn|leasegrant|leaserevoke|defragment|compact)"`)
 
 // etcdRecord is an operation, or a watch. Package json ignores the case of letters in names.
 type etcdRecord struct {

@@ -192,7 +192,7 @@ func (j *judging) resumed(first, last int32) {
 func (j *judging) done(x happened) string {
 	inv := j.h.Invocation[x.by]
 	return fmt.Sprintf("%s by process %s (index %d)", j.text(delivered{cell: cell{Place: x.key, Value: x.is[value]}, revision: x.revision}),
-		j.h.Values.Text(j.h.Processes[j.h.Process[inv]]), j.h.Index(inv))
+		j.h.Values.Text(j.h.Processes[j.h.Process[inv]]), j.h.LastIndex(x.by))
 }
 
 // details judges what an event says of the key before: prev-kv and is-create.
