@@ -38,8 +38,7 @@ type etcd struct {
 
 var definition = models.Definition{
 	Name: "etcd", Object: "etcd", Called: []string{"etcd-kv"},
-	Fs: ":put {:key k :value v}, :range {:key k}, :delete {:key k}, :txn {:if [..] :then [..] :else [..]}, :lease-grant {:lease n}, " +
-		":lease-revoke {:lease n}, :compact {:revision n}, :defragment, :watch {:key k}, each -> its answer such as {:revision n}",
+	Fs:     ":put, :range, :delete, :txn, :lease-grant, :lease-revoke, :compact, :defragment, :watch, each with a map and -> a map (docs/models.md#etcd)",
 	About:  "keys with revisions, leases and transactions, and watches",
 	NoInit: "it starts empty, at revision 1",
 	Record: "clew.model.Etcd",

@@ -25,6 +25,7 @@ type mistake uint8
 const (
 	nothing mistake = iota
 	ofRevision
+	ofNext
 	ofBranch
 	ofMissing
 	ofExtra
@@ -75,7 +76,13 @@ func (m *etcd) apply(x *now, c *call) bool {
 
 // at says whether the revision is the one that an answer tells, after some more updates.
 func (x *now) at(told, more int32) bool {
-	return told == untold || told == x.revision()+more || x.no(ofRevision, 0, x.revision()+more, told)
+	switch {
+	case told == untold || told == x.revision()+more:
+		return true
+	case more > 0:
+		return x.no(ofNext, 0, x.revision()+more, told)
+	}
+	return x.no(ofRevision, 0, x.revision(), told)
 }
 
 // reaches says whether a revision is above the compacted one, or one that is not allowed any more, and not above the
@@ -316,6 +323,8 @@ func (m *etcd) says(w wrong) string {
 	switch w.what {
 	case ofRevision:
 		return fmt.Sprintf("the revision is %d, not %d", w.got, w.want)
+	case ofNext:
+		return fmt.Sprintf("the next revision is %d, not %d", w.got, w.want)
 	case ofBranch:
 		return [...]string{"a condition does not hold, and the answer says that all do", "all conditions hold, and the answer says that one does not"}[w.got]
 	case ofMissing:
