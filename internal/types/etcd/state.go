@@ -35,12 +35,13 @@ const wide = 1 + int(fieldCount)
 
 // now is a state under way. It copies the state that it began with before it changes it, unless the state is its own.
 type now struct {
-	s     models.State
-	own   bool
-	runs  bool        // it goes on after an operation that cannot happen
-	undo  []change    // what the operation has changed, if it runs
-	wrong wrong       // why an operation cannot happen
-	event func(event) // unless nil, is called for every key that is put or deleted
+	s       models.State
+	own     bool
+	runs    bool        // it goes on after an operation that cannot happen
+	undo    []change    // what the operation has changed, if it runs
+	touched []int32     // the keys that the operation has changed
+	wrong   wrong       // why an operation cannot happen
+	event   func(event) // unless nil, is called for every key that is put or deleted
 }
 
 // change is what a key was before it changed.
@@ -116,8 +117,9 @@ func (x *now) remove(at int) {
 	x.s = slices.Delete(x.s, at, at+wide)
 }
 
-// note remembers what a key was.
+// note remembers which key changes, and what it was.
 func (x *now) note(c change) {
+	x.touched = append(x.touched, c.key)
 	if x.runs {
 		x.undo = append(x.undo, c)
 	}

@@ -46,7 +46,7 @@ func (x *now) no(what mistake, key, got, want int32) bool {
 
 // apply lets an operation happen if it can, and says so. If it cannot, x is as it was.
 func (m *etcd) apply(x *now, c *call) bool {
-	x.undo, x.wrong = x.undo[:0], wrong{}
+	x.undo, x.touched, x.wrong = x.undo[:0], x.touched[:0], wrong{}
 	a := &c.answer
 	switch c.kind {
 	case transaction:
@@ -138,7 +138,7 @@ func (m *etcd) revoke(x *now, c *call) bool {
 
 // moved brings the state to the next revision if something has changed.
 func (m *etcd) moved(x *now, c *call, more int32) bool {
-	if !x.at(c.answer.revision, more) || more > 0 && c.answer.revision == untold && !m.seenBy(x) {
+	if !x.at(c.answer.revision, more) || more > 0 && !m.seenBy(x, c.answer.revision != untold) {
 		x.back()
 		return false
 	}

@@ -143,29 +143,42 @@ func (m *etcd) wants(w *watch, key int32) bool {
 	return m.keys[key] == w.key
 }
 
-// believe lets watches say what the updates have left whose answers are lost. It leaves out a revision of which watches
-// contradict each other, which an answer tells, or that no operation without an answer can have left.
+// believe lets watches say what updates have left where their answers do not: which of the lost ones made a revision, or
+// whether the lease of a put was there. It leaves out a revision of which watches contradict each other or an answer, or
+// that no operation can have made so.
 func (m *etcd) believe(ops *models.Columns) {
 	odd := map[int32]bool{}
+	show := func(c cell, revision int32) { odd[revision] = !m.show(c, revision) || odd[revision] }
 	for i := range m.calls {
-		if w := m.calls[i].watch; w != nil {
-			for _, r := range w.responses {
-				for _, e := range r.events {
-					odd[e.revision] = odd[e.revision] || !m.show(e)
+		w := m.calls[i].watch
+		if w == nil {
+			continue
+		}
+		for _, r := range w.responses {
+			for _, e := range r.events {
+				show(e.cell, e.revision)
+				if e.prev != nil && e.prev[value] != untold && e.prev[modified] > 0 {
+					show(cell{Place: e.Place, Value: e.prev[value]}, e.prev[modified])
 				}
 			}
 		}
+		m.covers = append(m.covers, w.covers())
+	}
+	for _, i := range m.oldReads() {
+		m.reading[m.reads(i)] = append(m.reading[m.reads(i)], m.later[i].call)
+	}
+	if len(m.shown) == 0 {
+		return
 	}
 	can := map[cell][]models.Row{}
+	sure := map[int32]models.Row{} // by revision: the update whose answer tells it
 	for row := range models.Row(ops.Len()) {
 		op := ops.Op(row)
-		switch told, tells := m.position(op); {
-		case m.moves(op) == models.NeverMoves:
-		case tells:
-			if m.moves(op) == models.AlwaysMoves {
-				odd[int32(told)] = true
-			}
-		default:
+		moves := m.moves(op)
+		if told, tells := m.position(op); tells && moves == models.AlwaysMoves {
+			sure[int32(told)] = row
+		}
+		if moves != models.NeverMoves {
 			for _, cell := range m.makes(nil, op) {
 				can[cell] = append(can[cell], row)
 			}
@@ -173,34 +186,72 @@ func (m *etcd) believe(ops *models.Columns) {
 	}
 	for revision, cells := range m.shown {
 		rows := slices.DeleteFunc(slices.Clone(can[cells[0]]), func(row models.Row) bool {
-			return slices.ContainsFunc(cells, func(c cell) bool { return !slices.Contains(can[c], row) })
+			told, tells := m.position(ops.Op(row))
+			return tells && told != int64(revision) || slices.ContainsFunc(cells, func(c cell) bool { return !slices.Contains(can[c], row) })
 		})
+		made, known := sure[revision]
 		switch {
-		case odd[revision] || len(rows) == 0:
+		case odd[revision] || len(rows) == 0 || known && !slices.Contains(rows, made):
 			delete(m.shown, revision)
-		case len(rows) == 1:
+		case len(rows) == 1 && !known:
 			m.sure[ops.A[rows[0]]] = revision
 		}
 	}
 }
 
 // show notes what an event shows, and says whether other events do not contradict it.
-func (m *etcd) show(e delivered) bool {
-	for _, other := range m.shown[e.revision] {
-		if other.Place == e.Place {
-			return other == e.cell
+func (m *etcd) show(c cell, revision int32) bool {
+	for _, other := range m.shown[revision] {
+		if other.Place == c.Place {
+			return other == c
 		}
 	}
-	m.shown[e.revision] = append(m.shown[e.revision], e.cell)
+	m.shown[revision] = append(m.shown[revision], c)
 	return true
 }
 
-// seenBy says whether the next revision, whose changes have been made, leaves what watches show.
-func (m *etcd) seenBy(x *now) bool {
-	for _, cell := range m.shown[x.revision()+1] {
+// covering is what a watch has delivered, between two revisions.
+type covering struct {
+	w           *watch
+	first, last int32
+	got         map[[2]int32]bool // revision and key
+}
+
+func (w *watch) covers() covering {
+	c := covering{w: w, last: w.reached, got: map[[2]int32]bool{}}
+	for _, r := range w.responses {
+		for _, e := range r.events {
+			if c.got[[2]int32{e.revision, e.Place}] = true; c.first == 0 || e.revision < c.first {
+				c.first = e.revision
+			}
+		}
+	}
+	return c
+}
+
+// seenBy says whether the next revision, whose changes have been made, leaves what watches and reads of old states show.
+// Where an answer tells its revision, what watches leave out is judged later.
+func (m *etcd) seenBy(x *now, told bool) bool {
+	next := x.revision() + 1
+	for _, cell := range m.shown[next] {
 		e, there := x.get(cell.Place)
-		if e[value] != cell.Value || there && e[modified] != x.revision()+1 {
-			return x.no(ofWatch, cell.Place, 0, x.revision()+1)
+		if e[value] != cell.Value || there && e[modified] != next {
+			return x.no(ofWatch, cell.Place, 0, next)
+		}
+	}
+	for _, call := range m.reading[next] {
+		if c := &m.calls[call]; !x.shows(&c.branches[1][0], &c.answer.results[0]) {
+			return false
+		}
+	}
+	for _, c := range m.covers {
+		if told || next < c.first || next > c.last {
+			continue
+		}
+		for _, key := range x.touched {
+			if m.wants(c.w, key) && !c.got[[2]int32{next, key}] {
+				return x.no(ofWatch, key, 0, next)
+			}
 		}
 	}
 	return true
@@ -212,7 +263,7 @@ func (m *etcd) alone(ops *models.Operations) *models.Operations {
 		return nil
 	}
 	own := *m
-	own.shown, own.sure, own.Offered = nil, nil, models.Traits{}
+	own.shown, own.sure, own.covers, own.reading, own.Offered = nil, nil, nil, nil, models.Traits{}
 	own.Offered = (&own).traits()
 	var rows []models.Row
 	for row := range models.Row(ops.Len()) {
