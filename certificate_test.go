@@ -236,6 +236,9 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if r.FailureKind() == models.BrokenGuarantee {
+					continue // no step shows it
+				}
 				c.add(fmt.Sprintf("%s, %s, seed %d: %s", model.Name, kind, seed, r.Verdict), c.file(h), r)
 			}
 		}

@@ -180,7 +180,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
-	c = c.settle(ctx, d, o)
+	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
 		r.Altered = c.spec.Altered(h)
@@ -204,10 +204,11 @@ type checking struct {
 	h         *jepsen.History
 	spec      models.Spec
 	inferred  bool
-	supposed  bool   // the initial value is taken from the first reads
-	likely    string // the initial value from which it is linearizable, but not from the default
-	byDefault string // supposed: what fails from the default
-	like      string // likely: what is written is seen in another form
+	supposed  bool                           // the initial value is taken from the first reads
+	likely    string                         // the initial value from which it is linearizable, but not from the default
+	byDefault string                         // supposed: what fails from the default
+	like      string                         // likely: what is written is seen in another form
+	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
 	ops       *models.Operations
 	parts     []*models.Operations
 	decisions []decision
@@ -280,6 +281,9 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report
 	}
 	if c.err == nil && r == nil {
 		r = c.shown(ctx, d, o) // a limit stopped the model: it is not asked, or not again
+	}
+	if c.err == nil {
+		c.judge(r)
 	}
 	return r, c.err
 }

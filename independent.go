@@ -63,7 +63,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		})
 		for i, c := range keys {
-			c = c.among(ctx, d, o, others[i])
+			c = c.among(ctx, d, o, others[i]).alone(ctx, d, o)
 			key, err := c.result(ctx, d, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)

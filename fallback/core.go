@@ -52,7 +52,7 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 		}
 	}
 	traits := ops.Model.Traits()
-	if v := traits.Visibility; v != nil {
+	if v := traits.Visibility; v != nil && !Counts(ops.Model) {
 		return m.replaced(v, rows, m.failing(v, rows))
 	}
 	if traits.FindVisibility != nil {
@@ -354,13 +354,14 @@ func (m *minimizer) visible(r *models.Visibility, core []models.Row) []models.Ro
 	return rows
 }
 
-// Counts says whether a model is a register that counts its updates. A sub-history of such
-// a register lacks versions, and fails where the first one is missing. So its core fails
+// Counts says whether a model counts its updates, as some registers do. A sub-history of such
+// a model lacks versions, and fails where the first one is missing. So its core fails
 // at the failing operation as a history of its own, and would not without any other of its
 // operations.
 func Counts(m models.Model) bool {
 	_, counts := models.ShapeOf[models.VersionsShape](m)
-	return counts
+	p := m.Traits().Positions
+	return counts || p != nil && p.Dense
 }
 
 // maxSingles bounds the rows that are each looked at once more.

@@ -35,6 +35,8 @@ const (
 	Diverged     Anomaly = "divergence"
 	GhostUpdate  Anomaly = "ghost-update"
 	Circular     Anomaly = "circular-information-flow"
+	// Of watches, and reads of old states.
+	BrokenGuarantee Anomaly = "broken-guarantee"
 	// Of sums.
 	WrongSum        Anomaly = "wrong-sum"
 	WrongTotal      Anomaly = "wrong-total"
@@ -69,6 +71,7 @@ var anomalies = []struct {
 	{Diverged, "Two answers disagree about what one version is, or what stands at one offset."},
 	{GhostUpdate, "A version counts an update that no operation can have made."},
 	{Circular, "Several updates each rest on the result of another one, so none can have come first."},
+	{BrokenGuarantee, "A watch, or a read of an old state, showed something else than the order of updates did."},
 	{WrongSum, "An answer shows a sum that no choice of the additions gives."},
 	{WrongTotal, "A read shows accounts whose total is not what it always must be."},
 	{NegativeBalance, "An amount fell below zero, or was taken from too little."},

@@ -47,6 +47,8 @@ var promises = map[string][]string{
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
 	"Anomaly":        {"../kinds_test.go TestModelsNameKindsOnlyOfFailures"},
+	"Positions":      {"../internal/types/etcd/etcd_test.go TestPositionsAreThoseOfTheSteps"},
+	"Beyond":         {"../etcd_test.go TestBrokenWatchesAreFound"},
 	"Declared":       {"../func_test.go TestAFunctionThatFailsIsAnError"},
 }
 

@@ -83,6 +83,8 @@ type Traits struct {
 
 	// Positions says where operations stand in the order of updates, if their answers tell it.
 	Positions *Positions
+	// Beyond judges answers that are about the order as a whole.
+	Beyond *Beyond
 
 	// Searching.
 

@@ -221,6 +221,9 @@ func (p *ednPrinter) single(r *Result) []field {
 	if story := r.Story.Sentences; story != nil {
 		m = append(m, field{"story", func() { p.list("[]", len(story), func(i int) { p.string(story[i])() }) }})
 	}
+	if len(r.Broken) > 0 {
+		m = append(m, field{"broken", func() { p.list("[]", len(r.Broken), func(i int) { p.broken(r, i) }) }})
+	}
 	m = append(m, field{"configs", configs}, field{"final-paths", paths})
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
@@ -235,6 +238,12 @@ func (p *ednPrinter) single(r *Result) []field {
 		m = append(m, field{"missing", p.string(r.Missing)})
 	}
 	return p.notes(m, r)
+}
+
+// broken prints a guarantee that an answer breaks.
+func (p *ednPrinter) broken(r *Result, i int) {
+	b := r.Broken[i]
+	p.fields([]field{{"guarantee", p.keyword(b.Guarantee)}, {"index", p.int(int(r.History.Index(r.History.Completion[b.Operation])))}, {"why", p.string(b.Why)}})
 }
 
 func (r *Result) sentence() string {

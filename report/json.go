@@ -30,6 +30,7 @@ type Line struct {
 	Explanation Text           `json:"explanation"`
 	Story       []string       `json:"story,omitempty"`    // what happened in the core, in at most four sentences
 	Kind        models.Anomaly `json:"kind,omitempty"`     // the kind of failure, such as "stale-read"; see docs/failures.md
+	Broken      []LineBroken   `json:"broken,omitempty"`   // guarantees that answers break beside the steps, such as those of watches
 	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
 	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
 	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
@@ -39,6 +40,13 @@ type Line struct {
 	Keys        *int           `json:"keys,omitempty"`     // how many independent keys there are
 	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
 	ToldBy      string         `json:"told-by,omitempty"`  // the source of the model or the initial value
+}
+
+// LineBroken is a broken guarantee in a Line.
+type LineBroken struct {
+	Guarantee string `json:"guarantee"`
+	OpIndex   int64  `json:"op-index"` // the :index of the completion that breaks it
+	Why       string `json:"why"`
 }
 
 // Text is a string that JSON shows as null if it is empty.
@@ -86,6 +94,9 @@ func (r *Result) Line() Line {
 	}
 	if r.History != nil {
 		l.Warnings = append(l.Warnings, r.History.Warnings...)
+	}
+	for _, b := range r.Broken {
+		l.Broken = append(l.Broken, LineBroken{b.Guarantee, r.History.Index(r.History.Completion[b.Operation]), b.Why})
 	}
 	if r.Altered != "" {
 		l.Warnings = append(l.Warnings, r.Altered)

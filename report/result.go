@@ -65,6 +65,10 @@ type Result struct {
 	Hint          string             // what the user may have forgotten, or ""
 	InitHint      *Advice            // the end of Hint that advises an initial value, or nil
 
+	// Broken are guarantees that answers break although every step is possible, such as those of watches. Without them the
+	// history may be linearizable: then Explanation says so.
+	Broken []models.Broken
+
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
 	LikelyInit string

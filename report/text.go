@@ -130,6 +130,11 @@ func (r *Result) writeFailure(p *textPrinter) {
 	for _, sentence := range r.Story.ToRead() {
 		p.paragraph("- " + sentence)
 	}
+	for _, b := range r.Broken {
+		if !strings.Contains(r.Explanation, b.Why) {
+			p.paragraph("- " + text.Line(b.Why))
+		}
+	}
 	if r.Kind != "" {
 		p.paragraph(fmt.Sprintf("kind: %s (%s)", r.Kind.Words(), r.Kind.Page()))
 	}

@@ -65,6 +65,8 @@ func Lacks(r *report.Result) string {
 		return "the history is " + r.Verdict.String()
 	case r.Verdict == jepsen.Invalid && (failing.Core == nil || failing.Prior == nil):
 		return failing.Missing
+	case failing.Kind == models.BrokenGuarantee:
+		return "a guarantee is broken that no step shows"
 	}
 	return ""
 }
@@ -75,7 +77,7 @@ func Lacks(r *report.Result) string {
 // was added. The error says what the result lacks, or is that of the writer or the cause that
 // ended the context.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
-	if r.History == nil || r.Verdict == jepsen.Unknown {
+	if r.History == nil || r.Verdict == jepsen.Unknown || r.FailureKind() == models.BrokenGuarantee {
 		return errors.New("a certificate proves a verdict; found none: " + Lacks(r))
 	}
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}

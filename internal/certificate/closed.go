@@ -82,6 +82,7 @@ func (c *closing) begun(row models.Row) bool { return c.part.Inv[row] < c.fail }
 func (c *closing) close() (added bool) {
 	missing, traits := c.changing, c.part.Model.Traits()
 	switch {
+	case fallback.Counts(c.part.Model): // it lacks an update that it leaves out
 	case traits.Visibility != nil:
 		missing = func() []models.Row { return c.seen(traits.Visibility) }
 	case traits.Droppable != nil:

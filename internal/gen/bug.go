@@ -51,6 +51,18 @@ const (
 	TwoHolders
 	// ForeignRelease: a lock is released by a process that does not hold it.
 	ForeignRelease
+	// EventLost: a watch leaves out an event.
+	EventLost
+	// EventTwice: it delivers one twice.
+	EventTwice
+	// EventsReordered: it delivers one after a later one.
+	EventsReordered
+	// EventsSplit: it delivers the events of one update in two responses.
+	EventsSplit
+	// EarlyBookmark: it says that all events up to a revision have come, and delivers one of them later.
+	EarlyBookmark
+	// WrongResume: it leaves out the first event from the revision on that it asked for.
+	WrongResume
 	// WrongPosition: one read says an earlier position than had been said before it began.
 	WrongPosition
 	// WrongAnswer: one answer is another one of the Values. That is nearly always a
@@ -60,17 +72,23 @@ const (
 
 // longKinds are the names of the kinds, and what each does.
 var longKinds = [...]struct{ Name, about string }{
-	Linearizable:   {"none", "the history is linearizable"},
-	StaleRead:      {"stale-read", "a read sees what a completed change had replaced before"},
-	LostWrite:      {"lost-write", "a change completes and never takes effect"},
-	ImpossibleRead: {"impossible-read", "an answer is a value that is never written"},
-	TornRead:       {"torn-read", "a read sees half of a change"},
-	Duplicate:      {"duplicate", "an element, id, offset, epoch or fence is given out twice"},
-	Reordered:      {"reordered", "an element comes out before one that should have come first"},
-	WrongEmpty:     {"wrong-empty", "a container that holds something says that it is empty"},
-	TwoHolders:     {"two-holders", "a lock is acquired while another process holds it"},
-	ForeignRelease: {"foreign-release", "a lock is released by a process that does not hold it"},
-	WrongPosition:  {"wrong-position", "a read says an earlier position than had been said before it began"},
+	Linearizable:    {"none", "the history is linearizable"},
+	StaleRead:       {"stale-read", "a read sees what a completed change had replaced before"},
+	LostWrite:       {"lost-write", "a change completes and never takes effect"},
+	ImpossibleRead:  {"impossible-read", "an answer is a value that is never written"},
+	TornRead:        {"torn-read", "a read sees half of a change"},
+	Duplicate:       {"duplicate", "an element, id, offset, epoch or fence is given out twice"},
+	Reordered:       {"reordered", "an element comes out before one that should have come first"},
+	WrongEmpty:      {"wrong-empty", "a container that holds something says that it is empty"},
+	TwoHolders:      {"two-holders", "a lock is acquired while another process holds it"},
+	ForeignRelease:  {"foreign-release", "a lock is released by a process that does not hold it"},
+	WrongPosition:   {"wrong-position", "a read says an earlier position than had been said before it began"},
+	EventLost:       {"event-lost", "a watch leaves out an event"},
+	EventTwice:      {"event-twice", "a watch delivers an event twice"},
+	EventsReordered: {"events-reordered", "a watch delivers an event after a later one"},
+	EventsSplit:     {"events-split", "a watch delivers one update in two responses"},
+	EarlyBookmark:   {"early-bookmark", "a watch says too early that all events have come"},
+	WrongResume:     {"wrong-resume", "a watch leaves out its first event"},
 }
 
 func (k LongKind) String() string {

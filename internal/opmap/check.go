@@ -37,7 +37,7 @@ func foreign(keys []string) string {
 	case has(":src", ":dest", ":body"):
 		return "a message that Maelstrom's nodes exchange; the history of the test is the history.edn in its folder in store/"
 	case has(":Request", ":Responses"):
-		return "a watch of etcd's robustness tests, which clew does not check; " + etcdReports
+		return "a watch of etcd's robustness tests; " + etcdReports
 	case has(":ClientId", ":Input", ":Call", ":Return"):
 		return "a Porcupine operation. If it is of etcd's robustness tests, " + etcdReports +
 			"; otherwise write interval records, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md), or give the operations to contrib/porcupine, which takes Porcupine's models"
@@ -49,7 +49,7 @@ func foreign(keys []string) string {
 	return ""
 }
 
-const etcdReports = "its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate"
+const etcdReports = "check its whole report (docs/formats.md#etcd)"
 
 // maxKeysShown bounds the keys of a map in an error about it.
 const maxKeysShown = 5

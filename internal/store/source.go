@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -155,6 +157,12 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 			s.results = &beside
 		}
 		found = append(found, s)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(c.reports)) {
+		found = append(found, report(dir, c.reports[dir], others, source))
+	}
+	if len(c.reports) > 0 {
+		slices.SortStableFunc(found, func(a, b Source) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"clew/internal/home"
 	"clew/internal/types/bank"
 	"clew/internal/types/counter"
+	"clew/internal/types/etcd"
 	"clew/internal/types/idgenerator"
 	"clew/internal/types/javaqueue"
 	"clew/internal/types/kv"
@@ -23,6 +24,7 @@ import (
 var homes = []home.Home{
 	bank.Home,
 	counter.Home,
+	etcd.Home,
 	idgenerator.Home,
 	javaqueue.Home,
 	kv.Home,

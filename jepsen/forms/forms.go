@@ -24,6 +24,7 @@ var table = []*form{
 	&fptlinForm,
 	&limoForm,
 	&intervalsForm,
+	&etcdForm,
 	&testForm,
 }
 

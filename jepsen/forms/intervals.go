@@ -52,17 +52,23 @@ type intervals struct {
 type intervalOp struct {
 	process, f, value, output, key edn.ID
 	line, col                      int32
-	layout                         int32 // -1 if its events are in odd, starting at index at
+	layout                         int32 // inOdd if its events are there, starting at index at, or bare if it has nothing else
 	size                           int32 // of its other values in others
 	at                             int64 // where they begin
 	has                            opmap.Fields
 	crashed, null                  bool // null: its output was null
 }
 
+// Operations without a layout.
+const (
+	inOdd int32 = -1 - iota
+	bare
+)
+
 // readIntervals makes events of the records, in order of time.
 func readIntervals(in *input, text source) error {
 	v, length := in.values, files.Size(text.file)
-	t := &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
+	t := newIntervals(v)
 	j := in.json(settled{text})
 	var rec jsonops.Record
 	for {
@@ -83,9 +89,13 @@ func readIntervals(in *input, text source) error {
 	return t.events(in, t.inTime(in.clockError))
 }
 
+func newIntervals(v *edn.Values) *intervals {
+	return &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
+}
+
 func (t *intervals) add(r *jsonops.Record) {
 	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, crashed: r.Crashed,
-		null: r.NullOutput, line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
+		null: r.NullOutput, line: int32(r.Line), col: int32(r.Col), layout: inOdd, at: int64(len(t.others))}
 	if !r.HasOutput {
 		op.output = r.Value
 	}
@@ -162,8 +172,12 @@ func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []b
 	if op.layout >= 0 {
 		scratch = append(strconv.AppendInt(append(scratch[:0], t.others[op.at:][:op.size]...), time, 10), '\n')
 		e.Lay(t.layouts[op.layout], scratch, in.values)
-	} else if *e = t.odd[op.at]; ends {
-		*e = t.odd[op.at+1]
+	} else if op.layout == inOdd {
+		at := op.at
+		if ends {
+			at++
+		}
+		*e = t.odd[at]
 	}
 	e.Line, e.Col, e.End, e.NullOutput = int(op.line), int(op.col), int64(n), ends && op.null
 	return scratch, in.to.Add(e, number)
@@ -180,8 +194,14 @@ func less(time, slack int64) int64 {
 // isInterval says whether the object that begins a text in JSON is an interval
 // record, as far as the text shows it.
 func isInterval(text []byte) bool {
+	keys := keysOf(text)
+	return !slices.Contains(keys, "type") && (slices.Contains(keys, "call") || slices.Contains(keys, "return"))
+}
+
+// keysOf returns the keys of the object that begins a text in JSON, as far as the text shows them.
+func keysOf(text []byte) (keys []string) {
 	text = text[1:]
-	depth, found := 1, false
+	depth := 1
 	for i := 0; i < len(text) && depth > 0; i++ {
 		switch text[i] {
 		case '{', '[':
@@ -191,16 +211,13 @@ func isInterval(text []byte) bool {
 		case '"':
 			end := min(jsonops.Literal(text, i), len(text))
 			rest := bytes.TrimLeft(text[end:], " \t\r\n")
-			if key := string(text[i:end]); depth == 1 && len(rest) > 0 && rest[0] == ':' {
-				if key == `"type"` {
-					return false
-				}
-				found = found || key == `"call"` || key == `"return"`
+			if depth == 1 && len(rest) > 0 && rest[0] == ':' {
+				keys = append(keys, string(text[i+1:end-1]))
 			}
 			i = end - 1
 		}
 	}
-	return found
+	return keys
 }
 
 // interval takes an event that will be part of a record.

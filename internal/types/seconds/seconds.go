@@ -7,6 +7,7 @@ import (
 	"clew/internal/second"
 	"clew/internal/types/bank"
 	"clew/internal/types/counter"
+	"clew/internal/types/etcd"
 	"clew/internal/types/idgenerator"
 	"clew/internal/types/javaqueue"
 	"clew/internal/types/kv"
@@ -24,6 +25,7 @@ import (
 func init() {
 	second.Register(bank.Second)
 	second.Register(counter.Second)
+	second.Register(etcd.Second)
 	second.Register(idgenerator.Second)
 	second.Register(javaqueue.Second)
 	second.Register(kv.Second)

@@ -168,6 +168,19 @@ func (r *Reader) Next(e *opmap.Event) error {
 	return err
 }
 
+// NextObject returns the text of the next object, which is valid until the next call. It returns io.EOF at the end.
+func (r *Reader) NextObject() ([]byte, error) {
+	if err := r.scan(); err != nil {
+		return nil, err
+	}
+	object, _, err := r.object()
+	if err == nil {
+		err = r.check(object)
+	}
+	r.At += len(object) - 1
+	return object, err
+}
+
 // each reads the next object: with quick, which returns its end or -1, or else as
 // a whole with general.
 func (r *Reader) each(quick func(i int) (end int), general func(object []byte) error) error {
@@ -330,3 +343,6 @@ func (g *generalOp) Read(p []byte) (int, error) {
 	g.rest = g.rest[n:]
 	return n, nil
 }
+
+// Begins returns where the current op begins.
+func (r *Reader) Begins() scan.Place { return r.begins }

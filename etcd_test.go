@@ -1,0 +1,178 @@
+package clew_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/internal/store"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// guarantees says which guarantee a bug of a watch breaks, and gen.Linearizable none.
+var guarantees = map[gen.LongKind]string{gen.Linearizable: "", gen.EventLost: "reliable", gen.EventTwice: "unique", gen.EventsReordered: "ordered",
+	gen.EventsSplit: "atomic", gen.EarlyBookmark: "bookmarkable", gen.WrongResume: "resumable"}
+
+func broken(r *report.Result) string {
+	var names []string
+	for _, b := range r.Broken {
+		names = append(names, b.Guarantee)
+	}
+	return strings.Join(names, ",")
+}
+
+// Every bug of a watch breaks exactly its guarantee, and watches without a bug break none, whatever crashes.
+func TestBrokenWatchesAreFound(t *testing.T) {
+	for kind, want := range guarantees {
+		for seed := range effort.Histories(4, 200) {
+			var text bytes.Buffer
+			o := gen.LongOptions{Model: "etcd", Kind: kind, Operations: 150, Seed: seed, Processes: 2 + int(seed%6), Keys: 2 + int(seed%4), Crashes: float64(seed%4) * 0.02}
+			fail, err := gen.Long(&text, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := clew.Read(&text, "h", jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := clew.Check(context.Background(), h, models.Spec{Name: "etcd"}, clew.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if broken(r) != want || (r.Verdict == jepsen.Valid) != (want == "") || r.FailingIndex() != int64(fail) {
+				t.Errorf("%v, seed %d: %v at %d, %s broken: %s; expected %q at %d", kind, seed, r.Verdict, r.FailingIndex(), broken(r), r.Explanation, want, fail)
+			}
+		}
+	}
+}
+
+// A read of an old state is compared with what was there.
+func TestReadsOfOldStatesAreJudged(t *testing.T) {
+	for value, want := range map[int]string{1: "", 2: "old-state"} {
+		text := `{:process 0, :type :invoke, :f :put, :value {:key "a", :value 1}}
+{:process 0, :type :ok, :f :put, :value {:revision 2}}
+{:process 0, :type :invoke, :f :put, :value {:key "a", :value 2}}
+{:process 0, :type :ok, :f :put, :value {:revision 3}}
+{:process 0, :type :invoke, :f :range, :value {:key "a", :revision 2}}
+{:process 0, :type :ok, :f :range, :value {:revision 3, :kvs [{:key "a", :value ` + fmt.Sprint(value) + `, :mod-revision 2, :version 1}], :count 1}}
+`
+		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{}, clew.Options{})
+		if err != nil || broken(r) != want {
+			t.Errorf("%d: %s, %v; expected %q", value, broken(r), err, want)
+		}
+	}
+}
+
+// checkReport returns what Check says about the report in a folder.
+func checkReport(t *testing.T, dir string) (*report.Result, error) {
+	t.Helper()
+	found, err := store.Find(context.Background(), dir, store.Options{})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %d histories, %v", dir, len(found), err)
+	}
+	h, err := found[0].Read(context.Background(), jepsen.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return clew.Check(context.Background(), h, models.Spec{}, clew.Options{})
+}
+
+// Reports of etcd's robustness tests have the verdicts that others have for them.
+func TestReportsOfEtcd(t *testing.T) {
+	root := os.Getenv("CLEW_HISTORIES")
+	if root == "" {
+		t.Skip("CLEW_HISTORIES is not set")
+	}
+	table, err := os.ReadFile(filepath.Join(root, "etcd-reports", "expected.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(table)), "\n") {
+		if i == 0 {
+			continue
+		}
+		want := strings.Split(line, "\t")
+		r, err := checkReport(t, filepath.Join(root, "etcd-reports", want[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid := want[1] == "true" && want[2] == ""
+		if (r.Verdict == jepsen.Valid) != valid || want[1] == "true" && broken(r) != want[2] || (want[1] == "true") != (r.Verdict == jepsen.Valid || r.Kind == models.BrokenGuarantee) {
+			t.Errorf("%s: %v, %q broken: %s; expected %v", want[0], r.Verdict, broken(r), r.Explanation, want)
+		}
+	}
+}
+
+// aReport has a put of one client, and a read and a watch of others.
+var aReport = map[string]string{
+	"client-1/operations.json": `{"ClientId": 1, "Input": {"Type": "txn", "Txn": {"OperationsOnSuccess": [{"Type": "put-operation", "Put": {"Key": "a", "Value": {"Hash": 7}}}]}}, "Call": 1,
+ "Output": {"Txn": {"Results": [{}]}, "Revision": 2}, "Return": 2}
+{"clientid": 1, "input": {"type": "defragment"}, "call": 3, "output": {"error": "lost"}, "return": 99}
+`,
+	"client-2/operations.json": `{"ClientId": 2, "Input": {"Type": "range", "Range": {"Start": "a"}}, "Call": 3,
+ "Output": {"Range": {"KVs": [{"Key": "a", "Value": {"Hash": 7}, "ModRevision": 2, "Version": 1}], "Count": 1}, "Revision": 2}, "Return": 4}
+{"ClientId": 2, "Input": {"Type": "txn", "Txn": {"OperationsOnSuccess": [{"Type": "delete-operation", "Delete": {"Key": "a"}}]}}, "Call": 5, "Output": {"Persisted": true, "PersistedRevision": 3}, "Return": 9}`,
+	"client-30/watch.json": `{"Request": {"Key": "a", "Revision": 2}, "Responses": [{"Events": [{"Type": "put-operation", "Key": "a", "Value": {"Hash": 7}, "Revision": 2, "IsCreate": true},
+ {"Type": "delete-operation", "Key": "a", "Revision": 3}], "Revision": 3, "Time": 5}]}`,
+	"traffic.json": `{"expectuniquerevision":true}`,
+	"server-a/x":   "",
+}
+
+// Damaged reports are errors that say where.
+func TestDamagedReports(t *testing.T) {
+	for _, x := range []struct {
+		name           string
+		file, from, to string
+		want           string
+	}{
+		{"whole", "", "", "", ""},
+		{"cut short", "client-1/operations.json", `"return": 99}`, "", "client-1/operations.json:4:1: expected } to close { opened at 3:1, found end of input"},
+		{"with another type", "client-2/operations.json", `"range"`, `"rang"`, `client-2/operations.json:1:1: expected a request of type range`},
+		{"with a result too few", "client-1/operations.json", `[{}]`, `[]`, `client-1/operations.json:1:1: expected a result for each operation`},
+		{"with a word for a number", "client-2/operations.json", `"Call": 3`, `"Call": "3"`, "client-2/operations.json:1:1: expected an operation or a watch"},
+		{"with an event of no kind", "client-30/watch.json", `delete-operation`, `x`, "expected :type :put or :delete"},
+		{"with a client that has no file", "client-4/notes.txt", "", "", "client-4 has no operations.json and no watch.json"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := map[string]string{x.file: ""}
+			for name, text := range aReport {
+				files[name] = text
+			}
+			if x.from != "" {
+				files[x.file] = strings.Replace(files[x.file], x.from, x.to, 1)
+			}
+			for name, text := range files {
+				if name == "" {
+					continue
+				}
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := checkReport(t, dir)
+			switch {
+			case x.want == "" && (err != nil || r.Verdict != jepsen.Valid || r.Model != "etcd" || r.History.Operations() != 5):
+				t.Errorf("%v, %v", r, err)
+			case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
+				t.Errorf("%v; expected %q", err, x.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,241 @@
+package etcd
+
+import (
+	"slices"
+
+	"clew/models"
+)
+
+// A lease and the compact revision have a place in Visibility, too. Those of keys are their numbers.
+const compactPlace int32 = -1
+
+func leasePlace(lease int32) int32 { return -2 - lease }
+
+// exists is the value of a lease that is there, and absent of one that is not.
+const exists int32 = 1
+
+func at(s models.State) (int64, bool) { return int64(s[atRevision]), true }
+
+// position is Positions.Of. Reads of old states say nothing about when they happened.
+func (m *etcd) position(op models.Op) (int64, bool) {
+	told := m.calls[op.A].answer.revision
+	if sure, known := m.sure[op.A]; known {
+		told = sure
+	}
+	return int64(told), told != untold && op.Kind != old && op.Kind != watching
+}
+
+// moves is Positions.Moves.
+func (m *etcd) moves(op models.Op) models.Moving {
+	c := &m.calls[op.A]
+	switch {
+	case c.answer.refused != notRefused:
+		return models.NeverMoves
+	case op.Kind == revoke:
+		return models.MayMove
+	case op.Kind != transaction:
+		return models.NeverMoves
+	}
+	all := models.NeverMoves
+	for i, branch := range c.mayTake() {
+		one := c.moving(int(branch))
+		if i > 0 && one != all {
+			return models.MayMove
+		}
+		all = one
+	}
+	return all
+}
+
+// mayTake returns the branches that a transaction may have taken.
+func (c *call) mayTake() []int32 {
+	switch {
+	case c.answer.branch != untold:
+		return []int32{c.answer.branch}
+	case len(c.tests) == 0:
+		return []int32{1}
+	}
+	return []int32{0, 1}
+}
+
+// moving says whether a branch is an update.
+func (c *call) moving(branch int) models.Moving {
+	all := models.NeverMoves
+	for i, a := range c.branches[branch] {
+		r := c.answer.of(i)
+		switch {
+		case a.do == gets, a.do == deletes && r != nil && r.deleted == 0:
+		case a.do == puts && a.lease == 0, a.do == deletes && r != nil && r.deleted > 0:
+			return models.AlwaysMoves
+		default:
+			all = models.MayMove
+		}
+	}
+	return all
+}
+
+// clues is Positions.Clues.
+func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
+	c := &m.calls[op.A]
+	own := c.answer.revision // what it has left itself is not a clue about another update
+	for _, r := range c.answer.results {
+		for _, x := range r.found {
+			if e := x.is; e[modified] > 0 && e[value] != untold && (e[modified] != own || m.moves(op) == models.NeverMoves) && !m.keysOnly(c) {
+				dst = append(dst, models.Clue{Position: int64(e[modified]), Cell: models.Cell{Place: x.key, Value: e[value]}, Count: int64(max(e[version], 0))})
+			}
+		}
+	}
+	return dst
+}
+
+// keysOnly says whether some range leaves the values out.
+func (m *etcd) keysOnly(c *call) bool {
+	return slices.ContainsFunc(slices.Concat(c.branches[0], c.branches[1]), func(a action) bool { return a.keysOnly })
+}
+
+// makes is Visibility.Makes: what an operation may leave.
+func (m *etcd) makes(dst []models.Cell, op models.Op) []models.Cell {
+	c := &m.calls[op.A]
+	switch {
+	case c.answer.refused != notRefused:
+		return dst
+	case op.Kind == grant:
+		return append(dst, models.Cell{Place: leasePlace(c.lease), Value: exists})
+	case op.Kind == compact:
+		return append(dst, models.Cell{Place: compactPlace, Value: c.revision})
+	case op.Kind == revoke:
+		dst = append(dst, models.Cell{Place: leasePlace(c.lease), Value: absent})
+		for _, key := range m.leased[c.lease] {
+			dst = append(dst, models.Cell{Place: key, Value: absent})
+		}
+		return dst
+	case op.Kind != transaction:
+		return dst
+	}
+	for _, branch := range c.mayTake() {
+		for i, a := range c.branches[branch] {
+			switch r := c.answer.of(i); {
+			case a.do == puts:
+				dst = left(dst, models.Cell{Place: a.key, Value: a.value})
+			case a.do == deletes && (r == nil || r.deleted != 0):
+				for key := a.lo; key < a.hi; key++ {
+					dst = left(dst, models.Cell{Place: key, Value: absent})
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// left adds a cell unless it is there.
+func left(dst []models.Cell, cell models.Cell) []models.Cell {
+	if slices.Contains(dst, cell) {
+		return dst
+	}
+	return append(dst, cell)
+}
+
+// sees is Visibility.Sees: what an answer shows.
+func (m *etcd) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
+	c := &m.calls[op.A]
+	switch branches := c.mayTake(); {
+	case op.Kind != transaction || len(branches) > 1:
+		return dst, false
+	default:
+		dst = c.tested(dst, branches[0])
+		var own []int32 // the keys that it has put before
+		for i, a := range c.branches[branches[0]] {
+			switch r := c.answer.of(i); {
+			case a.do == puts && a.lease != 0:
+				dst = append(dst, models.Cell{Place: leasePlace(a.lease), Value: exists})
+				fallthrough
+			case a.do == puts:
+				own = append(own, a.key)
+			case r != nil:
+				dst = a.seen(dst, r, own)
+			}
+		}
+	}
+	return dst, false
+}
+
+// tested adds what the conditions of a transaction show if all of them hold, or if there is one that does not.
+func (c *call) tested(dst []models.Cell, branch int32) []models.Cell {
+	for _, t := range c.tests {
+		switch {
+		case branch == 1 && t.field == value:
+			dst = append(dst, models.Cell{Place: t.key, Value: t.want})
+		case branch == 1 && t.want == 0:
+			dst = append(dst, models.Cell{Place: t.key, Value: absent})
+		}
+	}
+	return dst
+}
+
+// seen adds what the result of an action shows, besides what the transaction has put itself.
+func (a *action) seen(dst []models.Cell, r *result, own []int32) []models.Cell {
+	next := 0
+	for key := a.lo; key < a.hi; key++ {
+		cell, known := models.Cell{Place: key, Value: absent}, r.count == 0 || r.finds && !a.countOnly || a.do == deletes && r.deleted == 0
+		if r.finds && next < len(r.found) && r.found[next].key == key {
+			cell.Value, known = r.found[next].is[value], r.found[next].is[value] != untold && !a.keysOnly
+			next++
+		} else if a.limit > 0 && next == int(a.limit) {
+			break
+		}
+		if known && !slices.Contains(own, key) {
+			dst = append(dst, cell)
+		}
+	}
+	return dst
+}
+
+// anomaly is Traits.Anomaly: a value that no put has left by then, or a revision that is below, or not above, one that
+// had been told before.
+func (m *etcd) anomaly(ops *models.Operations, row models.Row) models.Anomaly {
+	if ops.Res[row] == models.Open {
+		return ""
+	}
+	seen, _ := m.sees(nil, ops.Op(row))
+	for _, cell := range seen {
+		if cell.Place < 0 || cell.Value == absent {
+			continue
+		}
+		kind := models.NeverWritten
+		for i := range models.Row(ops.Len()) {
+			switch {
+			case !slices.Contains(m.makes(nil, ops.Op(i)), cell):
+			case ops.Inv[i] < ops.Res[row]:
+				kind = ""
+			case kind != "":
+				kind = models.FutureRead
+			}
+		}
+		if kind != "" {
+			return kind
+		}
+	}
+	return m.backwards(ops, row)
+}
+
+// backwards returns the kind of a revision that cannot come after those that had been told before.
+func (m *etcd) backwards(ops *models.Operations, row models.Row) models.Anomaly {
+	own, told := m.position(ops.Op(row))
+	if !told {
+		return ""
+	}
+	updates := m.moves(ops.Op(row)) == models.AlwaysMoves
+	for i := range models.Row(ops.Len()) {
+		p, told := m.position(ops.Op(i))
+		switch before := ops.Res[i] < ops.Inv[row]; {
+		case i == row || !told || ops.Inv[i] > ops.Res[row]:
+		case p == own && updates && m.moves(ops.Op(i)) == models.AlwaysMoves:
+			return models.ReusedID
+		case before && p > own && updates:
+			return models.NotMonotonic
+		case before && p > own:
+			return models.StaleRead
+		}
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package etcd
+
+import (
+	"slices"
+
+	"clew/jepsen"
+	"clew/models"
+)
+
+// timeline is what an order of the operations has put and deleted, in order of the revisions.
+type timeline struct {
+	events    []happened
+	last      int32         // revision
+	compacted int32         // the compact revision at the end
+	wrong     map[int]wrong // by place among what is judged later: why a read of an old state is not right
+}
+
+type happened struct {
+	event
+	by jepsen.Operation
+}
+
+// replay returns the timeline of an order, and judges reads of old states on the way.
+func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
+	t := &timeline{wrong: map[int]wrong{}}
+	var by jepsen.Operation
+	x := now{s: slices.Clone(m.Initial), own: true, event: func(e event) { t.events = append(t.events, happened{e, by}) }}
+	reads := m.oldReads()
+	for next := 0; ; next++ {
+		for len(reads) > 0 && m.reads(reads[0]) <= x.revision() {
+			if c := &m.calls[m.later[reads[0]].call]; m.reads(reads[0]) == x.revision() && !x.shows(&c.branches[1][0], &c.answer.results[0]) {
+				t.wrong[reads[0]] = x.wrong
+			}
+			reads = reads[1:]
+		}
+		if next == len(order) {
+			break
+		}
+		by = ops.Of[order[next]]
+		m.apply(&x, &m.calls[ops.A[order[next]]])
+	}
+	t.last, t.compacted = x.revision(), x.compacted()
+	return t
+}
+
+// reads returns the revision that a read of an old state shows.
+func (m *etcd) reads(i int) int32 {
+	c := &m.calls[m.later[i].call]
+	if c.pinned {
+		return c.revision
+	}
+	return c.answer.revision
+}
+
+// oldReads returns the reads of old states whose results are told, by revision.
+func (m *etcd) oldReads() (list []int) {
+	for i, l := range m.later {
+		if c := &m.calls[l.call]; c.kind == old && c.answer.refused == notRefused && len(c.answer.results) == 1 {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(i, j int) int { return int(m.reads(i)) - int(m.reads(j)) })
+	return list
+}
+
+// at returns the event of a key and a revision.
+func (t *timeline) at(revision, key int32) (happened, bool) {
+	i, _ := slices.BinarySearchFunc(t.events, revision, func(e happened, r int32) int { return int(e.revision) - int(r) })
+	for ; i < len(t.events) && t.events[i].revision == revision; i++ {
+		if t.events[i].key == key {
+			return t.events[i], true
+		}
+	}
+	return happened{}, false
+}
+
+// between returns the events from a revision on, up to and with another one.
+func (t *timeline) between(from, to int32) []happened {
+	place := func(r int32) int {
+		i, _ := slices.BinarySearchFunc(t.events, r, func(e happened, r int32) int { return int(e.revision) - int(r) })
+		return i
+	}
+	return t.events[place(from):max(place(from), place(to+1))]
+}
