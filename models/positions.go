@@ -15,6 +15,8 @@ type Positions struct {
 	Of func(op Op) (position int64, told bool)
 	// Moves says whether op is an update.
 	Moves func(op Op) Moving
+	// Aside, unless it is nil, says whether op changes the state although it never moves it, such as a grant of a lease.
+	Aside func(op Op) bool
 	// At returns the position of a state, or false if the first operation that says one decides it.
 	At func(s State) (position int64, known bool)
 	// Makes and Sees, unless they are nil, are as in Visibility. An operation that crashed may leave some of the cells

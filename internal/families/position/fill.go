@@ -27,7 +27,8 @@ type matching struct {
 	sparse  []gap // in sparse positions: what was filled in, in no order
 	taken   map[int64]bool
 	clues   []models.Clue
-	full    int32 // the last return of the updates that leave no gap where there should be one
+	beside  map[models.Cell]bool // what operations beside the order of updates may leave
+	full    int32                // the last return of the updates that leave no gap where there should be one
 }
 
 // place is what is known about a place of the state, while positions ascend.
@@ -39,6 +40,7 @@ type place struct {
 	sure   int64      // when it was last certain, whichever updates fill the gaps
 	was    int32      // the value then
 	by     models.Row // what showed that
+	vague  bool       // since then an operation that was told may have left another value
 	shown  int64      // the last position at which an operation showed the place or left another value there
 	count  []int64    // the positions of the updates in a row, if clues count them
 	done   int64      // up to where they have been counted
@@ -50,14 +52,15 @@ type job struct {
 	from, latest int64 // latest is 0 if there is none
 }
 
-// fillGaps fills the gaps. It returns a reason if it does not find out how, or a violation.
-func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found bool) {
+// fillGaps fills the gaps as far as it finds out how: the replay searches for the others. It returns a violation if there
+// is one.
+func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
-		return nil, r, false
+		return r, false
 	}
-	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}}
+	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	if s.p.Sees == nil {
-		return nil, r, false // the replay searches
+		return r, false // the replay searches
 	}
 	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
@@ -87,28 +90,28 @@ func (s *sweep) fillGaps() (reason *fastpath.Finding, r fastpath.Result, found b
 			m.bySeen[m.cells[0]].add(int32(k))
 		}
 	}
-	if why, reason := m.named(); why != nil || reason != nil {
-		return reason, s.wrongOrNone(why), why != nil
+	for _, row := range s.side {
+		m.cells = s.p.Makes(m.cells[:0], s.in.Op(row))
+		for _, c := range m.cells {
+			m.beside[c] = true
+		}
 	}
-	if why, reason := m.needed(); why != nil || reason != nil {
-		r := s.wrongOrNone(why)
+	why := m.named()
+	if why == nil {
+		why = m.needed()
+	}
+	if why != nil {
+		r = s.wrong(why)
 		r.End = max(r.End, m.full)
-		return reason, r, why != nil
+		return r, true
 	}
 	if s.p.Dense {
 		m.fillRest()
-		return nil, r, false
+		return r, false
 	}
 	s.gaps = m.sparse
 	slices.SortFunc(s.gaps, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
-	return nil, r, false
-}
-
-func (s *sweep) wrongOrNone(why *fastpath.Finding) (r fastpath.Result) {
-	if why != nil {
-		r = s.wrong(why)
-	}
-	return r
+	return r, false
 }
 
 // assign fills a gap.
@@ -140,9 +143,9 @@ func (m *matching) from(at int64) int32 {
 }
 
 // named fills the gaps that answers name together with what they left.
-func (m *matching) named() (why, reason *fastpath.Finding) {
+func (m *matching) named() (why *fastpath.Finding) {
 	if m.p.Clues == nil {
-		return nil, nil
+		return nil
 	}
 	for _, row := range m.rows {
 		m.clues = m.p.Clues(m.clues[:0], m.in.Op(row))
@@ -152,35 +155,28 @@ func (m *matching) named() (why, reason *fastpath.Finding) {
 			if int(g) == len(m.gaps) || m.gaps[g].at != c.Position || c.Position > m.at[row] {
 				continue
 			}
-			if by := m.gaps[g].by; by >= 0 {
-				if m.cells = m.p.Makes(m.cells[:0], m.in.Op(m.fill[by].row)); !slices.Contains(m.cells, c.Cell) {
-					return nil, Unclear.Of(row, m.fill[by].row)
-				}
+			if m.gaps[g].by >= 0 {
 				continue
 			}
 			for k := range m.unused(m.byCell[c.Cell], c.Position) {
 				m.assign(g, k)
 				break
 			}
-			switch {
-			case m.gaps[g].by >= 0:
-			case m.some(m.byCell[c.Cell], c.Position, c.Position):
-				return nil, Unplaced.Of(row)
-			default:
-				return Unmade.Of(row, models.Row(fastpath.Missing)), nil
+			if m.gaps[g].by < 0 && !m.some(m.byCell[c.Cell], c.Position, c.Position) {
+				return Unmade.Of(row, models.Row(fastpath.Missing))
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // needed fills the gaps that lemma 4 needs, while positions ascend.
-func (m *matching) needed() (why, reason *fastpath.Finding) {
+func (m *matching) needed() (why *fastpath.Finding) {
 	g := 0
 	for _, b := range m.blocks {
 		for ; g < len(m.gaps) && m.gaps[g].at <= b.at; g++ {
 			if by := m.gaps[g].by; by >= 0 {
-				m.leaves(m.fill[by].row, m.gaps[g].at, false)
+				m.leaves(m.fill[by].row, m.gaps[g].at)
 			}
 		}
 		for k := b.from; k < b.to; k++ {
@@ -190,11 +186,11 @@ func (m *matching) needed() (why, reason *fastpath.Finding) {
 			} else if row == b.update {
 				row = m.rows[b.from]
 			}
-			if why, reason = m.shows(row, b.at); why != nil || reason != nil {
-				return why, reason
+			if why := m.shows(row, b.at); why != nil {
+				return why
 			}
-			if row == b.update {
-				m.leaves(row, b.at, m.moves[row] == models.AlwaysMoves)
+			if m.mutates(row) {
+				m.leaves(row, b.at)
 			}
 		}
 	}
@@ -203,21 +199,31 @@ func (m *matching) needed() (why, reason *fastpath.Finding) {
 			m.spans = append(m.spans, span{models.Cell{Place: p.number, Value: p.value}, p.known, max(p.shown, p.at), math.MaxInt64})
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// numberOf numbers places, which may be negative, from 0 on.
+func (m *matching) numberOf(place int32) int32 {
+	if place < 0 {
+		return m.places.Of(-2*place - 1)
+	}
+	return m.places.Of(2 * place)
 }
 
 // place returns what is known about a place.
 func (m *matching) place(number int32) *place {
-	n := m.places.Of(number)
+	n := m.numberOf(number)
 	for int(n) >= len(m.now) {
 		m.now = append(m.now, place{number: number, at: none, sure: none, by: models.Row(fastpath.Initial), shown: none, done: none})
 	}
 	return &m.now[n]
 }
 
-// leaves notes what an update leaves.
-func (m *matching) leaves(row models.Row, at int64, certain bool) {
+// leaves notes what an operation leaves.
+func (m *matching) leaves(row models.Row, at int64) {
 	m.cells = m.p.Makes(m.cells[:0], m.in.Op(row))
+	told := m.in.Res[row] != models.Open
+	certain := told && m.moves[row] == models.AlwaysMoves
 	for _, c := range m.cells {
 		p := m.place(c.Place)
 		gone := m.counts && m.p.None != nil && m.p.None(c)
@@ -228,7 +234,7 @@ func (m *matching) leaves(row models.Row, at int64, certain bool) {
 			p.shown = at
 		}
 		p.value, p.known, p.at = c.Value, true, at
-		if certain {
+		if p.vague = p.vague && !certain || told && !certain; certain {
 			p.sure, p.was, p.by = at, c.Value, row
 		}
 		switch {
@@ -241,11 +247,11 @@ func (m *matching) leaves(row models.Row, at int64, certain bool) {
 }
 
 // shows compares what an operation shows of places with what is known about them, and fills the gaps that this needs.
-func (m *matching) shows(row models.Row, at int64) (why, reason *fastpath.Finding) {
+func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 	cells, all := m.p.Sees(m.cells[:0], m.in.Op(row))
 	m.cells = cells
 	if all {
-		return nil, nil
+		return nil
 	}
 	for _, c := range slices.Clone(cells) {
 		p := m.place(c.Place)
@@ -253,20 +259,21 @@ func (m *matching) shows(row models.Row, at int64) (why, reason *fastpath.Findin
 			p.value, p.known = c.Value, true
 		}
 		if !p.known || p.value != c.Value {
-			if why, reason = m.need(row, c, p, at); why != nil || reason != nil {
-				return why, reason
+			if why := m.need(row, c, p, at); why != nil {
+				return why
 			}
+			p.value, p.known = c.Value, true // by whatever
 		}
 		if m.p.Dense && !m.counts {
 			m.pause(c, p, row, at)
 		}
-		p.sure, p.was, p.by = at, c.Value, row
+		p.sure, p.was, p.by, p.vague = at, c.Value, row, false
 		p.shown = at
 	}
 	if m.counts {
-		return nil, m.count(row)
+		m.count(row)
 	}
-	return nil, nil
+	return nil
 }
 
 // answer says whether something is so.
@@ -311,9 +318,12 @@ func (m *matching) pause(c models.Cell, p *place, row models.Row, at int64) {
 }
 
 // need finds what left a cell that an operation shows at a position.
-func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why, reason *fastpath.Finding) {
-	if p.sure != none && p.was == c.Value || p.sure == none && m.initially(row, c) != no {
-		return nil, Unplaced.Of(row) // what filled a gap since then is in the way
+func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why *fastpath.Finding) {
+	if m.beside[c] {
+		return nil // the replay will tell
+	}
+	if p.vague || p.sure != none && p.was == c.Value || p.sure == none && m.initially(row, c) != no {
+		return nil // what filled a gap since then is in the way, or may not have happened
 	}
 	latest := at
 	if m.moves[row] != models.NeverMoves {
@@ -325,10 +335,12 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 	made := m.fillOne(c.Place, list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
 	if made != none {
 		p.value, p.known, p.at = c.Value, true, made
-		if m.counts {
+		if m.counts && m.p.None != nil && m.p.None(c) {
+			p.count, p.done = p.count[:0], made
+		} else if m.counts {
 			p.count = append(p.count, made)
 		}
-		return nil, nil
+		return nil
 	}
 	if _, based := m.p.At(m.model.Init()); m.p.Dense && !based && p.sure == none && m.end(list, 0) > 0 {
 		// It may have been before the first position.
@@ -337,23 +349,26 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why,
 			f.used = true
 			m.before = append(m.before, f.row)
 			p.value, p.known = c.Value, true
-			return nil, nil
+			return nil
 		}
-		return nil, Unplaced.Of(row)
+		return nil
 	}
 	g := m.from(p.sure + 1)
 	if noGap := m.p.Dense && p.sure != none && (int(g) == len(m.gaps) || m.gaps[g].at > latest); any && !noGap {
-		return nil, Unplaced.Of(row)
+		return nil
 	}
 	if any {
 		k, _ := slices.BinarySearchFunc(m.blocks, p.sure+1, func(b block, at int64) int { return cmp.Compare(b.at, at) })
 		for ; k < len(m.blocks) && m.blocks[k].at <= latest; k++ {
+			if m.unsure(m.blocks[k]) {
+				return nil
+			}
 			if b := m.blocks[k]; b.update >= 0 {
 				m.full = max(m.full, m.in.Res[b.update])
 			}
 		}
 	}
-	return Unmade.Of(row, p.by), nil
+	return Unmade.Of(row, p.by)
 }
 
 // depends says whether an update depends on what is there.
@@ -452,7 +467,7 @@ func (m *matching) move(g int32) bool {
 const maxTried = 64
 
 // count compares the updates in a row with what an operation says of their number.
-func (m *matching) count(row models.Row) (reason *fastpath.Finding) {
+func (m *matching) count(row models.Row) {
 	m.clues = m.p.Clues(m.clues[:0], m.in.Op(row))
 	for _, c := range m.clues {
 		if c.Count == 0 {
@@ -463,17 +478,16 @@ func (m *matching) count(row models.Row) (reason *fastpath.Finding) {
 		for ; int64(n) < c.Count; n++ {
 			made := m.another(c.Cell.Place, max(p.done, none), c.Position-1)
 			if made == none {
-				return Unplaced.Of(row)
+				break
 			}
 			k, _ := slices.BinarySearch(p.count, made)
 			p.count = slices.Insert(p.count, k, made)
 		}
-		if int64(n) > c.Count && !m.removed(c, p, n) {
-			return Unplaced.Of(row)
+		if int64(n) > c.Count {
+			m.removed(c, p, n)
 		}
 		p.done = max(p.done, c.Position)
 	}
-	return nil
 }
 
 // another fills a gap between two positions with any update of a place that leaves a value there.
@@ -487,13 +501,11 @@ func (m *matching) leavesNone(row models.Row, number int32) bool {
 }
 
 // removed fills a gap with an update that took the value of a place away, so that fewer updates have been in a row.
-func (m *matching) removed(c models.Clue, p *place, n int) bool {
+func (m *matching) removed(c models.Clue, p *place, n int) {
 	begin := n - int(c.Count) // in p.count: the first of them
 	after, latest := p.count[begin-1], p.count[begin]-1
 	made := m.fillOne(c.Cell.Place, m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
-	if made == none {
-		return false
+	if made != none {
+		p.count = slices.Clone(p.count[begin:])
 	}
-	p.count = slices.Clone(p.count[begin:])
-	return true
 }

@@ -58,7 +58,7 @@ func decide(ctx context.Context, c *models.Columns, shape models.PositionShape, 
 	if t.untold >= 0 {
 		return fastpath.Undecided(Untold.Of(t.untold))
 	}
-	a := fastpath.Algorithm{Evidence: evidence, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
+	a := fastpath.Algorithm{Evidence: t.evidence, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
 		s := sweep{in: in, table: t}
 		return s.decide(witness)
 	}}
@@ -67,18 +67,19 @@ func decide(ctx context.Context, c *models.Columns, shape models.PositionShape, 
 
 // table holds what the operations say, by row.
 type table struct {
-	model  models.Model
-	p      *models.Positions
-	at     []int64 // the position, or none
-	moves  []models.Moving
-	untold models.Row // an update that returned without a position, or -1
+	model   models.Model
+	p       *models.Positions
+	at      []int64 // the position, or none
+	moves   []models.Moving
+	changes []bool     // whether an operation that never moves the state can change it
+	untold  models.Row // an update that returned without a position, or -1
 }
 
 // none stands for no position.
 const none int64 = -1
 
 func newTable(in fastpath.Input, m models.Model) *table {
-	t := &table{model: m, p: m.Traits().Positions, at: make([]int64, in.Len()), moves: make([]models.Moving, in.Len()), untold: -1}
+	t := &table{model: m, p: m.Traits().Positions, at: make([]int64, in.Len()), moves: make([]models.Moving, in.Len()), changes: make([]bool, in.Len()), untold: -1}
 	for i := range t.at {
 		op := in.Op(int32(i))
 		at, told := t.p.Of(op)
@@ -86,6 +87,7 @@ func newTable(in fastpath.Input, m models.Model) *table {
 			at = none
 		}
 		t.at[i], t.moves[i] = at, t.p.Moves(op)
+		t.changes[i] = t.moves[i] == models.NeverMoves && t.p.Aside != nil && t.p.Aside(op)
 		if !told && t.moves[i] != models.NeverMoves && in.Res[i] != models.Open {
 			t.untold = int32(i)
 		}
@@ -105,6 +107,7 @@ type sweep struct {
 	gaps   []gap
 	fill   []filler // by invocation, so that lo ascends
 	before []int32  // updates before the first position, if it may be any
+	side   []int32  // operations that say no position, or never returned, and change the state without moving it
 }
 
 // block is the operations of one position.
@@ -135,15 +138,14 @@ func (s *sweep) decide(witness bool) fastpath.Result {
 	if r, found := s.group(); found {
 		return r
 	}
+	s.settle()
 	if s.p.Dense {
 		if r, found := s.findGaps(); found {
 			return r
 		}
 	}
-	if reason, r, found := s.fillGaps(); found {
+	if r, found := s.fillGaps(); found {
 		return r
-	} else if reason != nil {
-		return fastpath.Result{Reason: reason}
 	}
 	return s.replay(witness)
 }
@@ -174,7 +176,9 @@ func (s *sweep) time() (r fastpath.Result, found bool) {
 			if at := s.at[row]; at > top {
 				top, by = at, row
 			} else if at == none {
-				s.floats = append(s.floats, row)
+				if s.floats = append(s.floats, row); s.mutates(row) {
+					s.side = append(s.side, row)
+				}
 			}
 			continue
 		}
@@ -186,7 +190,11 @@ func (s *sweep) time() (r fastpath.Result, found bool) {
 		if at != none && !open && (at < top || at == top && s.moves[next] == models.AlwaysMoves) && (late < 0 || in.Res[next] < in.Res[late]) {
 			late, early = next, by
 		}
-		if open && s.moves[next] != models.NeverMoves {
+		switch {
+		case !open:
+		case s.moves[next] == models.NeverMoves && s.mutates(next):
+			s.side = append(s.side, next)
+		case s.moves[next] != models.NeverMoves:
 			s.fill = append(s.fill, filler{row: next, at: at})
 		}
 		next++
@@ -195,6 +203,11 @@ func (s *sweep) time() (r fastpath.Result, found bool) {
 		return r, false
 	}
 	return s.wrong(Backwards.Of(late, early)), true
+}
+
+// mutates says whether an operation can change the state.
+func (s *sweep) mutates(row models.Row) bool {
+	return s.moves[row] != models.NeverMoves || s.changes[row]
 }
 
 // sort puts the operations that say a position into its order.
@@ -261,6 +274,26 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 	}
 	return r, false
 }
+
+// settle finds out which operations that may be updates are not: the update of that position left something else.
+func (s *sweep) settle() {
+	if s.p.Clues == nil || s.p.Makes == nil || !slices.ContainsFunc(s.blocks, s.unsure) {
+		return
+	}
+	var clues []models.Clue
+	for _, row := range s.rows {
+		clues = s.p.Clues(clues[:0], s.in.Op(row))
+		for _, c := range clues {
+			k, found := slices.BinarySearchFunc(s.blocks, c.Position, func(b block, at int64) int { return cmp.Compare(b.at, at) })
+			if found && s.unsure(s.blocks[k]) && !slices.Contains(s.p.Makes(nil, s.in.Op(s.blocks[k].update)), c.Cell) {
+				s.blocks[k].update = -1
+			}
+		}
+	}
+}
+
+// unsure says whether it is not certain that a position's update is one.
+func (s *sweep) unsure(b block) bool { return b.update >= 0 && s.moves[b.update] == models.MayMove }
 
 // findGaps checks lemma 3.
 func (s *sweep) findGaps() (r fastpath.Result, found bool) {

@@ -74,8 +74,16 @@ func (x *replay) fillRun() (r fastpath.Result, failed bool) {
 	return r, false
 }
 
-// block takes the steps of the operations of a position.
+// block takes the steps of the operations of a position. If several of them may change the state, they may have
+// happened in another order.
 func (x *replay) block(b block) (r fastpath.Result, failed bool) {
+	changing := 0
+	for _, row := range x.rows[b.from:b.to] {
+		if x.moves[row] == models.MayMove || x.changes[row] {
+			changing++
+		}
+	}
+	x.filled = x.filled || changing > 0 && b.to-b.from > 1
 	if b.update >= 0 {
 		x.place(b.at-1, models.Open)
 		if r, failed := x.told(b, b.update); failed {
@@ -109,16 +117,10 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 			return x.lost(f), true
 		}
 	}
-	if x.step(row, b.at) {
+	if x.step(row, b.at) || x.beside(row, b.at) {
 		return r, false
 	}
-	several := 0
-	for _, i := range x.rows[b.from:b.to] {
-		if x.moves[i] == models.MayMove {
-			several++
-		}
-	}
-	if x.filled || several > 1 || x.mayFill(b.at) {
+	if x.filled || x.mayFill(b.at) || x.moves[row] == models.MayMove && len(x.fill) > 0 && x.lo[x.fill[0].row] < b.at {
 		return fastpath.Result{Reason: Unplaced.Of(row)}, true
 	}
 	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: OtherAnswer.Of(row)}
@@ -128,8 +130,31 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 	return r, true
 }
 
+// beside takes the step of an operation after one that changes the state without moving it, if it cannot happen
+// before that.
+func (x *replay) beside(row models.Row, at int64) bool {
+	for k, other := range x.side {
+		if k == maxTried {
+			break
+		}
+		if x.in.Res[other] != models.Open || x.lo[other] > at || x.in.Inv[other] > x.in.Res[row] || slices.Contains(x.order, other) {
+			continue
+		}
+		before, latest, n := slices.Clone(x.now()), x.latest, len(x.order)
+		if now, _ := x.p.At(before); x.step(other, now) && x.step(row, at) {
+			return true
+		}
+		x.latest, x.order = latest, x.order[:n]
+		x.begin(before)
+	}
+	return false
+}
+
 // mayFill says whether an update that fills no gap may have happened before a position.
 func (x *replay) mayFill(at int64) bool {
+	if slices.ContainsFunc(x.side, func(row models.Row) bool { return x.lo[row] < at }) {
+		return true
+	}
 	if len(x.fill) == 0 {
 		return false
 	}
@@ -212,17 +237,4 @@ func (x *replay) float(row models.Row) bool {
 	x.latest = max(x.latest, x.in.Inv[row])
 	x.order = append(x.order, row)
 	return true
-}
-
-// evidence finds the core of a history that ends where it fails.
-func evidence(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
-	d.Core, d.Why = r.Keys, r.Why
-	if d.Core != nil {
-		return
-	}
-	for _, i := range in.UpTo(d.FailEvent) {
-		if in.Res[i] != models.Open || slices.Contains(d.Before, i) || in.Res[i] == d.FailEvent {
-			d.Core = append(d.Core, i)
-		}
-	}
 }

@@ -52,7 +52,7 @@ func (m *matching) fillRest() {
 			x.within = append(x.within, int32(len(m.pauses)-len(pauses)))
 		}
 		for ; len(spans) > 0 && spans[0].from < at; spans = spans[1:] {
-			n := x.places.Of(spans[0].cell.Place)
+			n := x.numberOf(spans[0].cell.Place)
 			x.now[n] = cell{spans[0].cell, spans[0].known}
 			x.unseen(n, spans[0].to)
 		}
@@ -86,7 +86,7 @@ func (x *rest) wait(fill int32) {
 		}
 		return
 	}
-	n := x.places.Of(x.cells[0].Place)
+	n := x.numberOf(x.cells[0].Place)
 	if int(n) >= len(x.until) { // nobody ever sees it
 		x.waiting, x.until, x.now = append(x.waiting, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
 	}
@@ -138,7 +138,7 @@ func (x *rest) put(g int, k, n int32) {
 	x.assign(int32(g), k)
 	x.cells = x.p.Makes(x.cells[:0], x.in.Op(x.fill[k].row))
 	for _, c := range x.cells {
-		if x.places.Of(c.Place) == n {
+		if x.numberOf(c.Place) == n {
 			x.now[n] = cell{c, true}
 		}
 	}
@@ -186,7 +186,7 @@ func (x *rest) close(g int) bool {
 }
 
 func (x *rest) fillPause(p *pause, g, how int) bool {
-	last, n := int(x.free(p.end)), x.places.Of(p.cell.Place)
+	last, n := int(x.free(p.end)), x.numberOf(p.cell.Place)
 	if last < g || (how == lastOne) != (last == g) {
 		return false
 	}
@@ -220,7 +220,7 @@ func (x *rest) borrow(g int) bool {
 		}
 		x.assign(int32(g), x.gaps[later].by)
 		x.jobs[g], x.jobs[later], x.gaps[later].by = j, job{}, -1
-		n := x.places.Of(j.place)
+		n := x.numberOf(j.place)
 		x.until[n] = min(x.until[n], x.gaps[g].at)
 		return true
 	}
@@ -235,7 +235,7 @@ func (x *rest) several(g int) bool {
 		}
 		x.cells = x.p.Makes(x.cells[:0], x.in.Op(x.fill[k].row))
 		if !x.fill[k].used && !slices.ContainsFunc(x.cells, func(c models.Cell) bool {
-			n := x.places.Of(c.Place)
+			n := x.numberOf(c.Place)
 			return int(n) < len(x.until) && x.until[n] <= x.gaps[g].at
 		}) {
 			x.assign(int32(g), k)

@@ -63,11 +63,12 @@ func newEtcd(b *models.Binding) (models.Reader, error) {
 
 func (m *etcd) traits() models.Traits {
 	return models.Traits{
-		Because:    m.because,
-		Finish:     m.finish,
-		Run:        m.run,
-		Shape:      func() models.Shape { return models.PositionShape{Model: m} },
-		Positions:  &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues},
+		Because: m.because,
+		Finish:  m.finish,
+		Run:     m.run,
+		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
+		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues,
+			Aside: m.aside, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,
 		Beyond:     &models.Beyond{Judge: m.judge, Alone: m.alone},

@@ -47,6 +47,11 @@ func (m *etcd) moves(op models.Op) models.Moving {
 	return all
 }
 
+// aside is Positions.Aside.
+func (m *etcd) aside(op models.Op) bool {
+	return (op.Kind == grant || op.Kind == compact) && m.calls[op.A].answer.refused == notRefused
+}
+
 // mayTake returns the branches that a transaction may have taken.
 func (c *call) mayTake() []int32 {
 	switch {

@@ -1,0 +1,51 @@
+package position
+
+import (
+	"slices"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// # Core
+//
+// If one or two operations contradict each other, they are the core, with the updates up to the later position: without
+// those, other positions would be missing, and the core would fail for another reason. Where no operation need have the
+// first position, the updates from the earlier of the two positions on are enough. If no operations contradict each
+// other by themselves, the core is all that had returned, and the updates that the order before the failure has.
+// Callers remove what is not needed (fallback.Smaller).
+
+// evidence finds the core of a history that ends where it fails.
+func (t *table) evidence(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+	d.Why = r.Why
+	if r.Keys == nil {
+		for _, i := range in.UpTo(d.FailEvent) {
+			if in.Res[i] != models.Open || slices.Contains(d.Before, i) {
+				d.Core = append(d.Core, i)
+			}
+		}
+		return
+	}
+	d.Core = slices.Clone(r.Keys)
+	least, most := t.at[r.Keys[0]], t.at[r.Keys[0]]
+	for _, i := range r.Keys {
+		least, most = min(least, t.at[i]), max(most, t.at[i])
+	}
+	if _, based := t.p.At(t.model.Init()); based {
+		least = none
+	}
+	if !t.p.Dense {
+		slices.Sort(d.Core)
+		return
+	}
+	at := none // the position in the order before the failure
+	for _, i := range d.Before {
+		if t.moves[i] == models.NeverMoves {
+			continue
+		}
+		if at = max(at+1, t.at[i]); at >= least && at <= most && !slices.Contains(r.Keys, i) {
+			d.Core = append(d.Core, i)
+		}
+	}
+	slices.Sort(d.Core)
+}
