@@ -250,7 +250,7 @@ func (m *matching) leaves(row models.Row, at int64) {
 func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 	cells, all := m.p.Sees(m.cells[:0], m.in.Op(row))
 	m.cells = cells
-	if all {
+	if all || m.moves[row] == models.MayMove { // it may have done nothing, whatever was there
 		return nil
 	}
 	for _, c := range slices.Clone(cells) {

@@ -9,9 +9,11 @@ import (
 	"clew/fastpath"
 	"clew/internal/effort"
 	"clew/internal/families"
+	"clew/internal/gen"
 	"clew/internal/oracle"
 	_ "clew/internal/types"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -164,7 +166,7 @@ func (x *random) complete(t *thread, process *int, clients int) {
 
 // TestAgainstTheOracle compares the path with exhaustive search of the model with a counter.
 func TestAgainstTheOracle(t *testing.T) {
-	counts := map[string]int{}
+	counts := verdicts{}
 	for seed := range effort.Histories(20_000, 1_000_000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 39))
 		x := &random{r: r, model: []string{"register", "cas-register", "kv"}[seed%3], sparse: seed/3%2 == 1}
@@ -185,36 +187,64 @@ func TestAgainstTheOracle(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		want := oracle.Decide(ops, oracle.Options{})
-		path, _ := families.Of(ops.Model)
-		if path == nil {
-			t.Fatal("no path")
-		}
-		d := path.Decide(t.Context(), &ops.Columns, fastpath.WantWitness|fastpath.WantFailure)
-		counts[fmt.Sprintf("%v, linearizable %v", d.Verdict, want.Linearizable)]++
-		said := ""
-		switch {
-		case d.Verdict == jepsen.Unknown:
-		case (d.Verdict == jepsen.Valid) != want.Linearizable:
-			said = "another verdict"
-		case d.Verdict == jepsen.Valid:
-			if err := oracle.Shows(ops, d.Witness, ops.Events); err != nil {
-				said = "a wrong witness: " + err.Error()
-			}
-		case d.FailEvent < 0:
-			counts["invalid, no failing completion"]++
-		case d.FailEvent != want.Fail:
-			said = fmt.Sprintf("fails at %d instead of %d", d.FailEvent, want.Fail)
-		default:
-			if err := oracle.Shows(ops, d.Before, d.FailEvent); err != nil {
-				said = "a wrong order before the failure: " + err.Error()
-			}
-		}
-		if said != "" {
+		if said := counts.compare(t, ops); said != "" {
 			var text strings.Builder
 			h.WriteEDN(&text)
-			t.Fatalf("seed %d, %s, sparse %v: %s\nverdict %v, %v, the oracle %v\n%s", seed, x.model, x.sparse, said, d.Verdict, d.Why, want, text.String())
+			t.Fatalf("seed %d, %s, sparse %v: %s\n%s", seed, x.model, x.sparse, said, text.String())
 		}
 	}
 	t.Log(counts)
+}
+
+// Small histories of etcd have leases, conditions, compaction and reads of old states.
+func TestEtcdAgainstTheOracle(t *testing.T) {
+	counts := verdicts{}
+	for seed := range effort.Histories(6_000, 300_000) {
+		g := gen.New(gen.Rand(seed), gen.Options{Model: "etcd", Operations: 7})
+		h, err := forms.Read(strings.NewReader(g.Text), "etcd", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := models.Spec{Name: "etcd", Init: g.Init}.Read(h)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, g.Text)
+		}
+		if said := counts.compare(t, ops); said != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, said, g.Text)
+		}
+	}
+	t.Log(counts)
+}
+
+// verdicts counts verdicts.
+type verdicts map[string]int
+
+// compare says how the path and exhaustive search differ on some operations, "" if they do not.
+func (counts verdicts) compare(t *testing.T, ops *models.Operations) string {
+	want := oracle.Decide(ops, oracle.Options{})
+	path, _ := families.Of(ops.Model)
+	d := path.Decide(t.Context(), &ops.Columns, fastpath.WantWitness|fastpath.WantFailure)
+	counts[fmt.Sprintf("%v, linearizable %v", d.Verdict, want.Linearizable)]++
+	said := ""
+	switch {
+	case d.Verdict == jepsen.Unknown:
+	case (d.Verdict == jepsen.Valid) != want.Linearizable:
+		said = "another verdict"
+	case d.Verdict == jepsen.Valid:
+		if err := oracle.Shows(ops, d.Witness, ops.Events); err != nil {
+			said = "a wrong witness: " + err.Error()
+		}
+	case d.FailEvent < 0:
+		counts["invalid, no failing completion"]++
+	case d.FailEvent != want.Fail:
+		said = fmt.Sprintf("fails at %d instead of %d", d.FailEvent, want.Fail)
+	default:
+		if err := oracle.Shows(ops, d.Before, d.FailEvent); err != nil {
+			said = "a wrong order before the failure: " + err.Error()
+		}
+	}
+	if said != "" {
+		said = fmt.Sprintf("%s; verdict %v, %v, the oracle %v", said, d.Verdict, d.Why, want)
+	}
+	return said
 }

@@ -63,9 +63,13 @@ func (c *call) mayTake() []int32 {
 	return []int32{0, 1}
 }
 
-// moving says whether a branch is an update.
+// moving says whether a branch is an update. If it puts something with a lease, it is not certain what that leaves, even
+// if something else is certain to make it one.
 func (c *call) moving(branch int) models.Moving {
 	all := models.NeverMoves
+	if slices.ContainsFunc(c.branches[branch], func(a action) bool { return a.do == puts && a.lease != 0 }) {
+		return models.MayMove
+	}
 	for i, a := range c.branches[branch] {
 		r := c.answer.of(i)
 		switch {
