@@ -2,6 +2,7 @@ package porcupine
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -17,22 +18,24 @@ import (
 // budgets are how many steps a search may take before the next one has its turn. A
 // history that porcupine's search decides in some milliseconds is not worth
 // preparing another search. After it, Window decides most linearizable histories,
-// knowing nothing of the model. If the model has many states with a hash,
-// porcupine's search then goes on where it stopped. The long budgets are about a
-// second.
+// knowing nothing of the model.
 type budgets struct {
 	easy               int // porcupine's
 	window, windowEach int // Window's, and more of it for each operation
-	hashed             int // porcupine's, if the model has many states with a hash
-	long               int // Window's, if the model has many states
+	more               int // porcupine's, if the model has many states
 }
 
 // Tests change budget.
-var budget = budgets{easy: 10_000, window: 500, windowEach: 4, hashed: 2_000_000, long: 2_000_000}
+var budget = budgets{easy: 10_000, window: 500, windowEach: 4, more: math.MaxInt}
 
-// complete gives a model its StepContext, as porcupine does. It also gives it a
-// Hash if it has none and == compares its states. Without a Hash, porcupine
-// compares a new state with all those that the same operations lead to.
+// If the model has many states, searches do so much work in a turn, some milliseconds, and in all turns together, some
+// seconds, before they go on side by side.
+const (
+	share = 1 << 20
+	apart = 1 << 28
+)
+
+// complete gives a model its StepContext, as porcupine does.
 func complete(model Model) Model {
 	switch {
 	case model.StepContext != nil:
@@ -42,9 +45,6 @@ func complete(model Model) Model {
 		model.StepContext = func(_ context.Context, state, input, output any) (bool, any) {
 			return model.Step(state, input, output)
 		}
-	}
-	if model.Equal == nil && model.Hash == nil {
-		model.Hash = hashOfComparable
 	}
 	return model
 }
@@ -149,25 +149,32 @@ func decide(ctx context.Context, model Model, events []Event, steps budgets, sho
 			result, found = asTheyDo(ctx, model, events, show)
 		}
 	}()
-	w := newWGL(model, p)
-	w.show = show
-	r, order := w.run(ctx, steps.easy), []models.Row(nil)
-	if r != Unknown {
-		order = w.order(r)
+	m := newNumbered(ctx, model, p)
+	w := newWGL(m, p)
+	w.more = steps.more
+	if show {
+		w.shown = &shown{longest: make([]*place, len(p.calls))}
+	}
+	orders := [][]models.Row(nil)
+	if result = w.run(ctx, steps.easy); result != Unknown {
+		orders = w.orders(result)
 	} else if ctx.Err() == nil {
-		r, order = p.search(ctx, model, w, steps)
+		result, orders = p.search(ctx, m, w, steps)
 	}
 	switch {
-	case r == Unknown && ctx.Err() == nil:
+	case result == Unknown && ctx.Err() == nil:
 		return asTheyDo(ctx, model, events, show)
-	case r == Unknown || !show:
-		return r, nil
+	case result == Unknown || !show:
+		return result, nil
 	}
-	rows := make([]int, len(order))
-	for i, row := range order {
-		rows[i] = int(row)
+	for _, order := range orders {
+		rows := make([]int, len(order))
+		for i, row := range order {
+			rows[i] = int(row)
+		}
+		found = append(found, rows)
 	}
-	return r, [][]int{rows}
+	return result, found
 }
 
 // asTheyDo lets porcupine itself decide. It cannot be stopped, but a step can
@@ -196,14 +203,13 @@ func asTheyDo(ctx context.Context, model Model, events []Event, show bool) (Chec
 	return result, found
 }
 
-// search decides a part by the general search, or goes on with porcupine's if that
-// is likely to be faster. It also returns a linearization, or one of what comes before the
-// first failing return.
-func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) (CheckResult, []models.Row) {
-	m := newNumbered(ctx, model, p)
+// search decides a part by other searches than porcupine's, which has paused. If the model has many
+// states, nobody knows which search is the best. So they take turns, and the first verdict counts. It
+// also returns a linearization, or one of what comes before the first failing return.
+func (p *part) search(ctx context.Context, m *numbered, w *wgl, steps budgets) (CheckResult, [][]models.Row) {
 	ops := &models.Operations{Model: m, Columns: p.columns}
-	ask := func(e fallback.Engine) (CheckResult, []models.Row) {
-		a := e.Decide(ctx, ops, fallback.Limits{})
+	ask := func(decide func(context.Context, *models.Operations, fallback.Limits) fallback.Answer) (CheckResult, []models.Row) {
+		a := decide(ctx, ops, fallback.Limits{})
 		switch {
 		case ctx.Err() != nil:
 			return Unknown, nil // the model may have given up within a step
@@ -214,25 +220,14 @@ func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) (
 		}
 		return Unknown, nil
 	}
-	if r, order := ask(configs.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}); r != Unknown {
-		return r, order
-	}
-	if m.explore() {
+	r, order := ask(configs.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}.Decide)
+	if r == Unknown && m.explore() {
 		columns, rows := p.opened(m)
 		ops.Columns = columns
-		r, order := ask(engines.New("", 0))
-		return r, p.closed(r, order, rows)
+		r, order = ask(engines.New("", 0).Decide)
+		order = p.closed(r, order, rows)
+	} else if r == Unknown && ctx.Err() == nil {
+		r, order = ask(engines.Turns{Engines: []fallback.Engine{w, configs.Window{}}, First: share, Turn: share, Apart: apart}.Decide)
 	}
-	if model.Hash != nil {
-		ops.Model = nil // only one of the searches holds its states
-		if r := w.run(ctx, steps.hashed); r != Unknown || ctx.Err() != nil {
-			return r, w.order(r)
-		}
-		ops.Model = newNumbered(ctx, model, p)
-	}
-	*w = wgl{}
-	if r, order := ask(configs.Window{MaxSteps: steps.long}); r != Unknown {
-		return r, order
-	}
-	return ask(engines.Race{configs.Window{}, configs.Frontier{}})
+	return r, [][]models.Row{order}
 }

@@ -54,7 +54,7 @@ func changed(ctx context.Context, model Model, events []Event) (what string) {
 	all := watch(ctx, model, p, first)
 	tries := 0
 	for _, m := range all {
-		if contents(m.state) == m.hash {
+		if contents(m.state, false) == m.hash {
 			continue
 		}
 		if tries++; tries > remade || ctx.Err() != nil {
@@ -73,7 +73,7 @@ func changed(ctx context.Context, model Model, events []Event) (what string) {
 // watch searches, and returns all states that it has met.
 func watch(ctx context.Context, model Model, p *part, first *made) []*made {
 	all := []*made{first}
-	first.hash = contents(first.state)
+	first.hash = contents(first.state, false)
 	watched := Model{
 		Init: func() any { return first },
 		StepContext: func(ctx context.Context, state, input, output any) (bool, any) {
@@ -82,7 +82,7 @@ func watch(ctx context.Context, model Model, p *part, first *made) []*made {
 			if !ok {
 				return false, state
 			}
-			m.state, m.hash = next, contents(next)
+			m.state, m.hash = next, contents(next, false)
 			all = append(all, m)
 			return true, m
 		},
@@ -92,11 +92,9 @@ func watch(ctx context.Context, model Model, p *part, first *made) []*made {
 			}
 			return model.Equal(a.(*made).state, b.(*made).state)
 		},
+		Hash: func(state any) uint64 { return state.(*made).hash },
 	}
-	if model.Hash != nil {
-		watched.Hash = func(state any) uint64 { return model.Hash(state.(*made).state) }
-	}
-	newWGL(watched, p).run(ctx, watchedSteps)
+	newWGL(newNumbered(ctx, watched, p), p).run(ctx, watchedSteps)
 	return all
 }
 
@@ -130,17 +128,17 @@ func (m *made) differs(ctx context.Context, model Model, p *part) bool {
 
 // remaking searches with states that are each made for one step only.
 func remaking(ctx context.Context, model Model, p *part) CheckResult {
-	return newWGL(Model{
+	return newWGL(newNumbered(ctx, Model{
 		Init: func() any { return &made{} },
 		StepContext: func(ctx context.Context, state, input, output any) (bool, any) {
 			m := &made{from: state.(*made), by: call{input, output}}
 			next, ok := m.again(model)
-			m.hash = contents(next)
+			m.hash = contents(next, false)
 			return ok, m
 		},
 		Equal: func(a, b any) bool { return a.(*made).hash == b.(*made).hash },
 		Hash:  func(state any) uint64 { return state.(*made).hash },
-	}, p).run(ctx, watchedSteps)
+	}, p), p).run(ctx, watchedSteps)
 }
 
 // maxShown bounds the characters of a value in a message.

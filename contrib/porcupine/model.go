@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"clew/edn"
 	"clew/fallback"
@@ -27,7 +28,8 @@ type numbered struct {
 	states []any
 	same   map[any]int32      // the numbers of the states, if == compares them ..
 	byHash map[uint64][]int32 // .. or, by their hash, if Equal does
-	coarse bool               // Equal calls states equal that have different contents
+	sets   bool               // Equal does not mind the order of slices
+	coarse atomic.Bool        // Equal calls states equal whose contents have nothing to do with each other
 	next   fallback.Memo
 	init   models.State
 	traits models.Traits
@@ -68,7 +70,8 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 // isComparable says whether == compares a value with others.
 func isComparable(x any) bool { return x == nil || reflect.ValueOf(x).Comparable() }
 
-// fewStates is how many states every new one is compared with, whatever its contents.
+// fewStates is how many states a new one is compared with, whatever their contents: all, as long as
+// there are so few. This shows whether Equal goes by contents.
 const fewStates = 64
 
 // number returns the number of a state.
@@ -88,11 +91,11 @@ func (m *numbered) number(state any) int32 {
 			return old
 		}
 	}
-	if m.model.Hash == nil && (m.coarse || n < fewStates) {
-		for old, other := range m.states {
-			if m.model.Equal(state, other) {
-				m.coarse = true
-				return int32(old)
+	if m.model.Hash == nil && (m.coarse.Load() || n < fewStates || n&(n-1) == 0) {
+		for old := n - 1; old >= max(0, n-fewStates); old-- {
+			if m.model.Equal(state, m.states[old]) {
+				m.coarsen(state, m.states[old])
+				return old
 			}
 		}
 	}
@@ -105,7 +108,31 @@ func (m *numbered) hash(state any) uint64 {
 	if m.model.Hash != nil {
 		return m.model.Hash(state)
 	}
-	return contents(state)
+	return contents(state, m.sets)
+}
+
+// coarsen looks for what two states have in common that are equal, and have different contents.
+func (m *numbered) coarsen(a, b any) {
+	if m.coarse.Load() || m.sets || contents(a, true) != contents(b, true) {
+		m.coarse.Store(true)
+		return
+	}
+	m.sets = true
+	clear(m.byHash)
+	for n, state := range m.states {
+		h := m.hash(state)
+		m.byHash[h] = append(m.byHash[h], int32(n))
+	}
+}
+
+// equal says whether two numbers are those of equal states.
+func (m *numbered) equal(a, b int32) bool {
+	if a == b || !m.coarse.Load() {
+		return a == b
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.model.Equal(m.states[a], m.states[b])
 }
 
 // step is models.Traits.StepNumber.
