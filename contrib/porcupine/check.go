@@ -28,11 +28,11 @@ type budgets struct {
 // Tests change budget.
 var budget = budgets{easy: 10_000, window: 500, windowEach: 4, more: math.MaxInt}
 
-// If the model has many states, searches do so much work in a turn, some milliseconds, and in all turns together, some
-// seconds, before they go on side by side.
+// If the model has many states, searches do so much work in their turns. Porcupine's has a first one of
+// about 50 ms: as long as it goes on alone, it is faster than the library.
 const (
-	share = 1 << 20
-	apart = 1 << 28
+	firstTurn = 1 << 23
+	turnWork  = 1 << 20
 )
 
 // complete gives a model its StepContext, as porcupine does.
@@ -115,10 +115,52 @@ type judgment struct {
 	changed string  // unless "", why the result is useless
 }
 
-// judge decides a partition, and checks the model's states if it is illegal.
-func judge(ctx context.Context, model Model, events []Event, steps budgets, show bool) (j judgment) {
-	if j.result, j.found = decide(ctx, model, events, steps, show); j.result == Illegal {
-		j.changed = changed(ctx, model, events)
+// judge decides a partition, and looks at the answer once more.
+func judge(ctx context.Context, model Model, events []Event, steps budgets, show bool) judgment {
+	if len(events) == 0 {
+		return judgment{result: Ok}
+	}
+	if p := newPart(events); p != nil {
+		if j := p.judge(ctx, model, steps, show); j.result != Unknown || ctx.Err() != nil {
+			return j
+		}
+	}
+	result, found := asTheyDo(ctx, model, events, show)
+	return judgment{result: result, found: found}
+}
+
+// judge returns Unknown if the context is done, or if porcupine itself has to decide.
+func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool) (j judgment) {
+	defer func() {
+		if recover() != nil {
+			// A function of the model has panicked. If that is the model's fault it also
+			// panics in porcupine. If not, we have asked for a step that porcupine does
+			// not ask for.
+			j = judgment{result: Unknown}
+		}
+	}()
+	m := newNumbered(ctx, model, p)
+	result, orders := p.decide(ctx, m, steps, show)
+	switch {
+	case result == Unknown:
+		return judgment{result: Unknown}
+	case result == Illegal:
+		j.changed = m.changed(p)
+	case !m.plain() && !m.replays(p, orders[0]):
+		if j.changed = m.changed(p); j.changed == "" {
+			return judgment{result: Unknown}
+		}
+	}
+	j.result = result
+	if !show {
+		return j
+	}
+	for _, order := range orders {
+		rows := make([]int, len(order))
+		for i, row := range order {
+			rows[i] = int(row)
+		}
+		j.found = append(j.found, rows)
 	}
 	return j
 }
@@ -131,50 +173,19 @@ func (j judgment) must() CheckResult {
 	return j.result
 }
 
-// decide decides a partition, and returns orders of its rows if they are to be shown. It returns Unknown only if the
-// context is done.
-func decide(ctx context.Context, model Model, events []Event, steps budgets, show bool) (result CheckResult, found [][]int) {
-	if len(events) == 0 {
-		return Ok, nil
-	}
-	p := newPart(events)
-	if p == nil {
-		return asTheyDo(ctx, model, events, show)
-	}
-	defer func() {
-		if recover() != nil {
-			// A function of the model has panicked. If that is the model's fault it also
-			// panics in porcupine. If not, we have asked for a step that porcupine does
-			// not ask for.
-			result, found = asTheyDo(ctx, model, events, show)
-		}
-	}()
-	m := newNumbered(ctx, model, p)
+// decide decides a partition. It also returns a linearization, or what could be linearized if that is to be shown.
+func (p *part) decide(ctx context.Context, m *numbered, steps budgets, show bool) (CheckResult, [][]models.Row) {
 	w := newWGL(m, p)
 	w.more = steps.more
 	if show {
 		w.shown = &shown{longest: make([]*place, len(p.calls))}
 	}
-	orders := [][]models.Row(nil)
-	if result = w.run(ctx, steps.easy); result != Unknown {
-		orders = w.orders(result)
-	} else if ctx.Err() == nil {
-		result, orders = p.search(ctx, m, w, steps)
+	if r := w.run(ctx, steps.easy); r != Unknown {
+		return r, w.orders(r)
+	} else if ctx.Err() != nil {
+		return Unknown, nil
 	}
-	switch {
-	case result == Unknown && ctx.Err() == nil:
-		return asTheyDo(ctx, model, events, show)
-	case result == Unknown || !show:
-		return result, nil
-	}
-	for _, order := range orders {
-		rows := make([]int, len(order))
-		for i, row := range order {
-			rows[i] = int(row)
-		}
-		found = append(found, rows)
-	}
-	return result, found
+	return p.search(ctx, m, w, steps)
 }
 
 // asTheyDo lets porcupine itself decide. It cannot be stopped, but a step can
@@ -207,6 +218,7 @@ func asTheyDo(ctx context.Context, model Model, events []Event, show bool) (Chec
 // states, nobody knows which search is the best. So they take turns, and the first verdict counts. It
 // also returns a linearization, or one of what comes before the first failing return.
 func (p *part) search(ctx context.Context, m *numbered, w *wgl, steps budgets) (CheckResult, [][]models.Row) {
+	m.classify(p)
 	ops := &models.Operations{Model: m, Columns: p.columns}
 	ask := func(decide func(context.Context, *models.Operations, fallback.Limits) fallback.Answer) (CheckResult, []models.Row) {
 		a := decide(ctx, ops, fallback.Limits{})
@@ -227,7 +239,7 @@ func (p *part) search(ctx context.Context, m *numbered, w *wgl, steps budgets) (
 		r, order = ask(engines.New("", 0).Decide)
 		order = p.closed(r, order, rows)
 	} else if r == Unknown && ctx.Err() == nil {
-		r, order = ask(engines.Turns{Engines: []fallback.Engine{w, configs.Window{}}, First: share, Turn: share, Apart: apart}.Decide)
+		r, order = ask(engines.Turns{Engines: []fallback.Engine{w, configs.Window{}}, First: firstTurn, Turn: turnWork, Apart: math.MaxInt64}.Decide)
 	}
 	return r, [][]models.Row{order}
 }

@@ -41,6 +41,21 @@ func contents(state any, sets bool) uint64 {
 	return h.hash(reflect.ValueOf(state))
 }
 
+// hashOfComparable returns a hash of a state that == compares, and 0 for others,
+// at which == panics.
+func hashOfComparable(state any) uint64 {
+	switch x := state.(type) {
+	case string:
+		return maphash.String(seed, x)
+	case int:
+		return mix(uint64(x), 0)
+	}
+	if !isComparable(state) {
+		return 0
+	}
+	return maphash.Comparable(seed, state)
+}
+
 // mix combines two hashes.
 func mix(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9

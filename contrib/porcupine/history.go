@@ -21,12 +21,12 @@ func newPart(events []Event) *part {
 	n := len(events) / 2
 	p := &part{calls: make([]call, 0, n)}
 	p.columns.Events = int32(len(events))
-	rows := make(map[int]int32, n)
+	rows := places{few: make([]int32, len(events))}
 	for at, e := range events {
-		row, called := rows[e.Id]
+		row, called := rows.get(e.Id)
 		switch {
 		case e.Kind == CallEvent && !called:
-			rows[e.Id] = int32(len(p.calls))
+			rows.set(e.Id, int32(len(p.calls)))
 			p.calls = append(p.calls, call{input: e.Value})
 			p.columns.Append(int32(at), models.Open, models.Op{})
 		case e.Kind == ReturnEvent && called && p.columns.Res[row] == models.Open:
@@ -40,6 +40,31 @@ func newPart(events []Event) *part {
 		return nil
 	}
 	return p
+}
+
+// places are rows by Id. Most histories number their operations from 0.
+type places struct {
+	few  []int32 // plus 1; 0 is none
+	many map[int]int32
+}
+
+func (p *places) get(id int) (row int32, known bool) {
+	if uint(id) < uint(len(p.few)) {
+		return p.few[id] - 1, p.few[id] > 0
+	}
+	row, known = p.many[id]
+	return row, known
+}
+
+func (p *places) set(id int, row int32) {
+	if uint(id) < uint(len(p.few)) {
+		p.few[id] = row + 1
+		return
+	}
+	if p.many == nil {
+		p.many = map[int]int32{}
+	}
+	p.many[id] = row
 }
 
 // eventsOf returns the events of operations with times. Calls come before

@@ -231,7 +231,7 @@ func (w *wgl) enter(state int32) bool {
 	first := w.at[w.next[w.head]]
 	words := w.done[first>>6 : (w.calls[first]-1)>>6+1]
 	h := w.hash
-	if !w.model.coarse.Load() {
+	if !w.model.coarse {
 		h = mix(h, uint64(state))
 	}
 	h ^= h >> 32
