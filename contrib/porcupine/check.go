@@ -3,6 +3,7 @@ package porcupine
 import (
 	"context"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type budgets struct {
 }
 
 // Tests change budget.
-var budget = budgets{easy: 10_000, window: 500, windowEach: 4, more: math.MaxInt}
+var budget = budgets{easy: 10_000, window: 500, windowEach: 1, more: math.MaxInt}
 
 // If the model has many states, searches do so much work in their turns. Porcupine's has a first one of
 // about 50 ms: as long as it goes on alone, it is faster than the library.
@@ -182,7 +183,9 @@ func (p *part) decide(ctx context.Context, m *numbered, steps budgets, show bool
 	}
 	if r := w.run(ctx, steps.easy); r != Unknown {
 		return r, w.orders(r)
-	} else if ctx.Err() != nil {
+	}
+	runtime.Gosched() // other partitions may be easy
+	if ctx.Err() != nil {
 		return Unknown, nil
 	}
 	return p.search(ctx, m, w, steps)
