@@ -133,11 +133,26 @@ var small = map[string]Model{
 			return slices.Equal(x, y)
 		},
 	},
+	"register with a cache": {
+		Init: func() any { return counted{} },
+		Step: func(state, in, out any) (bool, any) {
+			s, x := state.(counted), in.(input)
+			if x.f == 0 {
+				return out == nil || out == s.value, counted{s.value, s.steps + 1}
+			}
+			return true, counted{x.value, s.steps + 1}
+		},
+		// What Equal leaves out is different in nearly all states.
+		Equal: func(a, b any) bool { return a.(counted).value == b.(counted).value },
+	},
 	"register that may forget":                    forgetful(nil).ToModel(),
 	"register that may forget, with a Hash":       forgetful(func(state any) uint64 { return uint64(state.(int)) }).ToModel(),
 	"register, whose inputs == cannot compare":    {},
 	"counter without an end, split by its inputs": {},
 }
+
+// counted is the state of a register that counts its steps.
+type counted struct{ value, steps int }
 
 // stack returns a stack: f 0 pops, 1 and 2 push.
 func stack(hash func(any) uint64) Model {
@@ -492,6 +507,28 @@ func TestEqualStatesHaveOneNumber(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What Equal makes of contents is found out, however late it shows.
+func TestWhatEqualLeavesOutIsFoundOut(t *testing.T) {
+	m := newNumbered(t.Context(), complete(small["set that is a list"]), &part{})
+	for i := range 200 {
+		m.number([]int{i, i + 1})
+	}
+	for i := 0; !m.sets && i < 100; i++ { // more states, and then one of the last ones in another order
+		m.number([]int{300 + i, 301 + i})
+		m.number([]int{301 + i, 300 + i})
+	}
+	if n := m.number([]int{1, 0}); !m.sets || m.coarse || !m.model.Equal(m.states[n], []int{0, 1}) || n > 1 {
+		t.Errorf("sets %t, coarse %t: [1 0] is state %d", m.sets, m.coarse, n)
+	}
+	m = newNumbered(t.Context(), complete(small["register with a cache"]), &part{})
+	for i := range 10 {
+		m.number(counted{i % 3, i})
+	}
+	if !m.coarse || len(m.states) != 3 {
+		t.Errorf("coarse %t, %d states, want 3", m.coarse, len(m.states))
 	}
 }
 
