@@ -32,7 +32,7 @@ var budget = budgets{easy: 10_000, window: 500, windowEach: 1, more: math.MaxInt
 // If the model has many states, searches do so much work in their turns. Porcupine's has a first one of
 // about 50 ms: as long as it goes on alone, it is faster than the library.
 const (
-	firstTurn = 1 << 23
+	firstTurn = 1 << 21
 	turnWork  = 1 << 20
 )
 
@@ -147,7 +147,7 @@ func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool)
 		return judgment{result: Unknown}
 	case result == Illegal:
 		j.changed = m.changed(p)
-	case !m.plain() && !m.replays(p, orders[0]):
+	case !m.plain && !m.replays(p, orders[0]):
 		if j.changed = m.changed(p); j.changed == "" {
 			return judgment{result: Unknown}
 		}

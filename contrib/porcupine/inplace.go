@@ -31,11 +31,6 @@ const (
 // origin is the state that led to a state first, and the class of operations by which it did.
 type origin struct{ from, class int32 }
 
-// plain says whether nothing can change the model's states in place.
-func (m *numbered) plain() bool {
-	return m.states[0] != nil && isPlain(reflect.TypeOf(m.states[0]))
-}
-
 // replays says whether an order of rows is possible from a new initial state on.
 func (m *numbered) replays(p *part, order []models.Row) (ok bool) {
 	ok = true
@@ -50,7 +45,7 @@ func (m *numbered) replays(p *part, order []models.Row) (ok bool) {
 
 // changed says which state a step has changed after it was made, or returns "".
 func (m *numbered) changed(p *part) (what string) {
-	if m.plain() {
+	if m.plain {
 		return ""
 	}
 	ctx, stop := context.WithTimeout(m.ctx, watchedTime)

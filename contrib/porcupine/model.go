@@ -23,6 +23,7 @@ type numbered struct {
 	reads, blind, total []bool
 
 	mu      sync.Mutex // goroutines never call the model's functions at once, as in porcupine
+	plain   bool       // nothing can change the states in place
 	states  []any
 	origins []origin // by state
 	byHash  table
@@ -42,7 +43,9 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 	for i := range p.columns.A {
 		p.columns.A[i] = int32(i)
 	}
-	m.init, m.origins = models.State{m.number(model.Init())}, []origin{{}}
+	first := model.Init()
+	m.plain = first != nil && isPlain(reflect.TypeOf(first))
+	m.init, m.origins = models.State{m.number(first)}, []origin{{}}
 	m.traits = models.Traits{
 		StepNumber: m.lockedStep,
 		Overwrites: func(op models.Op) bool { return m.blind != nil && m.blind[op.A] },
@@ -100,7 +103,7 @@ func (m *numbered) number(state any) int32 {
 		}
 	}
 	m.byHash.add(h)
-	m.states = append(m.states, state)
+	m.states = append(room(m.states, 1), state)
 	return n
 }
 
@@ -155,8 +158,8 @@ func (m *numbered) step(state int32, op models.Op) int32 {
 	to := int32(none)
 	c := &m.calls[op.A]
 	if ok, next := m.model.StepContext(m.ctx, m.states[state], c.input, c.output); ok {
-		if to = m.number(next); int(to) == len(m.origins) {
-			m.origins = append(m.origins, origin{state, op.A})
+		if to = m.number(next); !m.plain && int(to) == len(m.origins) {
+			m.origins = append(room(m.origins, 1), origin{state, op.A})
 		}
 	}
 	*m.steps.put(state, op.A) = cached{state + 1, op.A, to}

@@ -1,5 +1,15 @@
 package porcupine
 
+import "slices"
+
+// room returns a slice with room for n more, doubled if it is full. append alone copies long slices five times.
+func room[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) {
+		s = slices.Grow(s, max(n, cap(s)))
+	}
+	return s
+}
+
 // table finds numbers by hash: those that were added with it. The numbers are 0, 1, 2 and so on.
 type table struct {
 	heads  []int32 // lists of numbers, plus 1
@@ -42,7 +52,7 @@ func (t *table) add(hash uint64) {
 			t.link(int32(i))
 		}
 	}
-	t.chains = append(t.chains, chain{hash: hash})
+	t.chains = append(room(t.chains, 1), chain{hash: hash})
 	t.link(int32(len(t.chains) - 1))
 }
 
@@ -62,7 +72,7 @@ type cache struct {
 type cached struct{ state, class, to int32 }
 
 // maxCache bounds a cache, in steps: it stays near the processor.
-const maxCache = 1 << 12
+const maxCache = 1 << 18
 
 // at returns the place of a step.
 func (c *cache) at(state, class int32) *cached {
@@ -75,7 +85,7 @@ func (c *cache) at(state, class int32) *cached {
 
 // put returns the place of a step that is to be remembered.
 func (c *cache) put(state, class int32) *cached {
-	if c.puts++; c.puts > len(c.places) && len(c.places) < maxCache {
+	if c.puts++; c.puts > 4*len(c.places) && len(c.places) < maxCache {
 		old := c.places
 		c.places = make([]cached, 4*len(old))
 		for _, p := range old {
