@@ -20,8 +20,10 @@ type call struct{ input, output any }
 func newPart(events []Event) *part {
 	n := len(events) / 2
 	p := &part{calls: make([]call, 0, n)}
-	p.columns.Events = int32(len(events))
-	rows := places{few: make([]int32, len(events))}
+	block := make([]int32, 4*n)
+	p.columns = models.Columns{Events: int32(len(events)), Kind: make([]models.Kind, 0, n),
+		Inv: block[0:0:n], Res: block[n:n:2*n], A: block[2*n : 2*n : 3*n], B: block[3*n : 3*n : 4*n]}
+	rows := newPlaces(events)
 	for at, e := range events {
 		row, called := rows.get(e.Id)
 		switch {
@@ -42,27 +44,44 @@ func newPart(events []Event) *part {
 	return p
 }
 
-// places are rows by Id. Most histories number their operations from 0.
+// places are rows by Id. The Ids of most histories are near each other.
 type places struct {
-	few  []int32 // plus 1; 0 is none
-	many map[int]int32
+	least int
+	few   []int32 // by Id from the least one on, plus 1; 0 is none
+	many  map[int]int32
+}
+
+func newPlaces(events []Event) *places {
+	p := &places{}
+	if len(events) == 0 {
+		return p
+	}
+	least, most := events[0].Id, events[0].Id
+	for _, e := range events {
+		least, most = min(least, e.Id), max(most, e.Id)
+	}
+	p.least = least
+	if span := uint(most) - uint(least); span < 16*uint(len(events)) {
+		p.few = make([]int32, span+1)
+	} else {
+		p.many = make(map[int]int32, len(events)/2)
+	}
+	return p
 }
 
 func (p *places) get(id int) (row int32, known bool) {
-	if uint(id) < uint(len(p.few)) {
-		return p.few[id] - 1, p.few[id] > 0
+	if p.many == nil {
+		row = p.few[id-p.least] - 1
+		return row, row >= 0
 	}
 	row, known = p.many[id]
 	return row, known
 }
 
 func (p *places) set(id int, row int32) {
-	if uint(id) < uint(len(p.few)) {
-		p.few[id] = row + 1
-		return
-	}
 	if p.many == nil {
-		p.many = map[int]int32{}
+		p.few[id-p.least] = row + 1
+		return
 	}
 	p.many[id] = row
 }

@@ -24,7 +24,7 @@ import (
 
 // Bounds of the second look.
 const (
-	watchedSteps = 50_000
+	watchedSteps = 10_000
 	watchedTime  = 250 * time.Millisecond
 )
 

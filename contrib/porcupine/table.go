@@ -22,7 +22,7 @@ type chain struct {
 }
 
 // minTable is the first size of a table or a cache, a power of two.
-const minTable = 64
+const minTable = 16
 
 // first returns the last number with a hash, or -1.
 func (t *table) first(hash uint64) int32 {

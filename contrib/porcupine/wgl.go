@@ -81,7 +81,7 @@ type seen struct {
 }
 
 const (
-	minHeads  = 64
+	minHeads  = 16
 	maxWords  = 1 << 23 // 64 MiB, after which it gives up
 	stepWork  = 4       // of a step: a fourth of what it is, as other searches count it. So it gets the longest turns
 	workSteps = fallback.WorkPerPoll / stepWork
