@@ -22,7 +22,7 @@ func newPart(events []Event) *part {
 	p := &part{calls: make([]call, 0, n)}
 	block := make([]int32, 4*n)
 	p.columns = models.Columns{Events: int32(len(events)), Kind: make([]models.Kind, 0, n),
-		Inv: block[0:0:n], Res: block[n:n:2*n], A: block[2*n : 2*n : 3*n], B: block[3*n : 3*n : 4*n]}
+		Inv: block[0:0:n], Res: block[n : n : 2*n], A: block[2*n : 2*n : 3*n], B: block[3*n : 3*n : 4*n]}
 	rows := newPlaces(events)
 	for at, e := range events {
 		row, called := rows.get(e.Id)
