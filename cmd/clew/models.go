@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -85,6 +86,16 @@ func describeModels(w io.Writer, named []string) error {
 		}
 	}
 	return nil
+}
+
+func init() {
+	store.ModelFile = func(file string) (models.Spec, error) {
+		f, err := modelfile.Load(file)
+		if err != nil {
+			return models.Spec{}, err
+		}
+		return models.Own(f.Definition()), nil
+	}
 }
 
 // checkModel runs the examples of a model file and prints a table. It returns the exit status.

@@ -2,6 +2,8 @@ package porcupine
 
 import (
 	"context"
+	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -17,22 +19,24 @@ import (
 // budgets are how many steps a search may take before the next one has its turn. A
 // history that porcupine's search decides in some milliseconds is not worth
 // preparing another search. After it, Window decides most linearizable histories,
-// knowing nothing of the model. If the model has many states with a hash,
-// porcupine's search then goes on where it stopped. The long budgets are about a
-// second.
+// knowing nothing of the model.
 type budgets struct {
 	easy               int // porcupine's
 	window, windowEach int // Window's, and more of it for each operation
-	hashed             int // porcupine's, if the model has many states with a hash
-	long               int // Window's, if the model has many states
+	more               int // porcupine's, if the model has many states
 }
 
 // Tests change budget.
-var budget = budgets{easy: 10_000, window: 500, windowEach: 4, hashed: 2_000_000, long: 2_000_000}
+var budget = budgets{easy: 10_000, window: 500, windowEach: 1, more: math.MaxInt}
 
-// complete gives a model its StepContext, as porcupine does. It also gives it a
-// Hash if it has none and == compares its states. Without a Hash, porcupine
-// compares a new state with all those that the same operations lead to.
+// If the model has many states, searches do so much work in their turns. Porcupine's has a first one of
+// about 50 ms: as long as it goes on alone, it is faster than the library.
+const (
+	firstTurn = 1 << 21
+	turnWork  = 1 << 20
+)
+
+// complete gives a model its StepContext, as porcupine does.
 func complete(model Model) Model {
 	switch {
 	case model.StepContext != nil:
@@ -42,9 +46,6 @@ func complete(model Model) Model {
 		model.StepContext = func(_ context.Context, state, input, output any) (bool, any) {
 			return model.Step(state, input, output)
 		}
-	}
-	if model.Equal == nil && model.Hash == nil {
-		model.Hash = hashOfComparable
 	}
 	return model
 }
@@ -115,10 +116,52 @@ type judgment struct {
 	changed string  // unless "", why the result is useless
 }
 
-// judge decides a partition, and checks the model's states if it is illegal.
-func judge(ctx context.Context, model Model, events []Event, steps budgets, show bool) (j judgment) {
-	if j.result, j.found = decide(ctx, model, events, steps, show); j.result == Illegal {
-		j.changed = changed(ctx, model, events)
+// judge decides a partition, and looks at the answer once more.
+func judge(ctx context.Context, model Model, events []Event, steps budgets, show bool) judgment {
+	if len(events) == 0 {
+		return judgment{result: Ok}
+	}
+	if p := newPart(events); p != nil {
+		if j := p.judge(ctx, model, steps, show); j.result != Unknown || ctx.Err() != nil {
+			return j
+		}
+	}
+	result, found := asTheyDo(ctx, model, events, show)
+	return judgment{result: result, found: found}
+}
+
+// judge returns Unknown if the context is done, or if porcupine itself has to decide.
+func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool) (j judgment) {
+	defer func() {
+		if recover() != nil {
+			// A function of the model has panicked. If that is the model's fault it also
+			// panics in porcupine. If not, we have asked for a step that porcupine does
+			// not ask for.
+			j = judgment{result: Unknown}
+		}
+	}()
+	m := newNumbered(ctx, model, p)
+	result, orders := p.decide(ctx, m, steps, show)
+	switch {
+	case result == Unknown:
+		return judgment{result: Unknown}
+	case result == Illegal:
+		j.changed = m.changed(p)
+	case !m.plain && !m.replays(p, orders[0]):
+		if j.changed = m.changed(p); j.changed == "" {
+			return judgment{result: Unknown}
+		}
+	}
+	j.result = result
+	if !show {
+		return j
+	}
+	for _, order := range orders {
+		rows := make([]int, len(order))
+		for i, row := range order {
+			rows[i] = int(row)
+		}
+		j.found = append(j.found, rows)
 	}
 	return j
 }
@@ -131,43 +174,21 @@ func (j judgment) must() CheckResult {
 	return j.result
 }
 
-// decide decides a partition, and returns orders of its rows if they are to be shown. It returns Unknown only if the
-// context is done.
-func decide(ctx context.Context, model Model, events []Event, steps budgets, show bool) (result CheckResult, found [][]int) {
-	if len(events) == 0 {
-		return Ok, nil
+// decide decides a partition. It also returns a linearization, or what could be linearized if that is to be shown.
+func (p *part) decide(ctx context.Context, m *numbered, steps budgets, show bool) (CheckResult, [][]models.Row) {
+	w := newWGL(m, p)
+	w.more = steps.more
+	if show {
+		w.shown = &shown{longest: make([]*place, len(p.calls))}
 	}
-	p := newPart(events)
-	if p == nil {
-		return asTheyDo(ctx, model, events, show)
+	if r := w.run(ctx, steps.easy); r != Unknown {
+		return r, w.orders(r)
 	}
-	defer func() {
-		if recover() != nil {
-			// A function of the model has panicked. If that is the model's fault it also
-			// panics in porcupine. If not, we have asked for a step that porcupine does
-			// not ask for.
-			result, found = asTheyDo(ctx, model, events, show)
-		}
-	}()
-	w := newWGL(model, p)
-	w.show = show
-	r, order := w.run(ctx, steps.easy), []models.Row(nil)
-	if r != Unknown {
-		order = w.order(r)
-	} else if ctx.Err() == nil {
-		r, order = p.search(ctx, model, w, steps)
+	runtime.Gosched() // other partitions may be easy
+	if ctx.Err() != nil {
+		return Unknown, nil
 	}
-	switch {
-	case r == Unknown && ctx.Err() == nil:
-		return asTheyDo(ctx, model, events, show)
-	case r == Unknown || !show:
-		return r, nil
-	}
-	rows := make([]int, len(order))
-	for i, row := range order {
-		rows[i] = int(row)
-	}
-	return r, [][]int{rows}
+	return p.search(ctx, m, w, steps)
 }
 
 // asTheyDo lets porcupine itself decide. It cannot be stopped, but a step can
@@ -196,14 +217,14 @@ func asTheyDo(ctx context.Context, model Model, events []Event, show bool) (Chec
 	return result, found
 }
 
-// search decides a part by the general search, or goes on with porcupine's if that
-// is likely to be faster. It also returns a linearization, or one of what comes before the
-// first failing return.
-func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) (CheckResult, []models.Row) {
-	m := newNumbered(ctx, model, p)
+// search decides a part by other searches than porcupine's, which has paused. If the model has many
+// states, nobody knows which search is the best. So they take turns, and the first verdict counts. It
+// also returns a linearization, or one of what comes before the first failing return.
+func (p *part) search(ctx context.Context, m *numbered, w *wgl, steps budgets) (CheckResult, [][]models.Row) {
+	m.classify(p)
 	ops := &models.Operations{Model: m, Columns: p.columns}
-	ask := func(e fallback.Engine) (CheckResult, []models.Row) {
-		a := e.Decide(ctx, ops, fallback.Limits{})
+	ask := func(decide func(context.Context, *models.Operations, fallback.Limits) fallback.Answer) (CheckResult, []models.Row) {
+		a := decide(ctx, ops, fallback.Limits{})
 		switch {
 		case ctx.Err() != nil:
 			return Unknown, nil // the model may have given up within a step
@@ -214,25 +235,14 @@ func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) (
 		}
 		return Unknown, nil
 	}
-	if r, order := ask(configs.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}); r != Unknown {
-		return r, order
-	}
-	if m.explore() {
+	r, order := ask(configs.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}.Decide)
+	if r == Unknown && m.explore() {
 		columns, rows := p.opened(m)
 		ops.Columns = columns
-		r, order := ask(engines.New("", 0))
-		return r, p.closed(r, order, rows)
+		r, order = ask(engines.New("", 0).Decide)
+		order = p.closed(r, order, rows)
+	} else if r == Unknown && ctx.Err() == nil {
+		r, order = ask(engines.Turns{Engines: []fallback.Engine{w, configs.Window{}}, First: firstTurn, Turn: turnWork, Apart: math.MaxInt64}.Decide)
 	}
-	if model.Hash != nil {
-		ops.Model = nil // only one of the searches holds its states
-		if r := w.run(ctx, steps.hashed); r != Unknown || ctx.Err() != nil {
-			return r, w.order(r)
-		}
-		ops.Model = newNumbered(ctx, model, p)
-	}
-	*w = wgl{}
-	if r, order := ask(configs.Window{MaxSteps: steps.long}); r != Unknown {
-		return r, order
-	}
-	return ask(engines.Race{configs.Window{}, configs.Frontier{}})
+	return r, [][]models.Row{order}
 }

@@ -10,15 +10,17 @@
 // and one illegal partition is enough. A history that makes no sense, such as a return without a
 // call, gets porcupine's answer.
 //
-// The Verbose variants decide in the same way. They say a linearization of each partition, or the operations
-// before its first failing return in an order that works. That is handed to porcupine's own LinearizationInfo,
-// which Visualize draws with the labels of the model's DescribeOperation. It takes little more time and memory
-// than the check alone, where porcupine's own takes memory that grows with the square of the history.
+// The Verbose variants decide in the same way. They say a linearization of each partition, or what could be
+// linearized. That is handed to porcupine's own LinearizationInfo, which Visualize draws with the labels of
+// the model's DescribeOperation. Where porcupine's memory grows with the square of the history, ours does not.
 //
-// Porcupine's own search, written again in wgl.go, decides easy histories, since nothing is faster
-// there. After some thousand steps it pauses. Then states and operations are numbered, no step is
-// asked for twice, and package fallback's searches decide. If a model has many states and a Hash,
-// or states that == compares, porcupine's search goes on for a while before they do.
+// Explain and ExplainEvents, which porcupine does not have, say why a history is not linearizable: the few operations
+// that contradict each other, a sentence, a picture and a page.
+//
+// States are numbered: by the model's Hash, by == if the model has no Equal, or else by a hash of what they hold
+// (hash.go). So searches share them, and the model is rarely asked twice for a step. Porcupine's own search,
+// written again in wgl.go, decides easy histories. After some thousand steps it pauses, and package fallback's searches
+// have their turns, too. If the model has many states, porcupine's search has the longest turns.
 //
 // If a model has few states they are all visited first. That shows which operations only read,
 // which overwrite whatever was there, and which are possible everywhere. Tests let operations with
@@ -28,7 +30,7 @@
 // A model's functions have to be pure, as porcupine wants them. They may get states that porcupine
 // would not give them: those that some order of the operations leads to, whether their times allow
 // it or not. If that makes one panic, porcupine decides. A step that changes a state in place makes
-// every answer doubtful. So before a history is called Illegal, states are looked at once more. If
-// one of them has changed for the model, the check panics with a message that names it
+// every answer doubtful. So linearizations are replayed, and before a history is called Illegal, states are
+// made again. If one of them has changed for the model, the check panics with a message that names it
 // (inplace.go). Inputs and outputs that are equal by == mean the same thing.
 package porcupine

@@ -6,37 +6,50 @@ import (
 	"reflect"
 )
 
+// # Numbers for states that have no Hash
+//
 // A model that has an Equal need not have a Hash. Then its states go into
 // buckets by their contents: the contents of strings, slices, maps and structs,
-// and of what pointers lead to. Equal still says whether two states are equal.
-// An Equal may call states equal that have different contents. This is found out
-// as long as there are few states (see numbered.bucket). If it is found out too
-// late, it costs time, but never a verdict: a search that takes equal states for
-// different ones only does more than it must.
+// and of what pointers lead to. Equal still says whether two states of a bucket are equal, so
+// states that differ never have one number.
+//
+// Equal may call states equal that have different contents, such as lists that stand for sets,
+// or a cache that does not matter. They may get different numbers. This costs time, but
+// never a verdict: a search that takes equal states for different ones only does more than
+// it must. So numbered.number looks for such states among the first ones and now and then later. If it
+// finds some, slices count as sets (numbered.sets). If that is not it, porcupine's search compares
+// states by Equal where porcupine does (numbered.coarse).
 
-// maxDepth bounds how deep a state is examined. A state may be cyclic.
-const maxDepth = 8
+// maxNodes bounds how much of a state is examined, in values. A state may be cyclic.
+const maxNodes = 1 << 14
 
 // seed is the seed of all hashes of contents.
 var seed = maphash.MakeSeed()
 
 // contents returns a hash of what a state holds. The order of a set of states,
-// as NondeterministicModel.ToModel makes them, does not matter.
-func contents(state any) uint64 {
-	set, ok := state.([]any)
-	if !ok {
-		return hashOf(reflect.ValueOf(state), 0)
+// as NondeterministicModel.ToModel makes them, does not matter. If all slices are
+// sets, no order matters.
+func contents(state any, sets bool) uint64 {
+	h := hasher{sets, maxNodes}
+	if set, ok := state.([]any); ok && !sets {
+		sum := uint64(len(set))
+		for _, s := range set {
+			sum += mix(h.hash(reflect.ValueOf(s)), 0)
+		}
+		return sum
 	}
-	h := uint64(len(set))
-	for _, s := range set {
-		h += mix(hashOf(reflect.ValueOf(s), 1), 0)
-	}
-	return h
+	return h.hash(reflect.ValueOf(state))
 }
 
 // hashOfComparable returns a hash of a state that == compares, and 0 for others,
 // at which == panics.
 func hashOfComparable(state any) uint64 {
+	switch x := state.(type) {
+	case string:
+		return maphash.String(seed, x)
+	case int:
+		return mix(uint64(x), 0)
+	}
 	if !isComparable(state) {
 		return 0
 	}
@@ -49,9 +62,15 @@ func mix(a, b uint64) uint64 {
 	return h ^ h>>29
 }
 
-func hashOf(v reflect.Value, depth int) uint64 {
+// hasher hashes values.
+type hasher struct {
+	sets bool // the order of slices does not matter
+	left int  // how many more values it looks at
+}
+
+func (x *hasher) hash(v reflect.Value) uint64 {
 	h := uint64(v.Kind())
-	if depth > maxDepth {
+	if x.left--; x.left < 0 {
 		return h
 	}
 	switch v.Kind() {
@@ -65,26 +84,53 @@ func hashOf(v reflect.Value, depth int) uint64 {
 		h = mix(h, v.Uint())
 	case reflect.Float32, reflect.Float64:
 		h = mix(h, math.Float64bits(v.Float()+0)) // -0 is 0
+	case reflect.Complex64, reflect.Complex128:
+		h = mix(mix(h, math.Float64bits(real(v.Complex())+0)), math.Float64bits(imag(v.Complex())+0))
 	case reflect.String:
 		h = mix(h, maphash.String(seed, v.String()))
 	case reflect.Slice, reflect.Array:
+		sum := uint64(0)
 		for i := range v.Len() {
-			h = mix(h, hashOf(v.Index(i), depth+1))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			h = mix(h, hashOf(v.Field(i), depth+1))
-		}
-	case reflect.Map:
-		sum := uint64(v.Len())
-		for entries := v.MapRange(); entries.Next(); {
-			sum += mix(hashOf(entries.Key(), depth+1), hashOf(entries.Value(), depth+1))
+			if one := x.hash(v.Index(i)); x.sets {
+				sum += mix(one, 1)
+			} else {
+				h = mix(h, one)
+			}
 		}
 		h = mix(h, sum)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			h = mix(h, x.hash(v.Field(i)))
+		}
+	case reflect.Map:
+		h = mix(h, x.entries(v))
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			h = mix(h, hashOf(v.Elem(), depth+1))
+			h = mix(h, x.hash(v.Elem()))
 		}
 	}
 	return h
+}
+
+// entries hashes a map. Each entry has its share of what is looked at, since their order changes.
+func (x *hasher) entries(v reflect.Value) uint64 {
+	n := v.Len()
+	sum := uint64(n)
+	if n == 0 {
+		return sum
+	}
+	key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+	each := hasher{x.sets, 0}
+	for all := v.MapRange(); all.Next(); {
+		if v.CanInterface() {
+			key.SetIterKey(all)
+			value.SetIterValue(all)
+		} else { // of an unexported field
+			key, value = all.Key(), all.Value()
+		}
+		each.left = x.left / n
+		sum += mix(each.hash(key), each.hash(value))
+	}
+	x.left -= n
+	return sum
 }

@@ -20,13 +20,15 @@ type call struct{ input, output any }
 func newPart(events []Event) *part {
 	n := len(events) / 2
 	p := &part{calls: make([]call, 0, n)}
-	p.columns.Events = int32(len(events))
-	rows := make(map[int]int32, n)
+	block := make([]int32, 4*n)
+	p.columns = models.Columns{Events: int32(len(events)), Kind: make([]models.Kind, 0, n),
+		Inv: block[0:0:n], Res: block[n : n : 2*n], A: block[2*n : 2*n : 3*n], B: block[3*n : 3*n : 4*n]}
+	rows := newPlaces(events)
 	for at, e := range events {
-		row, called := rows[e.Id]
+		row, called := rows.get(e.Id)
 		switch {
 		case e.Kind == CallEvent && !called:
-			rows[e.Id] = int32(len(p.calls))
+			rows.set(e.Id, int32(len(p.calls)))
 			p.calls = append(p.calls, call{input: e.Value})
 			p.columns.Append(int32(at), models.Open, models.Op{})
 		case e.Kind == ReturnEvent && called && p.columns.Res[row] == models.Open:
@@ -40,6 +42,48 @@ func newPart(events []Event) *part {
 		return nil
 	}
 	return p
+}
+
+// places are rows by Id. The Ids of most histories are near each other.
+type places struct {
+	least int
+	few   []int32 // by Id from the least one on, plus 1; 0 is none
+	many  map[int]int32
+}
+
+func newPlaces(events []Event) *places {
+	p := &places{}
+	if len(events) == 0 {
+		return p
+	}
+	least, most := events[0].Id, events[0].Id
+	for _, e := range events {
+		least, most = min(least, e.Id), max(most, e.Id)
+	}
+	p.least = least
+	if span := uint(most) - uint(least); span < 16*uint(len(events)) {
+		p.few = make([]int32, span+1)
+	} else {
+		p.many = make(map[int]int32, len(events)/2)
+	}
+	return p
+}
+
+func (p *places) get(id int) (row int32, known bool) {
+	if p.many == nil {
+		row = p.few[id-p.least] - 1
+		return row, row >= 0
+	}
+	row, known = p.many[id]
+	return row, known
+}
+
+func (p *places) set(id int, row int32) {
+	if p.many == nil {
+		p.few[id-p.least] = row + 1
+		return
+	}
+	p.many[id] = row
 }
 
 // eventsOf returns the events of operations with times. Calls come before

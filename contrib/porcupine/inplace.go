@@ -7,97 +7,97 @@ import (
 	"time"
 
 	"clew/internal/text"
+	"clew/models"
 )
 
 // A step may change the state that it is given, instead of returning a new one. Then any
-// search answers for states that no order of the operations leads to. So before a history
-// is called illegal, a short search records what every state holds when it is made, and
-// looks at all of them once more at the end.
+// search answers for states that no order of the operations leads to. So its answers are
+// looked at once more:
 //
-// Some of what a state holds, such as a cache, may change without harm. So the model has
-// the last word: the same steps make the state again, from the first one on, and the two
-// states must differ by its Equal. For a model without one, a search that makes every
-// state for one step only must call the history linearizable.
+//   - A linearization is replayed from a new initial state. If a step refuses, it is not one.
+//   - If there is none, the states are made again, each from the one that led to it. They must be
+//     equal to those that the search has.
+//
+// Some of what a state holds, such as a cache, may change without harm. So the model's Equal has
+// the last word. For a model without one, a search that makes every state for one step only must call the
+// history linearizable.
 
-// Bounds of that search.
+// Bounds of the second look.
 const (
-	watchedSteps = 50_000
+	watchedSteps = 10_000
 	watchedTime  = 250 * time.Millisecond
-	remade       = 100 // states that are made again
 )
 
-// made is a state, and how it was made.
-type made struct {
-	state any
-	hash  uint64
-	from  *made // nil for the initial state
-	by    call
+// origin is the state that led to a state first, and the class of operations by which it did.
+type origin struct{ from, class int32 }
+
+// replays says whether an order of rows is possible from a new initial state on.
+func (m *numbered) replays(p *part, order []models.Row) (ok bool) {
+	ok = true
+	state := m.model.Init()
+	for _, row := range order {
+		if ok, state = m.model.StepContext(m.ctx, state, p.calls[row].input, p.calls[row].output); !ok {
+			break
+		}
+	}
+	return ok
 }
 
 // changed says which state a step has changed after it was made, or returns "".
-func changed(ctx context.Context, model Model, events []Event) (what string) {
-	p := newPart(events)
-	if p == nil || len(events) == 0 {
+func (m *numbered) changed(p *part) (what string) {
+	if m.plain {
 		return ""
 	}
-	ctx, stop := context.WithTimeout(ctx, watchedTime)
+	ctx, stop := context.WithTimeout(m.ctx, watchedTime)
 	defer stop()
 	defer func() {
 		if recover() != nil { // a step may not expect to be called once more
 			what = ""
 		}
 	}()
-	first := &made{state: model.Init()}
-	if first.state != nil && isPlain(reflect.TypeOf(first.state)) {
-		return ""
-	}
-	all := watch(ctx, model, p, first)
-	tries := 0
-	for _, m := range all {
-		if contents(m.state) == m.hash {
-			continue
-		}
-		if tries++; tries > remade || ctx.Err() != nil {
+	fresh := []any{m.model.Init()}
+	for n, state := range m.states[:min(len(m.states), watchedSteps)] {
+		if ctx.Err() != nil {
 			return ""
 		}
-		if m.differs(ctx, model, p) {
-			return m.String()
+		if by := m.origins[n]; n > 0 {
+			ok, again := m.model.StepContext(ctx, fresh[by.from], m.calls[by.class].input, m.calls[by.class].output)
+			if !ok && ctx.Err() == nil {
+				return m.said(n)
+			}
+			fresh = append(fresh, again)
 		}
-		if model.Equal == nil {
-			return "" // it says the same about the others
+		switch {
+		case m.model.Equal != nil && !m.model.Equal(fresh[n], state):
+			return m.said(n)
+		case m.model.Equal == nil && contents(fresh[n], false) != contents(state, false):
+			if remaking(ctx, m.model, p) != Illegal {
+				return m.said(n)
+			}
+			return ""
 		}
 	}
 	return ""
 }
 
-// watch searches, and returns all states that it has met.
-func watch(ctx context.Context, model Model, p *part, first *made) []*made {
-	all := []*made{first}
-	first.hash = contents(first.state)
-	watched := Model{
-		Init: func() any { return first },
-		StepContext: func(ctx context.Context, state, input, output any) (bool, any) {
-			m := &made{from: state.(*made), by: call{input, output}}
-			ok, next := model.StepContext(ctx, m.from.state, input, output)
-			if !ok {
-				return false, state
-			}
-			m.state, m.hash = next, contents(next)
-			all = append(all, m)
-			return true, m
-		},
-		Equal: func(a, b any) bool {
-			if model.Equal == nil {
-				return a.(*made).state == b.(*made).state
-			}
-			return model.Equal(a.(*made).state, b.(*made).state)
-		},
+// maxShown bounds the characters of a value in a message.
+const maxShown = 100
+
+func (m *numbered) said(state int) string {
+	which := "the initial state"
+	if state > 0 {
+		by := m.calls[m.origins[state].class]
+		which = text.Shorten(fmt.Sprintf("the state after input %+v with output %+v", by.input, by.output), maxShown)
 	}
-	if model.Hash != nil {
-		watched.Hash = func(state any) uint64 { return model.Hash(state.(*made).state) }
-	}
-	newWGL(watched, p).run(ctx, watchedSteps)
-	return all
+	return "a step of the model changes a state in place: " + which + " has changed since it was made; " +
+		"expected Step to leave the given state unchanged and to return a new one, such as a slices.Clone or maps.Clone with the change"
+}
+
+// made says how a state was made.
+type made struct {
+	hash uint64
+	from *made // nil for the initial state
+	by   call
 }
 
 // again makes the state once more. It returns false if some step refuses now.
@@ -115,44 +115,19 @@ func (m *made) again(model Model) (state any, ok bool) {
 	return state, true
 }
 
-// differs says whether the state differs, for the model, from the same state made again.
-// It asks the model's Equal or, without one, what the model says of the history.
-func (m *made) differs(ctx context.Context, model Model, p *part) bool {
-	fresh, ok := m.again(model)
-	if !ok {
-		return true
-	}
-	if model.Equal != nil {
-		return !model.Equal(fresh, m.state)
-	}
-	return remaking(ctx, model, p) != Illegal
-}
-
 // remaking searches with states that are each made for one step only.
 func remaking(ctx context.Context, model Model, p *part) CheckResult {
-	return newWGL(Model{
+	return newWGL(newNumbered(ctx, Model{
 		Init: func() any { return &made{} },
 		StepContext: func(ctx context.Context, state, input, output any) (bool, any) {
 			m := &made{from: state.(*made), by: call{input, output}}
 			next, ok := m.again(model)
-			m.hash = contents(next)
+			m.hash = contents(next, false)
 			return ok, m
 		},
 		Equal: func(a, b any) bool { return a.(*made).hash == b.(*made).hash },
 		Hash:  func(state any) uint64 { return state.(*made).hash },
-	}, p).run(ctx, watchedSteps)
-}
-
-// maxShown bounds the characters of a value in a message.
-const maxShown = 100
-
-func (m *made) String() string {
-	which := "the initial state"
-	if m.from != nil {
-		which = text.Shorten(fmt.Sprintf("the state after input %+v with output %+v", m.by.input, m.by.output), maxShown)
-	}
-	return "a step of the model changes a state in place: " + which + " has changed since it was made; " +
-		"expected Step to leave the given state unchanged and to return a new one, such as a slices.Clone or maps.Clone with the change"
+	}, p), p).run(ctx, watchedSteps)
 }
 
 // isPlain says whether nothing can change a value of a type in place.

@@ -63,6 +63,8 @@ func TestAStepThatChangesItsStateInPlaceIsToldOf(t *testing.T) {
 	for last, want := range map[int]CheckResult{1: Ok, 2: Ok, 3: Illegal, 0: Illegal} {
 		for name, check := range map[string]func(Model) CheckResult{
 			"alone":               func(m Model) CheckResult { return CheckOperationsTimeout(m, racing(last), 0) },
+			"verbose":             func(m Model) CheckResult { r, _ := CheckOperationsVerbose(m, racing(last), 0); return r },
+			"events":              func(m Model) CheckResult { return CheckEventsTimeout(m, eventsOf(racing(last)), 0) },
 			"beside a clock":      func(m Model) CheckResult { return CheckOperationsTimeout(m, racing(last), time.Minute) },
 			"without porcupine's": func(m Model) CheckResult { ourselves(t, true); return CheckOperationsTimeout(m, racing(last), 0) },
 		} {

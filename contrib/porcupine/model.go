@@ -6,13 +6,12 @@ import (
 	"sync"
 
 	"clew/edn"
-	"clew/fallback"
 	"clew/models"
 )
 
 // numbered is a porcupine model for one partition. Its states and its operations
-// are numbered. It is asked only once for a step of a state and a class of
-// operations, whichever searches need it.
+// are numbered. Searches share it. It is rarely asked twice for a step of a state and a class of
+// operations.
 type numbered struct {
 	ctx   context.Context
 	model Model
@@ -23,26 +22,40 @@ type numbered struct {
 	// possible.
 	reads, blind, total []bool
 
-	mu     sync.Mutex // goroutines never call the model's functions at once, as in porcupine
-	states []any
-	same   map[any]int32      // the numbers of the states, if == compares them ..
-	byHash map[uint64][]int32 // .. or, by their hash, if Equal does
-	coarse bool               // Equal calls states equal that have different contents
-	next   fallback.Memo
-	init   models.State
-	traits models.Traits
+	mu      sync.Mutex // goroutines never call the model's functions at once, as in porcupine
+	plain   bool       // nothing can change the states in place
+	states  []any
+	origins []origin // by state
+	byHash  table
+	sets    bool // Equal does not mind the order of slices
+	coarse  bool // Equal calls states equal whose contents have nothing to do with each other
+	steps   cache
+	init    models.State
+	traits  models.Traits
 }
 
 // none is the state after an operation that cannot happen.
 const none = -1
 
+// newNumbered numbers the states and, for the time being, the operations by row.
 func newNumbered(ctx context.Context, model Model, p *part) *numbered {
-	m := &numbered{ctx: ctx, model: model}
-	if model.Equal == nil {
-		m.same = map[any]int32{}
-	} else {
-		m.byHash = map[uint64][]int32{}
+	m := &numbered{ctx: ctx, model: model, calls: p.calls}
+	for i := range p.columns.A {
+		p.columns.A[i] = int32(i)
 	}
+	first := model.Init()
+	m.plain = first != nil && isPlain(reflect.TypeOf(first))
+	m.init, m.origins = models.State{m.number(first)}, []origin{{}}
+	m.traits = models.Traits{
+		StepNumber: m.lockedStep,
+		Overwrites: func(op models.Op) bool { return m.blind != nil && m.blind[op.A] },
+	}
+	return m
+}
+
+// classify gives equal operations the same class.
+func (m *numbered) classify(p *part) {
+	m.calls = nil
 	classes := make(map[call]int32, len(p.calls))
 	for i, c := range p.calls {
 		class := int32(len(m.calls))
@@ -57,71 +70,99 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 		m.calls = append(m.calls, c)
 		p.columns.A[i] = class
 	}
-	m.init = models.State{m.number(model.Init())}
-	m.traits = models.Traits{
-		StepNumber: m.step,
-		Overwrites: func(op models.Op) bool { return m.blind != nil && m.blind[op.A] },
+	if len(m.calls) == len(p.calls) {
+		return
 	}
-	return m
+	m.steps = cache{}
+	for i := range m.origins {
+		m.origins[i].class = p.columns.A[m.origins[i].class]
+	}
 }
 
 // isComparable says whether == compares a value with others.
 func isComparable(x any) bool { return x == nil || reflect.ValueOf(x).Comparable() }
 
-// fewStates is how many states every new one is compared with, whatever its contents.
+// fewStates is how many states a new one is compared with, whatever their contents: all, as long as
+// there are so few. This shows whether Equal goes by contents.
 const fewStates = 64
 
 // number returns the number of a state.
 func (m *numbered) number(state any) int32 {
-	n := int32(len(m.states))
-	if m.same != nil {
-		if old, known := m.same[state]; known {
-			return old
-		}
-		m.same[state] = n
-		m.states = append(m.states, state)
-		return n
-	}
-	h := m.hash(state)
-	for _, old := range m.byHash[h] {
-		if m.model.Equal(state, m.states[old]) {
-			return old
+	n, h := int32(len(m.states)), m.hash(state)
+	for at := m.byHash.first(h); at >= 0; at = m.byHash.after(at) {
+		if m.same(state, m.states[at]) {
+			return at
 		}
 	}
-	if m.model.Hash == nil && (m.coarse || n < fewStates) {
-		for old, other := range m.states {
-			if m.model.Equal(state, other) {
-				m.coarse = true
-				return int32(old)
+	if m.model.Equal != nil && m.model.Hash == nil && (m.coarse || n < fewStates || n&(n-1) == 0) {
+		for old := n - 1; old >= max(0, n-fewStates); old-- {
+			if m.model.Equal(state, m.states[old]) {
+				m.coarsen(state, m.states[old])
+				return old
 			}
 		}
 	}
-	m.byHash[h] = append(m.byHash[h], n)
-	m.states = append(m.states, state)
+	m.byHash.add(h)
+	m.states = append(room(m.states, 1), state)
 	return n
 }
 
-func (m *numbered) hash(state any) uint64 {
-	if m.model.Hash != nil {
-		return m.model.Hash(state)
+func (m *numbered) same(a, b any) bool {
+	if m.model.Equal == nil {
+		return a == b
 	}
-	return contents(state)
+	return m.model.Equal(a, b)
 }
 
-// step is models.Traits.StepNumber.
-func (m *numbered) step(state int32, op models.Op) int32 {
+// hash returns the hash of a state. A Hash of the model serves its Equal. We are faster with states that == compares.
+func (m *numbered) hash(state any) uint64 {
+	switch {
+	case m.model.Equal == nil:
+		return hashOfComparable(state)
+	case m.model.Hash != nil:
+		return m.model.Hash(state)
+	}
+	return contents(state, m.sets)
+}
+
+// coarsen looks for what two states have in common that are equal, and have different contents.
+func (m *numbered) coarsen(a, b any) {
+	if m.coarse || m.sets || contents(a, true) != contents(b, true) {
+		m.coarse = true
+		return
+	}
+	m.sets, m.byHash = true, table{}
+	for _, state := range m.states {
+		m.byHash.add(m.hash(state))
+	}
+}
+
+// equal says whether two numbers are those of equal states.
+func (m *numbered) equal(a, b int32) bool {
+	return a == b || m.coarse && m.model.Equal(m.states[a], m.states[b])
+}
+
+// lockedStep is models.Traits.StepNumber. Searches may run side by side.
+func (m *numbered) lockedStep(state int32, op models.Op) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	to, known := m.next.Get(state, op.A)
-	if known {
-		return to
+	return m.step(state, op)
+}
+
+// step returns the state after an operation, or none.
+func (m *numbered) step(state int32, op models.Op) int32 {
+	known := m.steps.at(state, op.A)
+	if known.state == state+1 && known.class == op.A {
+		return known.to
 	}
-	to = none
-	c := m.calls[op.A]
+	to := int32(none)
+	c := &m.calls[op.A]
 	if ok, next := m.model.StepContext(m.ctx, m.states[state], c.input, c.output); ok {
-		to = m.number(next)
+		if to = m.number(next); !m.plain && int(to) == len(m.origins) {
+			m.origins = append(room(m.origins, 1), origin{state, op.A})
+		}
 	}
-	m.next.Put(state, op.A, to)
+	*m.steps.put(state, op.A) = cached{state + 1, op.A, to}
 	return to
 }
 
@@ -158,7 +199,7 @@ func (m *numbered) Init() models.State { return m.init }
 
 // Step implements models.Model.
 func (m *numbered) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	if to := m.step(s[0], op); to != none {
+	if to := m.lockedStep(s[0], op); to != none {
 		return append(dst, models.State{to})
 	}
 	return dst

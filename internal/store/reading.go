@@ -10,7 +10,6 @@ import (
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
-	"clew/models/modelfile"
 )
 
 // Settings say how to read a history, as text by the names of clew check's flags.
@@ -114,12 +113,15 @@ func ownModel(file, model string) (models.Spec, error) {
 	if model != "" {
 		return models.Spec{}, fmt.Errorf("%s cannot be combined with %s; found both %s and %s", option.ModelFile, models.ParamModel, file, model)
 	}
-	f, err := modelfile.Load(file)
-	if err != nil {
-		return models.Spec{}, err
+	if ModelFile == nil {
+		return models.Spec{}, fmt.Errorf("this program does not read models from files, and cannot read %s; package models/modelfile does", file)
 	}
-	return models.Own(f.Definition()), nil
+	return ModelFile(file)
 }
+
+// ModelFile reads a model from a file. The command sets it: programs that do without such models do without the
+// interpreter that runs them.
+var ModelFile func(file string) (models.Spec, error)
 
 // clockError reads a number in the unit of the times, or a duration, which it turns into nanoseconds.
 func clockError(text string) (int64, error) {

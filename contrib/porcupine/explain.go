@@ -1,0 +1,127 @@
+package porcupine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"clew"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Explain says why a history is not linearizable. It returns clew's result: the first failing return, the few
+// operations that contradict each other, and a sentence that says why. The result's Text is for people, WriteSVG
+// draws it, and clew.WritePage writes a page on which every order of these operations can be tried. Operations have the
+// words of the model's DescribeOperation, and states those of DescribeState.
+//
+// If the model has partitions, the result is that of the first one that is not linearizable, or else of the last one.
+// Explain returns an error for a history that makes no sense, for a step that changes its state in place, and for one
+// that panics. Steps must not expect that the times allow the order in which they are asked for.
+func Explain(model Model, history []Operation) (*report.Result, error) {
+	model = complete(model)
+	parts, _ := partitioned(model, history)
+	return explainFirst(model, parts)
+}
+
+// ExplainEvents does for events what Explain does for operations.
+func ExplainEvents(model Model, history []Event) (*report.Result, error) {
+	model = complete(model)
+	var parts [][]Operation
+	for _, events := range partitionedEvents(model, history) {
+		p := newPart(events)
+		if p == nil {
+			return nil, errNoSense
+		}
+		ops := make([]Operation, len(p.calls))
+		for row, c := range p.calls {
+			call, back := p.columns.Inv[row], p.columns.Res[row]
+			ops[row] = Operation{ClientId: events[call].ClientId, Input: c.input, Output: c.output, Call: int64(call), Return: int64(back)}
+		}
+		parts = append(parts, ops)
+	}
+	return explainFirst(model, parts)
+}
+
+var errNoSense = errors.New("the history makes no sense: expected every operation to have one call and then one return")
+
+// explainFirst explains the first of the partitions that is not linearizable, or else the last one.
+func explainFirst(model Model, parts [][]Operation) (last *report.Result, err error) {
+	if len(parts) == 0 {
+		parts = [][]Operation{nil}
+	}
+	for _, ops := range parts {
+		if last, err = explain(model, ops); err != nil || last.Verdict != jepsen.Valid {
+			break
+		}
+	}
+	return last, err
+}
+
+// explain says why a partition is not linearizable.
+func explain(model Model, ops []Operation) (*report.Result, error) {
+	events := eventsOf(ops)
+	p := newPart(events)
+	if p == nil {
+		return nil, errNoSense
+	}
+	m := newNumbered(context.Background(), model, p)
+	m.classify(p)
+	intervals := make([]jepsen.Interval, len(ops))
+	for row, i := range calls(events) {
+		o := ops[i]
+		intervals[row] = jepsen.Interval{Process: o.ClientId, F: operation, Input: p.columns.A[row], Call: o.Call, Return: o.Return, Status: jepsen.Succeeded}
+	}
+	h, err := jepsen.FromIntervals(intervals)
+	if err != nil {
+		return nil, err
+	}
+	r, err := clew.Check(context.Background(), h, models.Own(m.own().Definition()), clew.Options{})
+	if err == nil && r.Verdict == jepsen.Invalid {
+		if what := m.changed(p); what != "" {
+			return nil, errors.New(what)
+		}
+	}
+	return r, err
+}
+
+// operation is the :f of all operations. Their value is their class.
+const operation = "operation"
+
+// own returns the model as one of clew, in the model's words.
+func (m *numbered) own() models.Func[int32] {
+	describe := func(state int32) string {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.model.DescribeState != nil {
+			return m.model.DescribeState(m.states[state])
+		}
+		return fmt.Sprintf("%v", m.states[state])
+	}
+	class := func(c models.Call) int32 {
+		n, _ := c.Value.Int()
+		return int32(n)
+	}
+	return models.Func[int32]{
+		Name:     "model",
+		About:    "a model of porcupine",
+		Init:     m.init[0],
+		Describe: func(state int32) any { return describe(state) },
+		Label: func(c models.Call) string {
+			k := m.calls[class(c)]
+			if m.model.DescribeOperation != nil {
+				return text.Line(m.model.DescribeOperation(k.input, k.output))
+			}
+			return text.Line(fmt.Sprintf("%v -> %v", k.input, k.output)) // as porcupine does
+		},
+		Ops: map[string]models.StepFunc[int32]{operation: func(state int32, c models.Call) ([]int32, error) {
+			to := m.lockedStep(state, models.Op{A: class(c)})
+			if to == none {
+				return nil, models.Inconsistent("the state is %s", describe(state))
+			}
+			return []int32{to}, nil
+		}},
+	}
+}
