@@ -23,6 +23,9 @@ type Positions struct {
 	// that Makes appends, and not others.
 	Makes func(dst []Cell, op Op) []Cell
 	Sees  func(dst []Cell, op Op) (cells []Cell, all bool)
+	// Vague, unless it is nil, says that op may leave less than Makes appends, and depend on less than Sees appends, even
+	// if it is certain to be an update.
+	Vague func(op Op) bool
 	// Loose, unless it is nil, is the model in which other operations may have made the positions between. It is for
 	// a part of a history, such as a core.
 	Loose Model

@@ -223,7 +223,7 @@ func (m *matching) place(number int32) *place {
 func (m *matching) leaves(row models.Row, at int64) {
 	m.cells = m.p.Makes(m.cells[:0], m.in.Op(row))
 	told := m.in.Res[row] != models.Open
-	certain := told && m.moves[row] == models.AlwaysMoves
+	certain := told && m.moves[row] == models.AlwaysMoves && !m.vague[row]
 	for _, c := range m.cells {
 		p := m.place(c.Place)
 		gone := m.counts && m.p.None != nil && m.p.None(c)
@@ -250,7 +250,7 @@ func (m *matching) leaves(row models.Row, at int64) {
 func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 	cells, all := m.p.Sees(m.cells[:0], m.in.Op(row))
 	m.cells = cells
-	if all || m.moves[row] == models.MayMove { // it may have done nothing, whatever was there
+	if all || m.vague[row] { // it may have done nothing, whatever was there
 		return nil
 	}
 	for _, c := range slices.Clone(cells) {

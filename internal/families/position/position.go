@@ -72,6 +72,7 @@ type table struct {
 	at      []int64 // the position, or none
 	moves   []models.Moving
 	changes []bool     // whether an operation that never moves the state can change it
+	vague   []bool     // see models.Positions
 	untold  models.Row // an update that returned without a position, or -1
 }
 
@@ -79,7 +80,7 @@ type table struct {
 const none int64 = -1
 
 func newTable(in fastpath.Input, m models.Model) *table {
-	t := &table{model: m, p: m.Traits().Positions, at: make([]int64, in.Len()), moves: make([]models.Moving, in.Len()), changes: make([]bool, in.Len()), untold: -1}
+	t := &table{model: m, p: m.Traits().Positions, at: make([]int64, in.Len()), moves: make([]models.Moving, in.Len()), changes: make([]bool, in.Len()), vague: make([]bool, in.Len()), untold: -1}
 	for i := range t.at {
 		op := in.Op(int32(i))
 		at, told := t.p.Of(op)
@@ -87,6 +88,7 @@ func newTable(in fastpath.Input, m models.Model) *table {
 			at = none
 		}
 		t.at[i], t.moves[i] = at, t.p.Moves(op)
+		t.vague[i] = t.moves[i] == models.MayMove || t.p.Vague != nil && t.p.Vague(op)
 		t.changes[i] = t.moves[i] == models.NeverMoves && t.p.Aside != nil && t.p.Aside(op)
 		if !told && t.moves[i] != models.NeverMoves && in.Res[i] != models.Open {
 			t.untold = int32(i)
@@ -99,15 +101,16 @@ func newTable(in fastpath.Input, m models.Model) *table {
 type sweep struct {
 	in fastpath.Input
 	*table
-	rows   []int32 // those that returned and say a position, by position, the updates first
-	blocks []block
-	lo     []int64 // by row: the greatest position of what had returned before its invocation
-	floats []int32 // operations that returned without a position
-	until  int32   // the last return
-	gaps   []gap
-	fill   []filler // by invocation, so that lo ascends
-	before []int32  // updates before the first position, if it may be any
-	side   []int32  // operations that say no position, or never returned, and change the state without moving it
+	rows    []int32 // those that returned and say a position, by position, the updates first
+	blocks  []block
+	lo      []int64 // by row: the greatest position of what had returned before its invocation
+	floats  []int32 // operations that returned without a position
+	until   int32   // the last return
+	gaps    []gap
+	fill    []filler // by invocation, so that lo ascends
+	before  []int32  // updates before the first position, if it may be any
+	settled int32    // the last return of an operation that showed which was the update of a position
+	side    []int32  // operations that say no position, or never returned, and change the state without moving it
 }
 
 // block is the operations of one position.
@@ -139,6 +142,15 @@ func (s *sweep) decide(witness bool) fastpath.Result {
 		return r
 	}
 	s.settle()
+	r := s.judge(witness)
+	if r.Verdict == jepsen.Invalid {
+		r.End = max(r.End, s.settled)
+	}
+	return r
+}
+
+// judge decides once it is known which operations are updates.
+func (s *sweep) judge(witness bool) fastpath.Result {
 	if s.p.Dense {
 		if r, found := s.findGaps(); found {
 			return r
@@ -285,9 +297,26 @@ func (s *sweep) settle() {
 		clues = s.p.Clues(clues[:0], s.in.Op(row))
 		for _, c := range clues {
 			k, found := slices.BinarySearchFunc(s.blocks, c.Position, func(b block, at int64) int { return cmp.Compare(b.at, at) })
-			if found && s.unsure(s.blocks[k]) && !slices.Contains(s.p.Makes(nil, s.in.Op(s.blocks[k].update)), c.Cell) {
-				s.blocks[k].update = -1
+			if found && s.unsure(s.blocks[k]) && !s.mayLeave(s.blocks[k].update, c.Cell) {
+				s.unsettle(&s.blocks[k], c.Cell)
+				s.settled = max(s.settled, s.in.Res[row])
 			}
+		}
+	}
+}
+
+// mayLeave says whether an operation may leave a cell.
+func (s *sweep) mayLeave(row models.Row, c models.Cell) bool {
+	return slices.Contains(s.p.Makes(nil, s.in.Op(row)), c)
+}
+
+// unsettle makes another operation of a position its update, which may have left a cell, or none.
+func (s *sweep) unsettle(b *block, c models.Cell) {
+	b.update = -1
+	for _, row := range s.rows[b.from:b.to] {
+		if s.moves[row] == models.MayMove && s.mayLeave(row, c) {
+			b.update = row
+			return
 		}
 	}
 }

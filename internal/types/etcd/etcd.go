@@ -68,7 +68,7 @@ func (m *etcd) traits() models.Traits {
 		Run:     m.run,
 		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
 		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues,
-			Aside: m.aside, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
+			Aside: m.aside, Vague: m.vague, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,
 		Beyond:     &models.Beyond{Judge: m.judge, Alone: m.alone},

@@ -63,13 +63,17 @@ func (c *call) mayTake() []int32 {
 	return []int32{0, 1}
 }
 
-// moving says whether a branch is an update. If it puts something with a lease, it is not certain what that leaves, even
-// if something else is certain to make it one.
+// vague is Positions.Vague: a put with a lease that does not exist does nothing.
+func (m *etcd) vague(op models.Op) bool {
+	c := &m.calls[op.A]
+	return op.Kind == transaction && slices.ContainsFunc(c.mayTake(), func(branch int32) bool {
+		return slices.ContainsFunc(c.branches[branch], func(a action) bool { return a.do == puts && a.lease != 0 })
+	})
+}
+
+// moving says whether a branch is an update.
 func (c *call) moving(branch int) models.Moving {
 	all := models.NeverMoves
-	if slices.ContainsFunc(c.branches[branch], func(a action) bool { return a.do == puts && a.lease != 0 }) {
-		return models.MayMove
-	}
 	for i, a := range c.branches[branch] {
 		r := c.answer.of(i)
 		switch {
