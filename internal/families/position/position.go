@@ -109,6 +109,7 @@ type sweep struct {
 	gaps    []gap
 	fill    []filler // by invocation, so that lo ascends
 	before  []int32  // updates before the first position, if it may be any
+	guessed bool     // some position's update is a guess
 	settled int32    // the last return of an operation that showed which was the update of a position
 	side    []int32  // operations that say no position, or never returned, and change the state without moving it
 }
@@ -143,7 +144,10 @@ func (s *sweep) decide(witness bool) fastpath.Result {
 	}
 	s.settle()
 	r := s.judge(witness)
-	if r.Verdict == jepsen.Invalid {
+	switch {
+	case r.Verdict == jepsen.Invalid && s.guessed && r.Why.Pattern != Backwards && r.Why.Pattern != Twice:
+		return fastpath.Result{Reason: Unplaced.Of(r.Why.Rows[0])}
+	case r.Verdict == jepsen.Invalid:
 		r.End = max(r.End, s.settled)
 	}
 	return r
@@ -292,6 +296,7 @@ func (s *sweep) settle() {
 	if s.p.Clues == nil || s.p.Makes == nil || !slices.ContainsFunc(s.blocks, s.unsure) {
 		return
 	}
+	defer s.guess()
 	var clues []models.Clue
 	for _, row := range s.rows {
 		clues = s.p.Clues(clues[:0], s.in.Op(row))
@@ -303,6 +308,69 @@ func (s *sweep) settle() {
 			}
 		}
 	}
+}
+
+// guess chooses the updates of positions where several operations may be them, or none is, by what was told to be there
+// that they depend on. What never returned may have changed that, so a failure is not certain then.
+func (s *sweep) guess() {
+	now := map[int32]int32{} // by place that matters: its value
+	for _, b := range s.blocks {
+		for _, row := range s.rows[b.from:b.to] {
+			if s.moves[row] == models.MayMove {
+				for _, c := range s.seen(row) {
+					now[c.Place] = c.Value
+				}
+			}
+		}
+	}
+	known := map[int32]bool{}
+	for k := range s.blocks {
+		b := &s.blocks[k]
+		if s.unsure(*b) {
+			s.guessOne(b, now, known)
+		}
+		for _, row := range s.rows[b.from:b.to] {
+			if !s.mutates(row) || s.moves[row] == models.MayMove && row != b.update && len(s.seen(row)) > 0 {
+				continue
+			}
+			for _, c := range s.p.Makes(nil, s.in.Op(row)) {
+				if _, matters := now[c.Place]; matters {
+					now[c.Place], known[c.Place] = c.Value, true
+				}
+			}
+		}
+	}
+}
+
+// guessOne chooses the update of a position.
+func (s *sweep) guessOne(b *block, now map[int32]int32, known map[int32]bool) {
+	best, update := -1, models.Row(-1)
+	for _, row := range s.rows[b.from:b.to] {
+		if s.moves[row] != models.MayMove {
+			continue
+		}
+		fits := 0
+		for _, c := range s.seen(row) {
+			switch {
+			case fits < 0 || known[c.Place] && now[c.Place] != c.Value:
+				fits = -1
+			case known[c.Place]:
+				fits = 1
+			}
+		}
+		if fits > best {
+			best, update = fits, row
+		}
+	}
+	if s.guessed = s.guessed || update != b.update; s.guessed {
+		b.update = update
+	}
+}
+
+// seen returns the cells that an operation depends on.
+func (s *sweep) seen(row models.Row) []models.Cell {
+	cells, _ := s.p.Sees(nil, s.in.Op(row))
+	return cells
 }
 
 // mayLeave says whether an operation may leave a cell.

@@ -84,14 +84,18 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 		}
 	}
 	x.filled = x.filled || changing > 0 && b.to-b.from > 1
-	if b.update >= 0 {
+	update := b.update
+	if update >= 0 {
 		x.place(b.at-1, models.Open)
-		if r, failed := x.told(b, b.update); failed {
+		if x.unsure(b) {
+			update = x.mover(b)
+		}
+		if r, failed := x.told(b, update); failed {
 			return r, true
 		}
 	}
 	for _, row := range x.rows[b.from:b.to] {
-		if row == b.update {
+		if row == update {
 			continue
 		}
 		x.place(b.at, x.in.Inv[row])
@@ -108,6 +112,22 @@ func (x *replay) begin(s models.State) {
 	} else {
 		x.state = s
 	}
+}
+
+// mover returns the first operation of a position that may be its update and can happen then.
+func (x *replay) mover(b block) models.Row {
+	s := x.now()
+	for _, row := range x.rows[b.from:b.to] {
+		if x.moves[row] != models.MayMove {
+			continue
+		}
+		for _, next := range x.model.Step(nil, s, x.in.Op(row)) {
+			if at, known := x.p.At(next); known && at == b.at {
+				return row
+			}
+		}
+	}
+	return b.update
 }
 
 // told takes the step of an operation that tells its position.

@@ -168,14 +168,20 @@ func (l *look) twin(f int32, at int64) int32 {
 
 // take returns the state after the operations of a position, or false if they cannot happen.
 func (l *look) take(b block, s models.State, ahead *int) (models.State, bool) {
-	ok := true
-	if b.update >= 0 {
-		if s, ok = l.one(s, b.update, b.at); !ok {
-			return nil, false
+	ok, update := b.update < 0, b.update
+	for _, row := range l.rows[b.from:b.to] {
+		if ok || row != b.update && (!l.unsure(b) || l.moves[row] != models.MayMove) {
+			continue
+		}
+		if next, can := l.one(s, row, b.at); can {
+			s, ok, update = next, true, row
 		}
 	}
+	if !ok {
+		return nil, false
+	}
 	for _, row := range l.rows[b.from:b.to] {
-		if row == b.update {
+		if row == update {
 			continue
 		}
 		*ahead--
