@@ -33,6 +33,7 @@ var promises = map[string][]string{
 	"Shape":          {"../counts_test.go TestModelAndFastPathCountAlikeAtTheirLimits"},
 	"Partition":      {"parts go alone"},
 	"IsRegister":     {"is a register"},
+	"MayIdle":        {"../internal/families/position/idle_test.go TestADeleteOfNothingMayBeAnUpdate"},
 	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
 	"Overwrites":     {"overwrites"},
 	"Lookahead":      {"may not follow", "may lead"},
@@ -47,7 +48,7 @@ var promises = map[string][]string{
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
 	"Anomaly":        {"../kinds_test.go TestModelsNameKindsOnlyOfFailures"},
-	"Positions":      {"../internal/types/etcd/etcd_test.go TestPositionsAreThoseOfTheSteps"},
+	"Positions":      {"../internal/types/etcd/etcd_test.go TestPositionsAreThoseOfTheSteps", "../internal/families/position/oracle_test.go TestAgainstTheOracle"},
 	"Beyond":         {"../etcd_test.go TestBrokenWatchesAreFound"},
 	"Declared":       {"../func_test.go TestAFunctionThatFailsIsAnError"},
 }

@@ -23,8 +23,6 @@ type thread struct {
 	f          string
 	value, out any
 	at         int64
-	told       bool
-	steps      int
 }
 
 // random makes a small history of a map of two keys or a register with a counter, in which up to crashes of all
@@ -36,11 +34,9 @@ type random struct {
 	crashes, lies float64
 	untold        float64
 
-	b       *jepsen.Builder
-	now     map[string]int
-	at      int64
-	text    strings.Builder
-	process int
+	b   *jepsen.Builder
+	now map[string]int
+	at  int64
 }
 
 func (x *random) history(operations, clients int) (*jepsen.History, error) {
@@ -131,7 +127,7 @@ func (x *random) apply(t *thread) {
 		x.now[key] = t.value.(int)
 		x.moved()
 	}
-	t.at, t.done, t.told = x.at, true, true
+	t.at, t.done = x.at, true
 }
 
 func (x *random) moved() {
