@@ -22,8 +22,14 @@ import (
 // converted returns a text in another form.
 func converted(t testing.TB, text string, to Form) string {
 	t.Helper()
+	return convertedFile(t, "h", text, to)
+}
+
+// convertedFile returns the text of a file in another form. A report of etcd names clients by their folders.
+func convertedFile(t testing.TB, name, text string, to Form) string {
+	t.Helper()
 	var out bytes.Buffer
-	if _, err := Convert(&out, strings.NewReader(text), "h", "", to); err != nil {
+	if _, err := Convert(&out, strings.NewReader(text), name, "", to); err != nil {
 		t.Fatalf("to %s: %v\n%s", to, err, text)
 	}
 	return out.String()
@@ -33,7 +39,13 @@ func converted(t testing.TB, text string, to Form) string {
 // each, or the op map with all its keys.
 func events(t testing.TB, text string, withKeys bool) []string {
 	t.Helper()
-	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+	return eventsOfFile(t, "h", text, withKeys)
+}
+
+// eventsOfFile returns the events of a file's text, as events does.
+func eventsOfFile(t testing.TB, name, text string, withKeys bool) []string {
+	t.Helper()
+	b := jepsen.NewBuilder(jepsen.Options{File: name})
 	v := b.Values()
 	var all []string
 	in := newInput(t.Context(), taker{eventwise{feed.Of(b)}, func(e *opmap.Event) error {
@@ -48,7 +60,7 @@ func events(t testing.TB, text string, withKeys bool) []string {
 		}
 		all = append(all, s)
 		return nil
-	}}, "h", jepsen.Options{})
+	}}, name, jepsen.Options{})
 	if err := in.read(strings.NewReader(text), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +231,7 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 			return nil
 		}
 		files++
-		lines := converted(t, string(text), JSONL)
+		lines := convertedFile(t, path, string(text), JSONL)
 		got, err := Read(strings.NewReader(lines), path, jepsen.Options{AnyFailedF: true})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -227,7 +239,7 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 		}
 		same(t, path, columns(got), columns(want))
 		isEDN := detect(text) == &ednForm
-		original := events(t, string(text), isEDN)
+		original := eventsOfFile(t, path, string(text), isEDN)
 		same(t, path, events(t, lines, isEDN), original)
 		same(t, path, events(t, converted(t, lines, EDN), isEDN), original)
 		return nil

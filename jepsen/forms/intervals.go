@@ -122,8 +122,11 @@ func (t *intervals) inTime(slack int64) []int32 {
 			calls[i], returns[i] = less(calls[i], slack), -less(-returns[i], slack)
 		}
 	}
-	if len(returned) == len(calls) {
+	switch len(returned) {
+	case len(calls):
 		returned = nil
+	case 0:
+		returned = []int32{} // nil stands for all
 	}
 	return scan.InTime(calls, returns, returned, true)
 }
