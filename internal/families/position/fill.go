@@ -58,6 +58,7 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
 		return r, false
 	}
+	s.shownAt = map[int32][]int64{}
 	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	if s.p.Sees == nil {
 		return r, false // the replay searches
@@ -269,6 +270,9 @@ func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 		}
 		p.sure, p.was, p.by, p.vague = at, c.Value, row, false
 		p.shown = at
+		if n := len(m.gaps); n > 0 && at >= m.gaps[0].at && at <= m.gaps[n-1].at+farAhead {
+			m.shownAt[c.Place] = append(m.shownAt[c.Place], at)
+		}
 	}
 	if m.counts {
 		m.count(row)

@@ -107,11 +107,12 @@ type sweep struct {
 	floats  []int32 // operations that returned without a position
 	until   int32   // the last return
 	gaps    []gap
-	fill    []filler // by invocation, so that lo ascends
-	before  []int32  // updates before the first position, if it may be any
-	guessed bool     // some position's update is a guess
-	settled int32    // the last return of an operation that showed which was the update of a position
-	side    []int32  // operations that say no position, or never returned, and change the state without moving it
+	fill    []filler          // by invocation, so that lo ascends
+	before  []int32           // updates before the first position, if it may be any
+	shownAt map[int32][]int64 // by place: where operations show it, as far as gaps matter
+	guessed bool              // some position's update is a guess
+	settled int32             // the last return of an operation that showed which was the update of a position
+	side    []int32           // operations that say no position, or never returned, and change the state without moving it
 }
 
 // block is the operations of one position.
@@ -349,13 +350,12 @@ func (s *sweep) guessOne(b *block, now map[int32]int32, known map[int32]bool) {
 		if s.moves[row] != models.MayMove {
 			continue
 		}
-		fits := 0
+		fits := 0 // it may be one if anything that it depends on is there
 		for _, c := range s.seen(row) {
-			switch {
-			case fits < 0 || known[c.Place] && now[c.Place] != c.Value:
-				fits = -1
-			case known[c.Place]:
+			if known[c.Place] && now[c.Place] == c.Value {
 				fits = 1
+			} else if known[c.Place] && fits == 0 {
+				fits = -1
 			}
 		}
 		if fits > best {

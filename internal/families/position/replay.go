@@ -18,11 +18,12 @@ type replay struct {
 	latest int32 // the latest invocation so far
 	due    int   // floats up to here may have begun
 	open   []models.Row
-	filled bool // something was filled in that may have been something else
-	k, g   int  // the next block and gap
-	last   run  // of gaps
-	copied int  // numbers of states, for the beginnings of runs
-	work   int  // steps of searches
+	filled bool  // something was filled in that may have been something else
+	k, g   int   // the next block and gap
+	last   run   // of gaps
+	before []run // that run
+	copied int   // numbers of states, for the beginnings of runs
+	work   int   // steps of searches
 }
 
 // replay decides by lemma 5.
