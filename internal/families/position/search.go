@@ -70,6 +70,9 @@ func (x *replay) now() models.State {
 // if that was done already, or finds nothing.
 func (x *replay) again() bool {
 	failed, end := x.k, x.last.end
+	for end > x.last.from+1 && x.gaps[end-1].at > x.blocks[failed].at {
+		end--
+	}
 	for x.last.end > 0 && x.last.state != nil && end-x.last.from <= maxGaps {
 		l := &x.last
 		for g := l.from; g < end; g++ {
@@ -103,14 +106,13 @@ type look struct {
 	until  int // the block up to which everything must happen
 }
 
-// search fills the gaps of the run so that what is told up to a block can happen, and some more. It also fills gaps of
-// later runs that nothing fills yet.
+// search fills the gaps of the run, and of later ones up to a block, so that what is told up to there can happen, and
+// some more.
 func (x *replay) search(ahead, block int) bool {
 	if x.last.state == nil {
 		return false
 	}
-	far := min(block+ahead/2, len(x.blocks)-1)
-	for x.last.end < len(x.gaps) && x.last.end < x.last.from+maxGaps && x.gaps[x.last.end].at <= x.blocks[far].at {
+	for x.last.end < len(x.gaps) && x.gaps[x.last.end].at <= x.blocks[block].at {
 		x.last.end++
 	}
 	l := &look{replay: x, until: block}
@@ -138,14 +140,17 @@ func (l *look) choose() {
 
 // from goes on from a gap and a block in a state.
 func (l *look) from(g, k int, s models.State, ahead int) bool {
-	for g >= l.last.end || l.gaps[g].at > l.blocks[k].at {
+	for g == len(l.gaps) || l.gaps[g].at > l.blocks[k].at {
 		var ok bool
 		if s, ok = l.take(l.blocks[k], s, &ahead); !ok {
 			return false
 		}
-		if k++; k == len(l.blocks) || g >= l.last.end && k > l.until && (ahead <= 0 || g < len(l.gaps) && l.gaps[g].at <= l.blocks[k].at) {
+		if k++; k == len(l.blocks) || g >= l.last.end && k > l.until && ahead <= 0 {
 			return true
 		}
+	}
+	if g >= l.last.end && l.gaps[g].by < 0 {
+		return true // a later search fills it
 	}
 	if l.work++; l.work > stepsPerOperation*l.in.Len()+freeSteps {
 		return false
