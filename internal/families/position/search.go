@@ -24,12 +24,12 @@ type run struct {
 // operation, and besides, of all searches.
 const (
 	maxAhead          = 48
-	maxChoices        = 48
+	maxChoices        = 96
 	maxGaps           = 16  // of a search
-	maxBack           = 8   // runs that again goes back
+	maxBack           = 16   // runs that again goes back
 	farAhead          = 256 // positions after the last gap at which it matters whether a place is shown
 	stepsPerOperation = 4
-	freeSteps         = 200_000
+	freeSteps         = 5_000_000
 )
 
 // beginRun begins a run of gaps, and searches if it is not clear what fills some of them. It returns false if that is
@@ -149,8 +149,8 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 			return true
 		}
 	}
-	if g >= l.last.end && l.gaps[g].by < 0 {
-		return true // a later search fills it
+	if g >= l.last.end {
+		return true // what fills it may be wrong, or is searched later
 	}
 	if l.work++; l.work > stepsPerOperation*l.in.Len()+freeSteps {
 		return false
