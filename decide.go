@@ -153,6 +153,8 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	switch {
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
+	case part.Model.Traits().Positions != nil:
+		rows = fallback.Smaller(ctx, byPath{}, part, rows, x.FailEvent, lim)
 	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
 		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
 	}
@@ -164,6 +166,27 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	}
 	return ops
 }
+
+// byPath decides as an engine does, by the fast path alone.
+type byPath struct{}
+
+// Name implements fallback.Engine.
+func (byPath) Name() string { return onlyFast }
+
+// Decide implements fallback.Engine.
+func (byPath) Decide(ctx context.Context, ops *models.Operations, _ fallback.Limits) fallback.Answer {
+	a := fallback.Answer{Cause: fallback.GaveUp, Work: int64(ops.Len()) * workOfPath}
+	if path, _ := families.Of(ops.Model); path != nil {
+		f := path.Decide(ctx, &ops.Columns, fastpath.WantFailure)
+		if f.Verdict == jepsen.Valid || f.Verdict == jepsen.Invalid && f.FailEvent >= 0 {
+			a.Verdict, a.FailEvent = f.Verdict, f.FailEvent
+		}
+	}
+	return a
+}
+
+// workOfPath is the work of a fast path for each operation.
+const workOfPath = 50
 
 // hard says what made a part too hard for the search, nil if the search was not stopped by a limit.
 func (c *checking) hard(i int) *report.Hard {

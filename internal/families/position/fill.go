@@ -58,6 +58,7 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
 		return r, false
 	}
+	s.shownAt = map[int32][]int64{}
 	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	if s.p.Sees == nil {
 		return r, false // the replay searches
@@ -269,6 +270,9 @@ func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 		}
 		p.sure, p.was, p.by, p.vague = at, c.Value, row, false
 		p.shown = at
+		if n := len(m.gaps); n > 0 && at >= m.gaps[0].at && at <= m.gaps[n-1].at+farAhead {
+			m.shownAt[c.Place] = append(m.shownAt[c.Place], at)
+		}
 	}
 	if m.counts {
 		m.count(row)
@@ -459,7 +463,7 @@ func (m *matching) move(g int32) bool {
 		return false
 	}
 	m.assign(other, m.gaps[g].by)
-	m.jobs[other] = j
+	m.jobs[other], m.jobs[g], m.gaps[g].by = j, job{}, -1
 	return true
 }
 
@@ -475,6 +479,9 @@ func (m *matching) count(row models.Row) {
 		}
 		p := m.place(c.Cell.Place)
 		n, _ := slices.BinarySearch(p.count, c.Position+1)
+		if c.Position == m.at[row] && m.moves[row] != models.NeverMoves { // what it leaves itself
+			n++
+		}
 		for ; int64(n) < c.Count; n++ {
 			made := m.another(c.Cell.Place, max(p.done, none), c.Position-1)
 			if made == none {
@@ -503,7 +510,10 @@ func (m *matching) leavesNone(row models.Row, number int32) bool {
 // removed fills a gap with an update that took the value of a place away, so that fewer updates have been in a row.
 func (m *matching) removed(c models.Clue, p *place, n int) {
 	begin := n - int(c.Count) // in p.count: the first of them
-	after, latest := p.count[begin-1], p.count[begin]-1
+	after, latest := p.count[begin-1], c.Position-1
+	if begin < len(p.count) {
+		latest = p.count[begin] - 1
+	}
 	made := m.fillOne(c.Cell.Place, m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
 	if made != none {
 		p.count = slices.Clone(p.count[begin:])

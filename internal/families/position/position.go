@@ -107,11 +107,12 @@ type sweep struct {
 	floats  []int32 // operations that returned without a position
 	until   int32   // the last return
 	gaps    []gap
-	fill    []filler // by invocation, so that lo ascends
-	before  []int32  // updates before the first position, if it may be any
-	guessed bool     // some position's update is a guess
-	settled int32    // the last return of an operation that showed which was the update of a position
-	side    []int32  // operations that say no position, or never returned, and change the state without moving it
+	fill    []filler          // by invocation, so that lo ascends
+	before  []int32           // updates before the first position, if it may be any
+	shownAt map[int32][]int64 // by place: where operations show it, as far as gaps matter
+	guessed bool              // some position's update is a guess
+	settled int32             // the last return of an operation that showed which was the update of a position
+	side    []int32           // operations that say no position, or never returned, and change the state without moving it
 }
 
 // block is the operations of one position.
@@ -291,11 +292,51 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 	return r, false
 }
 
+// arrange puts the operations of each position that may change the state into the order in which they most likely can
+// happen: those that take something away, then those that read or may have done nothing, then those that give
+// something. Of these, none comes before one that had returned before it was invoked.
+func (s *sweep) arrange() {
+	for _, b := range s.blocks {
+		rows := s.rows[b.from:b.to]
+		if len(rows) < 2 || len(rows) > maxArranged || !slices.ContainsFunc(rows, func(row models.Row) bool { return s.changes[row] || s.moves[row] == models.MayMove }) {
+			continue
+		}
+		slices.SortStableFunc(rows, func(i, j int32) int { return cmp.Or(cmp.Compare(s.turn(i), s.turn(j)), cmp.Compare(s.in.Inv[i], s.in.Inv[j])) })
+		for k := range rows {
+			for first := k; first < len(rows); first++ { // the first that need not wait for another
+				if !slices.ContainsFunc(rows[k:], func(other models.Row) bool { return s.in.Res[other] < s.in.Inv[rows[first]] }) {
+					row := rows[first]
+					copy(rows[k+1:first+1], rows[k:first])
+					rows[k] = row
+					break
+				}
+			}
+		}
+	}
+}
+
+// maxArranged bounds the operations of a position that are arranged.
+const maxArranged = 64
+
+// turn says when it is an operation's turn among those of its position.
+func (s *sweep) turn(row models.Row) int {
+	switch {
+	case s.moves[row] == models.AlwaysMoves:
+		return 0
+	case s.moves[row] == models.MayMove && len(s.seen(row)) == 0:
+		return 1
+	case s.changes[row]:
+		return 3
+	}
+	return 2
+}
+
 // settle finds out which operations that may be updates are not: the update of that position left something else.
 func (s *sweep) settle() {
-	if s.p.Clues == nil || s.p.Makes == nil || !slices.ContainsFunc(s.blocks, s.unsure) {
+	if s.p.Clues == nil || s.p.Makes == nil {
 		return
 	}
+	s.arrange()
 	defer s.guess()
 	var clues []models.Clue
 	for _, row := range s.rows {
@@ -349,13 +390,12 @@ func (s *sweep) guessOne(b *block, now map[int32]int32, known map[int32]bool) {
 		if s.moves[row] != models.MayMove {
 			continue
 		}
-		fits := 0
+		fits := 0 // it may be one if anything that it depends on is there
 		for _, c := range s.seen(row) {
-			switch {
-			case fits < 0 || known[c.Place] && now[c.Place] != c.Value:
-				fits = -1
-			case known[c.Place]:
+			if known[c.Place] && now[c.Place] == c.Value {
 				fits = 1
+			} else if known[c.Place] && fits == 0 {
+				fits = -1
 			}
 		}
 		if fits > best {

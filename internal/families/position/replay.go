@@ -18,11 +18,12 @@ type replay struct {
 	latest int32 // the latest invocation so far
 	due    int   // floats up to here may have begun
 	open   []models.Row
-	filled bool // something was filled in that may have been something else
-	k, g   int  // the next block and gap
-	last   run  // of gaps
-	copied int  // numbers of states, for the beginnings of runs
-	work   int  // steps of searches
+	filled bool  // something was filled in that may have been something else
+	k, g   int   // the next block and gap
+	last   run   // of gaps
+	before []run // that run
+	copied int   // numbers of states, for the beginnings of runs
+	work   int   // steps of searches
 }
 
 // replay decides by lemma 5.
@@ -150,23 +151,40 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 	return r, true
 }
 
-// beside takes the step of an operation after one that changes the state without moving it, if it cannot happen
-// before that.
+// beside takes the step of an operation after one that never returned and changes the state without moving it, if it
+// cannot happen before that.
 func (x *replay) beside(row models.Row, at int64) bool {
-	for k, other := range x.side {
-		if k == maxTried {
-			break
+	tried := 0
+	for k := len(x.side) - 1; k >= 0 && tried < maxTried; k-- {
+		if other := x.side[k]; x.in.Res[other] == models.Open && x.lo[other] <= at && !slices.Contains(x.order, other) {
+			if tried++; x.after(other, row, at) {
+				return true
+			}
 		}
-		if x.in.Res[other] != models.Open || x.lo[other] > at || x.in.Inv[other] > x.in.Res[row] || slices.Contains(x.order, other) {
-			continue
-		}
-		before, latest, n := slices.Clone(x.now()), x.latest, len(x.order)
-		if now, _ := x.p.At(before); x.step(other, now) && x.step(row, at) {
-			return true
-		}
-		x.latest, x.order = latest, x.order[:n]
-		x.begin(before)
 	}
+	for k := len(x.fill) - 1; k >= 0 && tried < maxTried; k-- {
+		if f := &x.fill[k]; x.moves[f.row] == models.MayMove && !f.used && f.at == none && x.lo[f.row] <= at {
+			if tried++; x.after(f.row, row, at) {
+				f.used = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after takes the steps of two operations, if both can happen and only the second one may move the state.
+func (x *replay) after(first, row models.Row, at int64) bool {
+	if x.in.Inv[first] > x.in.Res[row] {
+		return false
+	}
+	before, latest, n := slices.Clone(x.now()), x.latest, len(x.order)
+	if now, _ := x.p.At(before); x.step(first, now) && x.step(row, at) {
+		x.filled = true
+		return true
+	}
+	x.latest, x.order = latest, x.order[:n]
+	x.begin(before)
 	return false
 }
 

@@ -1,6 +1,8 @@
 package position
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"clew/models"
@@ -22,14 +24,22 @@ type run struct {
 // operation, and besides, of all searches.
 const (
 	maxAhead          = 48
-	maxChoices        = 48
+	maxChoices        = 96
+	maxGaps           = 16  // of a search
+	maxBack           = 16   // runs that again goes back
+	farAhead          = 256 // positions after the last gap at which it matters whether a place is shown
 	stepsPerOperation = 4
-	freeSteps         = 200_000
+	freeSteps         = 5_000_000
 )
 
 // beginRun begins a run of gaps, and searches if it is not clear what fills some of them. It returns false if that is
 // not found.
 func (x *replay) beginRun() bool {
+	if x.last.end > 0 {
+		if x.before = append(x.before, x.last); len(x.before) > maxBack {
+			x.before = slices.Delete(x.before, 0, 1)
+		}
+	}
 	x.last = run{from: x.g, end: x.g + 1, block: x.k, order: len(x.order), latest: x.latest, due: x.due, open: slices.Clone(x.open)}
 	k, clear := x.k, x.gaps[x.g].by >= 0
 	for g := x.g + 1; g < len(x.gaps); g++ {
@@ -45,7 +55,7 @@ func (x *replay) beginRun() bool {
 		x.last.state = x.now()
 		x.copied += len(x.last.state)
 	}
-	return clear || x.search(maxAhead)
+	return clear || x.search(maxAhead, x.k)
 }
 
 // now returns the state.
@@ -56,28 +66,36 @@ func (x *replay) now() models.State {
 	return x.state
 }
 
-// again goes back to the last run of gaps and searches, with more to look ahead. It returns false if that was done
-// already, or finds nothing.
+// again goes back to the last run of gaps and searches, with more to look ahead, or to one before that. It returns false
+// if that was done already, or finds nothing.
 func (x *replay) again() bool {
-	l := &x.last
-	if l.end == 0 || l.retried || l.state == nil {
-		return false
+	failed, end := x.k, x.last.end
+	for end > x.last.from+1 && x.gaps[end-1].at > x.blocks[failed].at {
+		end--
 	}
-	ahead := maxAhead + len(x.order) - l.order
-	for g := l.from; g < l.end; g++ {
-		if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none {
-			x.fill[by].used, x.gaps[g].by = false, -1
+	for x.last.end > 0 && x.last.state != nil && end-x.last.from <= maxGaps {
+		l := &x.last
+		for g := l.from; g < end; g++ {
+			if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none {
+				x.fill[by].used, x.gaps[g].by = false, -1
+			}
 		}
+		if !l.retried {
+			l.retried, l.end = true, end
+			x.order, x.latest, x.due, x.open = x.order[:l.order], l.latest, l.due, append(x.open[:0], l.open...)
+			x.g, x.k = l.from, l.block
+			x.begin(l.state)
+			if x.search(maxAhead, failed) {
+				x.k-- // the loop goes on with the run's first block
+				return true
+			}
+		}
+		if len(x.before) == 0 {
+			return false
+		}
+		x.last, x.before = x.before[len(x.before)-1], x.before[:len(x.before)-1]
 	}
-	l.retried = true
-	x.order, x.latest, x.due, x.open = x.order[:l.order], l.latest, l.due, append(x.open[:0], l.open...)
-	x.g, x.k = l.from, l.block
-	x.begin(l.state)
-	if !x.search(ahead) {
-		return false
-	}
-	x.k-- // the loop goes on with the run's first block
-	return true
+	return false
 }
 
 // look is a search for what fills a run of gaps.
@@ -85,14 +103,19 @@ type look struct {
 	*replay
 	choice []int32 // the updates to try, one of each meaning
 	next   []models.State
+	until  int // the block up to which everything must happen
 }
 
-// search fills the gaps of the run so that what is told up to the next run can happen.
-func (x *replay) search(ahead int) bool {
+// search fills the gaps of the run, and of later ones up to a block, so that what is told up to there can happen, and
+// some more.
+func (x *replay) search(ahead, block int) bool {
 	if x.last.state == nil {
 		return false
 	}
-	l := &look{replay: x}
+	for x.last.end < len(x.gaps) && x.gaps[x.last.end].at <= x.blocks[block].at {
+		x.last.end++
+	}
+	l := &look{replay: x, until: block}
 	l.choose()
 	return l.from(x.last.from, x.last.block, x.last.state, ahead)
 }
@@ -117,14 +140,17 @@ func (l *look) choose() {
 
 // from goes on from a gap and a block in a state.
 func (l *look) from(g, k int, s models.State, ahead int) bool {
-	for g >= l.last.end || l.gaps[g].at > l.blocks[k].at {
+	for g == len(l.gaps) || l.gaps[g].at > l.blocks[k].at {
 		var ok bool
 		if s, ok = l.take(l.blocks[k], s, &ahead); !ok {
 			return false
 		}
-		if k++; k == len(l.blocks) || g >= l.last.end && (ahead <= 0 || g < len(l.gaps) && l.gaps[g].at <= l.blocks[k].at) {
+		if k++; k == len(l.blocks) || g >= l.last.end && k > l.until && ahead <= 0 {
 			return true
 		}
+	}
+	if g >= l.last.end {
+		return true // what fills it may be wrong, or is searched later
 	}
 	if l.work++; l.work > stepsPerOperation*l.in.Len()+freeSteps {
 		return false
@@ -133,15 +159,7 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 		next, ok := l.one(s, l.fill[by].row, l.gaps[g].at)
 		return ok && l.from(g+1, k, next, ahead)
 	}
-	for _, f := range l.choice {
-		if l.fill[f].used {
-			if f = l.twin(f, l.gaps[g].at); f < 0 {
-				continue
-			}
-		}
-		if l.lo[l.fill[f].row] >= l.gaps[g].at {
-			continue
-		}
+	for _, f := range l.unseenFirst(l.gaps[g].at) {
 		next, ok := l.one(s, l.fill[f].row, l.gaps[g].at)
 		if !ok {
 			continue
@@ -153,6 +171,46 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 		l.fill[f].used, l.gaps[g].by = false, -1
 	}
 	return false
+}
+
+// unseenFirst returns the updates to try for a position, those first that leave what nobody sees for the longest.
+func (l *look) unseenFirst(at int64) []int32 {
+	type scored struct {
+		fill int32
+		seen int64
+	}
+	var list []scored
+	for _, f := range l.choice {
+		if l.fill[f].used {
+			if f = l.twin(f, at); f < 0 {
+				continue
+			}
+		}
+		if l.lo[l.fill[f].row] < at {
+			list = append(list, scored{f, l.seenNext(l.fill[f].row, at)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return cmp.Compare(b.seen, a.seen) })
+	fills := make([]int32, len(list))
+	for i, x := range list {
+		fills[i] = x.fill
+	}
+	return fills
+}
+
+// seenNext returns the first position from one on at which an operation shows what an update leaves.
+func (l *look) seenNext(row models.Row, at int64) int64 {
+	next := int64(math.MaxInt64)
+	if l.p.Makes == nil {
+		return next
+	}
+	for _, c := range l.p.Makes(nil, l.in.Op(row)) {
+		list := l.shownAt[c.Place]
+		if k, _ := slices.BinarySearch(list, at); k < len(list) {
+			next = min(next, list[k])
+		}
+	}
+	return next
 }
 
 // twin returns an unused update of the same meaning that was invoked in time, or -1.

@@ -90,10 +90,9 @@ func (c *call) moving(branch int) models.Moving {
 // clues is Positions.Clues.
 func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	c := &m.calls[op.A]
-	own := c.answer.revision // what it has left itself is not a clue about another update
 	for _, r := range c.answer.results {
 		for _, x := range r.found {
-			if e := x.is; e[modified] > 0 && e[value] != untold && (e[modified] != own || m.moves(op) == models.NeverMoves) && !m.keysOnly(c) {
+			if e := x.is; e[modified] > 0 && e[value] != untold && !m.keysOnly(c) {
 				dst = append(dst, models.Clue{Position: int64(e[modified]), Cell: models.Cell{Place: x.key, Value: e[value]}, Count: int64(max(e[version], 0))})
 			}
 		}

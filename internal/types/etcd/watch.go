@@ -170,33 +170,68 @@ func (m *etcd) believe(ops *models.Columns) {
 	if len(m.shown) == 0 {
 		return
 	}
-	can := map[cell][]models.Row{}
-	sure := map[int32]models.Row{} // by revision: the update whose answer tells it
+	lost := map[cell][]models.Row{}     // by what they may leave: updates whose answers tell no revision
+	perhaps := map[int32][]models.Row{} // by revision: what its answer tells it for, and may be an update
+	sure := map[int32]models.Row{}      // by revision: the update whose answer tells it
 	for row := range models.Row(ops.Len()) {
 		op := ops.Op(row)
-		moves := m.moves(op)
-		if told, tells := m.position(op); tells && moves == models.AlwaysMoves {
-			sure[int32(told)] = row
-		}
-		if moves != models.NeverMoves {
-			for _, cell := range m.makes(nil, op) {
-				can[cell] = append(can[cell], row)
+		told, tells := m.position(op)
+		switch m.moves(op) {
+		case models.NeverMoves:
+			continue
+		case models.AlwaysMoves:
+			if tells {
+				sure[int32(told)] = row
+				continue
 			}
+		default:
+			if tells {
+				perhaps[int32(told)] = append(perhaps[int32(told)], row)
+				continue
+			}
+		}
+		for _, cell := range m.makes(nil, op) {
+			lost[cell] = append(lost[cell], row)
 		}
 	}
 	for revision, cells := range m.shown {
-		rows := slices.DeleteFunc(slices.Clone(can[cells[0]]), func(row models.Row) bool {
-			told, tells := m.position(ops.Op(row))
-			return tells && told != int64(revision) || slices.ContainsFunc(cells, func(c cell) bool { return !slices.Contains(can[c], row) })
-		})
-		made, known := sure[revision]
+		if made, known := sure[revision]; known {
+			if odd[revision] || !m.leavesAll(ops.Op(made), cells) {
+				delete(m.shown, revision)
+			}
+			continue
+		}
+		rows := append(slices.Clone(perhaps[revision]), fewest(lost, cells)...)
+		if len(rows) <= maxBelieved {
+			rows = slices.DeleteFunc(rows, func(row models.Row) bool { return !m.leavesAll(ops.Op(row), cells) })
+		}
 		switch {
-		case odd[revision] || len(rows) == 0 || known && !slices.Contains(rows, made):
+		case odd[revision] || len(rows) == 0:
 			delete(m.shown, revision)
-		case len(rows) == 1 && !known:
+		case len(rows) == 1:
 			m.sure[ops.A[rows[0]]] = revision
 		}
 	}
+}
+
+// maxBelieved bounds the updates that are looked at for a revision. Of more, some may have made it.
+const maxBelieved = 64
+
+// fewest returns the updates that may leave one of some cells: the cell that the fewest may leave.
+func fewest(can map[cell][]models.Row, cells []cell) []models.Row {
+	rows := can[cells[0]]
+	for _, c := range cells[1:] {
+		if len(can[c]) < len(rows) {
+			rows = can[c]
+		}
+	}
+	return rows[:min(len(rows), maxBelieved+1)]
+}
+
+// leavesAll says whether an operation may leave some cells.
+func (m *etcd) leavesAll(op models.Op, cells []cell) bool {
+	made := m.makes(nil, op)
+	return !slices.ContainsFunc(cells, func(c cell) bool { return !slices.Contains(made, c) })
 }
 
 // show notes what an event shows, and says whether other events do not contradict it.
