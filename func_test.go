@@ -1,6 +1,7 @@
 package clew_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -462,5 +463,63 @@ func TestLabelsOfFunctionsAreInEveryPicture(t *testing.T) {
 	var failed *models.Failure
 	if want := "func-counter: in label: panic: lost, on :add 1 (index 1)"; !errors.As(err, &failed) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// A model of the caller's own says where its operations stand.
+func TestAnOwnModelHasPositions(t *testing.T) {
+	counter := funcCounter()
+	counter.Ops["read"] = func(n int64, c models.Call) ([]int64, error) { return []int64{n}, nil }
+	counter.Ops["drop"] = func(n int64, c models.Call) ([]int64, error) { return []int64{0}, nil }
+	counter.Position = func(c models.Call) (position int64, update, known bool) {
+		position, known = c.Out.Int()
+		return position, c.F == "add", known
+	}
+	for _, x := range []struct {
+		name, history, want string
+		ignored, sparse     bool
+	}{
+		{name: "in order", history: "add 1 1, read nil 1, add 5 2", want: "linearizable"},
+		{name: "a stale read", history: "add 1 1, add 5 2, read nil 1", want: "says position 1, although process 0's :add 5 → 2 (index 3) had said 2 before it began"},
+		{name: "ignored", history: "add 1 1, add 5 2, read nil 1", ignored: true, want: "linearizable"},
+		{name: "a gap", history: "add 1 1, add 5 3", want: "fewer updates than that had begun"},
+		{name: "a gap that may be", history: "add 1 1, add 5 3", sparse: true, want: "linearizable"},
+		{name: "an update of a read", history: "add 1 1, drop nil 1", want: "drop tells a position and is not an update, but it may lead to 0, on :drop 1 (index 3) in state 1"},
+		{name: "not a natural number", history: "add 1 -1", want: "its position is -1; expected a natural number below 2^62"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			b := jepsen.NewBuilder(jepsen.Options{})
+			for op := range strings.SplitSeq(x.history, ", ") {
+				var f, in string
+				var out int
+				if _, err := fmt.Sscan(op, &f, &in, &out); err != nil {
+					t.Fatal(err)
+				}
+				given := any(nil)
+				if in != "nil" {
+					given = int(in[0] - '0')
+				}
+				b.Invoke(0, f, given)
+				b.OK(0, f, out)
+			}
+			h, err := b.History()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := counter
+			f.SparsePositions = x.sparse
+			spec := models.Own(f.Definition())
+			if x.ignored {
+				spec.Position = "none"
+			}
+			r, err := clew.Check(t.Context(), h, spec, clew.Options{})
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = cmp.Or(r.Explanation, fmt.Sprint(r.Verdict))
+			}
+			if !strings.Contains(got, x.want) {
+				t.Errorf("%s; want %s", got, x.want)
+			}
+		})
 	}
 }

@@ -69,11 +69,6 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
-	// Position, unless it is nil, returns what an operation says of its position in the order of updates. SparsePositions
-	// says that positions only grow; otherwise every update adds one. See Positions.
-	Position        func(o Operation) (ToldPosition, error)
-	SparsePositions bool
-
 	// Elsewhere, unless it is nil, says where to go with a history that has a value which only some other checker reads. It
 	// returns "" for any other value.
 	Elsewhere func(v *edn.Values, value edn.ID) string

@@ -65,6 +65,17 @@ type Func[S comparable] struct {
 	// its own part only and changes no other.
 	Partition func(c Call) any
 
+	// Position, unless it is nil, returns the position that an operation tells in the order of updates, such as a revision,
+	// and whether it is an update. known is false if it tells none. It is called for operations that completed. One that
+	// is not an update never changes the state, as if it was among the Reads; any other may be an update, if it crashed or
+	// tells no position. See Positions.
+	Position func(c Call) (position int64, update, known bool)
+	// Tell does what Position does, for operations whose answers do not say whether they are updates, and returns what is
+	// wrong with an answer.
+	Tell func(c Call) (ToldPosition, error)
+	// SparsePositions says that positions only grow. Otherwise every update adds one.
+	SparsePositions bool
+
 	// Unrefusing says that no step ever returns Inconsistent. Then no history is invalid,
 	// and every verdict is vacuous.
 	Unrefusing bool
@@ -168,11 +179,15 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 	}
 	m.init = m.number(start)
 	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility}
-	if f.Partition != nil || len(f.Reads)+len(f.Overwrites) > 0 {
+	if f.Tell != nil || f.Position != nil {
+		m.traits.Told = &Told{Of: func(op Op) ToldPosition { return m.ops[op.A].told }, Sparse: f.SparsePositions}
+	}
+	if f.Partition != nil || m.traits.Told != nil || len(f.Reads)+len(f.Overwrites) > 0 {
 		plain := &bare[S]{m, m.traits}
 		m.traits.Declared = &Declared{Bare: func() Model { return plain }, Doubt: m.doubt}
 		m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
 	}
+	m.traits.MayIdle = func(op Op) bool { return m.ops[op.A].told.Moves == MayMove }
 	m.traits.Hard = f.hard
 	if f.Partition != nil {
 		m.traits.Partition = &Partition{Of: func(op Op) int32 { return m.ops[op.A].part }}
@@ -222,6 +237,9 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 		}
 	}
 	op.reads, op.overwrites = slices.Contains(m.Reads, op.F), slices.Contains(m.Overwrites, op.F)
+	if err := m.tell(&op); err != nil {
+		return Op{}, false, err
+	}
 	if m.Partition != nil {
 		if err := m.partition(&op); err != nil {
 			return Op{}, false, err
@@ -231,6 +249,40 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 	m.calls[key] = n
 	m.ops = append(m.ops, op)
 	return Op{A: n}, true, nil
+}
+
+// tell finds out what a call tells of its position.
+func (m *functional[S]) tell(op *call) (err error) {
+	if op.told.Moves = MayMove; op.reads {
+		op.told.Moves = NeverMoves
+	}
+	if !op.OK || m.Tell == nil && m.Position == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("in position: %w", panicked(p))
+		}
+	}()
+	var said ToldPosition
+	if m.Tell != nil {
+		said, err = m.Tell(op.Call)
+	} else if at, update, known := m.Position(op.Call); known {
+		said = ToldPosition{At: at, Told: true, Moves: NeverMoves}
+		if update {
+			said.Moves = AlwaysMoves
+		}
+	}
+	switch {
+	case err != nil || !said.Told:
+		return err
+	case said.Moves == AlwaysMoves && op.reads:
+		return fmt.Errorf("it says that it is an update, but :%s is among the reads", op.F)
+	case said.Moves == MayMove && op.reads:
+		said.Moves = NeverMoves
+	}
+	op.told, op.reads = said, said.Moves == NeverMoves
+	return nil
 }
 
 // partition finds the part of a call.

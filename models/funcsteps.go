@@ -49,6 +49,7 @@ type call struct {
 	of                Operation // the first one of the history
 	part              int32
 	reads, overwrites bool // as declared
+	told              ToldPosition
 
 	// Where an overwriting operation led to, and from where, once it has run.
 	ran      bool
@@ -291,20 +292,25 @@ func (m *functional[S]) note(x *step, next []S, state, op int32) {
 	}
 	c := &m.ops[op]
 	if c.reads && len(x.next) > 0 && (len(x.next) > 1 || numberOf(x.next[0]) != state) {
-		x.failure = m.misdeclared("reads", "may lead to "+m.otherThan(x.next, state), state, op)
+		as := "is among its reads"
+		if c.told.Told {
+			as = "tells a position and is not an update"
+		}
+		x.failure = m.misdeclared(as, "may lead to "+m.otherThan(x.next, state), state, op)
 	}
 	if !c.overwrites {
 		return
 	}
+	const overwrites = "is among its overwrites"
 	switch {
 	case len(x.next) == 0:
-		x.failure = m.misdeclared("overwrites", "cannot happen there: "+x.why, state, op)
+		x.failure = m.misdeclared(overwrites, "cannot happen there: "+x.why, state, op)
 	case len(x.next) > 1:
-		x.failure = m.misdeclared("overwrites", fmt.Sprintf("may lead to %d states", len(x.next)), state, op)
+		x.failure = m.misdeclared(overwrites, fmt.Sprintf("may lead to %d states", len(x.next)), state, op)
 	case !c.ran:
 		c.ran, c.from, c.to = true, state, numberOf(x.next[0])
 	case c.to != numberOf(x.next[0]):
-		x.failure = m.misdeclared("overwrites", fmt.Sprintf("leads to %s, and from %s to %s", m.textOf(numberOf(x.next[0])), m.textOf(c.from), m.textOf(c.to)), state, op)
+		x.failure = m.misdeclared(overwrites, fmt.Sprintf("leads to %s, and from %s to %s", m.textOf(numberOf(x.next[0])), m.textOf(c.from), m.textOf(c.to)), state, op)
 	}
 }
 
@@ -324,7 +330,7 @@ func (m *functional[S]) misdeclared(as, but string, state, op int32) *Failure {
 	if m.At != nil {
 		at = m.At(f)
 	}
-	return &Failure{Err: fmt.Errorf("%s: %s is among its %s, but it %s, %s", at, f, as, but, m.where(state, op)), misdeclared: true}
+	return &Failure{Err: fmt.Errorf("%s: %s %s, but it %s, %s", at, f, as, but, m.where(state, op)), misdeclared: true}
 }
 
 // located adds the operation and the state to the error of a step.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,9 +22,7 @@ func (s *Spec) setPosition(key string) error {
 	if key == "" || strings.ContainsAny(key, " \t\n,:\"()[]{}") {
 		return ParamErrorf("%s must be the key that says an operation's position, such as revision, not %q", ParamPosition, key)
 	}
-	if s.Position = key; key == noPosition {
-		s.Position = ""
-	}
+	s.Position = key
 	return nil
 }
 
@@ -34,46 +33,63 @@ type ToldPosition struct {
 	Moves Moving // whether it is an update
 }
 
-// position gives operations their positions, and a model that counts its updates.
+// Told says what operations tell of their positions.
+type Told struct {
+	Of     func(op Op) ToldPosition
+	Sparse bool // positions only grow; otherwise every update adds one
+}
+
+// position gives operations their positions, and a model that counts its updates, if any operation tells one.
 func (s Spec) position(ops *Operations, d *Definition) error {
-	told, name := d.Position, "position"
-	if s.Position != "" {
-		name = s.Position
-		key := ops.History.Extra(s.Position)
-		told = func(o Operation) (ToldPosition, error) { return positionIn(ops.Model, key, o) }
+	own := ops.Model.Traits().Told
+	if s.Position == noPosition || s.Position == "" && own == nil {
+		return nil
 	}
-	m := &placed{Model: ops.Model, index: map[placedOp]int32{}, positions: &Positions{Name: name, Dense: !s.SparsePositions && !d.SparsePositions}}
-	m.room = make([]placedOp, 0, ops.Len())
-	some := false
-	for row := range ops.Of {
-		o := operationOf(ops.History, ops.Of[row])
-		at, err := told(o)
+	m := &placed{Model: ops.Model, index: map[placedOp]int32{}}
+	m.positions = &Positions{Name: cmp.Or(s.Position, "position"), Dense: !s.SparsePositions && (own == nil || !own.Sparse)}
+	of := func(row Row) (ToldPosition, error) { return own.Of(ops.Op(row)), nil }
+	if s.Position != "" {
+		key := ops.History.Extra(s.Position)
+		of = func(row Row) (ToldPosition, error) {
+			at, err := positionIn(key, operationOf(ops.History, ops.Of[row]))
+			at.Moves = m.moving(ops.Op(row))
+			return at, err
+		}
+	}
+	told, some := make([]ToldPosition, ops.Len()), false
+	for row := range told {
+		at, err := of(Row(row))
 		if err == nil && at.Told && (at.At < 0 || at.At > math.MaxInt64/2) {
-			err = fmt.Errorf("its %s is %d; expected a natural number below 2^62", name, at.At)
+			err = fmt.Errorf("its %s is %d; expected a natural number below 2^62", m.positions.Name, at.At)
 		}
 		if err != nil {
 			return readError(ops.History, ops.Of[row], d, err)
 		}
-		if s.Position != "" {
-			at.Moves = m.moving(ops.Op(Row(row)))
-		}
-		if o.Status == jepsen.Crashed {
-			at.Told = false // nobody knows that it happened
-		}
-		some = some || at.Told
-		ops.A[row] = m.number(placedOp{op: ops.Op(Row(row)), ToldPosition: at})
-		ops.B[row] = 0
+		told[row], some = at, some || at.Told
 	}
-	if !some && s.Position != "" && ops.Len() > 0 {
+	switch {
+	case some || ops.Len() == 0:
+		m.place(ops, told)
+	case s.Position != "":
 		return ParamErrorf("%s %s: no operation that completed has a :%s", ParamPosition, s.Position, s.Position)
 	}
-	m.offer()
-	ops.Model = m
 	return nil
 }
 
-// positionIn returns the position under a key of an operation's completion.
-func positionIn(m Model, key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
+// place makes the operations those of a model that counts its updates.
+func (m *placed) place(ops *Operations, told []ToldPosition) {
+	m.room = make([]placedOp, 0, ops.Len())
+	for row, at := range told {
+		ops.A[row] = m.number(placedOp{op: ops.Op(Row(row)), ToldPosition: at})
+		ops.B[row] = 0
+	}
+	m.offer()
+	ops.Model = m
+}
+
+// positionIn returns the position under a key of an operation's completion. One that crashed has none: nobody knows that
+// it happened.
+func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
 	if o.Status == jepsen.Crashed {
 		return at, nil
 	}
@@ -157,6 +173,12 @@ func (m *placed) offer() {
 		Shape:   func() Shape { return PositionShape{m} },
 		Because: m.because,
 	}
+	if of.Declared != nil {
+		bare := *m
+		bare.Model = of.Declared.Bare()
+		bare.offer()
+		m.traits.Declared = &Declared{Bare: func() Model { return &bare }, Doubt: of.Declared.Doubt}
+	}
 	if of.Run != nil {
 		m.traits.Run = func(s State) Run { return &placedRun{m, positionOf(s), of.Run(s[2:])} }
 	}
@@ -202,7 +224,7 @@ func (m *placed) Init() State { return placedState(unplaced, m.Model.Init()) }
 // an operation that crashed and changes nothing has no position.
 func (m *placed) Mutates(op Op) bool {
 	x := &m.room[op.A]
-	return x.Moves != NeverMoves || x.Told
+	return x.Told || m.Model.Mutates(x.op)
 }
 
 // Record implements Model.

@@ -59,7 +59,7 @@ type Spec struct {
 	KVKeys string
 
 	// Position is the key of an op map that says where its operation stands in the order of updates, such as "revision",
-	// without a colon. "" means that only the model's own answers say it.
+	// without a colon. "" means that only the model's own answers say it. "none" ignores what a model of your own says.
 	Position string
 	// SparsePositions: an update has a greater position than those before it. Otherwise every update adds one.
 	SparsePositions bool
@@ -229,12 +229,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if settle := m.Traits().Settle; settle != nil {
 		ops.Model = settle()
 	}
-	if s.Position != "" || d.Position != nil {
-		if err := s.position(ops, d); err != nil {
-			return nil, err
-		}
-	}
-	return ops, nil
+	return ops, s.position(ops, d)
 }
 
 // manyOperations is how many operations are worth another goroutine.

@@ -81,6 +81,8 @@ type Traits struct {
 	// RefusesNothing says that every operation is always possible. Every verdict is vacuous then.
 	RefusesNothing bool
 
+	// Told says what operations tell of their positions, for a model whose state does not count its updates.
+	Told *Told
 	// Positions says where operations stand in the order of updates, if their answers tell it.
 	Positions *Positions
 	// Beyond judges answers that are about the order as a whole.

@@ -42,6 +42,7 @@ Examples:
    clew check store/latest/history.edn
    clew check --model cas-register --init 0 history.edn
    clew check store/                       # a table and a summary
+   clew check --model kv --position revision history.edn   # docs/positions.md
    clew check --models tests.edn old-stores.tar.gz
    clew check --html failure.html history.edn        # a page for a browser
    clew check --html-dir pages/ store/               # an index.html of them

@@ -85,6 +85,12 @@ func TestTheGuideToModels(t *testing.T) {
 	}
 }
 
+func TestTheGuideToPositions(t *testing.T) {
+	if models, sessions := asTold(t, "docs/positions.md"); models < 1 || sessions < 15 {
+		t.Errorf("only %d models and %d sessions were found", models, sessions)
+	}
+}
+
 func TestGettingStarted(t *testing.T) {
 	text, err := os.ReadFile("../../docs/getting-started.md")
 	if err != nil {

@@ -35,6 +35,8 @@ type File struct {
 	partition *starlark.Function
 	describe  *starlark.Function
 	label     *starlark.Function
+	position  *starlark.Function
+	sparse    bool // positions = "sparse"
 	process   bool // uses_process
 	keep      bool // keywords = "keep"
 	examples  []*Example
@@ -173,6 +175,12 @@ func (f *File) set(name string, v starlark.Value) (err error) {
 		f.describe, err = function(name, v, 1)
 	case "label":
 		f.label, err = function(name, v, 1)
+	case "position":
+		f.position, err = function(name, v, 1)
+	case "positions":
+		if f.sparse = v == starlark.String("sparse"); !f.sparse && v != starlark.String("dense") {
+			return fmt.Errorf(`positions is "dense" or "sparse", not %v`, v)
+		}
 	case "uses_process":
 		b, ok := v.(starlark.Bool)
 		if f.process = bool(b); !ok {

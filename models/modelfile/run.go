@@ -13,6 +13,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"clew/edn"
+	"clew/internal/text"
 	"clew/models"
 )
 
@@ -184,6 +185,9 @@ func (f *File) bind(b *models.Binding) (models.Reader, error) {
 	if f.partition != nil {
 		x.Partition = m.part
 	}
+	if f.position != nil {
+		x.Tell, x.SparsePositions = m.tell, f.sparse
+	}
 	return x.Reader(b)
 }
 
@@ -325,6 +329,35 @@ func (m *bound) part(c models.Call) any {
 		panic(fmt.Errorf("%s: in partition: %w", m.file.path, err))
 	}
 	return n.number
+}
+
+// tell returns what an operation tells of its position.
+func (m *bound) tell(c models.Call) (at models.ToldPosition, err error) {
+	v, err := m.asked(m.file.position, operation{c, m})
+	if err != nil {
+		return at, err
+	}
+	at.Moves = models.MayMove
+	said := v
+	if pair, isPair := v.(starlark.Tuple); isPair && len(pair) == 2 {
+		if update, isBool := pair[1].(starlark.Bool); isBool {
+			said, at.Moves = pair[0], models.NeverMoves
+			if update {
+				at.Moves = models.AlwaysMoves
+			}
+		}
+	}
+	if said == starlark.None {
+		return at, nil
+	}
+	if n, isInt := said.(starlark.Int); isInt {
+		at.At, at.Told = n.Int64()
+	}
+	if !at.Told || at.At < 0 {
+		const want = "a natural number, None, or a tuple of that and whether the operation is an update"
+		return at, inFile(m.file.path, m.file.position.Position()).Errorf("in position: it returns %v; expected %s", text.Shorten(v.String(), models.MaxRepeated), want)
+	}
+	return at, nil
 }
 
 // describe returns a state as it prints.

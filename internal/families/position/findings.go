@@ -51,7 +51,7 @@ var NoUpdate = &fastpath.Pattern{Name: "position-missing", Kind: models.GhostUpd
 	from := "the initial one"
 	if v[1] >= 0 {
 		_, below := said(t, v[1])
-		from = fmt.Sprintf("%d, which {name 1} says,", below)
+		from = fmt.Sprintf("%d, which {name 1} says", below)
 	}
 	return fmt.Sprintf("{name 0} says %s %d, but fewer updates than that had begun since %s", name, at, from)
 }}

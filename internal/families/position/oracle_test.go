@@ -33,6 +33,7 @@ type random struct {
 	sparse        bool
 	crashes, lies float64
 	untold        float64
+	own           bool // an answer is [value position], for a model of one's own
 
 	b   *jepsen.Builder
 	now map[string]int
@@ -152,8 +153,13 @@ func (x *random) complete(t *thread, process *int, clients int) {
 	if (t.f == "read" || t.f == "get") && x.r.Float64() < x.lies {
 		value = x.r.IntN(3)
 	}
-	with := x.with(key)
-	if x.r.Float64() >= x.untold {
+	with, told := x.with(key), x.r.Float64() >= x.untold
+	switch {
+	case x.own && told:
+		value = []any{value, t.at}
+	case x.own:
+		value = []any{value, nil}
+	case told:
 		with = append(with, jepsen.With("revision", t.at))
 	}
 	x.b.OK(*process, t.f, value, with...)
