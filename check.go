@@ -551,6 +551,9 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Hint = alikeAccounts(c.h.Values, c.ops.Model)
 	}
 	if r.Hint == "" {
+		stopped(part.Model, func() { r.Hint = c.otherwise(ctx) })
+	}
+	if r.Hint == "" {
 		r.Hint = hintOfAny(part.History, r)
 	}
 }

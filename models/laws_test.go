@@ -34,6 +34,7 @@ var promises = map[string][]string{
 	"Partition":      {"parts go alone"},
 	"IsRegister":     {"is a register"},
 	"MayIdle":        {"../internal/families/position/idle_test.go TestADeleteOfNothingMayBeAnUpdate"},
+	"Told":           {"../internal/families/position/own_test.go TestOwnModelsAgainstTheOracle"},
 	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
 	"Overwrites":     {"overwrites"},
 	"Lookahead":      {"may not follow", "may lead"},

@@ -293,10 +293,10 @@ func (m *placed) wrongPosition(s State, op Op) string {
 	if len(m.Model.Step(nil, s[2:], x.op)) == 0 || !x.Told {
 		return ""
 	}
-	if x.Moves == AlwaysMoves && m.positions.Dense {
-		at++
-	}
-	if x.Moves == AlwaysMoves && !m.positions.Dense {
+	switch {
+	case x.Moves == AlwaysMoves && m.positions.Dense:
+		return fmt.Sprintf("the next %s is %d, not %d", m.positions.Name, at+1, x.At)
+	case x.Moves == AlwaysMoves:
 		return fmt.Sprintf("the %s is %d already, and %d is not greater", m.positions.Name, at, x.At)
 	}
 	return fmt.Sprintf("the %s is %d, not %d", m.positions.Name, at, x.At)

@@ -301,7 +301,9 @@ func (s *sweep) arrange() {
 		if len(rows) < 2 || len(rows) > maxArranged || !slices.ContainsFunc(rows, func(row models.Row) bool { return s.changes[row] || s.moves[row] == models.MayMove }) {
 			continue
 		}
-		slices.SortStableFunc(rows, func(i, j int32) int { return cmp.Or(cmp.Compare(s.turn(i), s.turn(j)), cmp.Compare(s.in.Inv[i], s.in.Inv[j])) })
+		slices.SortStableFunc(rows, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(s.turn(i), s.turn(j)), cmp.Compare(s.in.Inv[i], s.in.Inv[j]))
+		})
 		for k := range rows {
 			for first := k; first < len(rows); first++ { // the first that need not wait for another
 				if !slices.ContainsFunc(rows[k:], func(other models.Row) bool { return s.in.Res[other] < s.in.Inv[rows[first]] }) {

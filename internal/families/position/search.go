@@ -26,7 +26,7 @@ const (
 	maxAhead          = 48
 	maxChoices        = 96
 	maxGaps           = 16  // of a search
-	maxBack           = 16   // runs that again goes back
+	maxBack           = 16  // runs that again goes back
 	farAhead          = 256 // positions after the last gap at which it matters whether a place is shown
 	stepsPerOperation = 4
 	freeSteps         = 5_000_000
