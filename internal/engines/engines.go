@@ -145,8 +145,8 @@ func All() []Entry {
 
 // Of returns the engine that an algorithm asks for alone, if there is one.
 func Of(algorithm string) (e Entry, ok bool) {
-	for _, e := range All() {
-		if algorithm == e.Name || algorithm == e.Also && algorithm != "" {
+	for _, e := range table { // which asks nothing of the heap, as there may be a million keys
+		if !e.part && (algorithm == e.Name || algorithm == e.Also && algorithm != "") {
 			return e, true
 		}
 	}

@@ -145,7 +145,9 @@
    "log"              [(history [0 :append :a 0] [1 :read nil [:a]])
                        (history [0 :append :a 0] [1 :append :b 0])]
    "lease"            [(history [0 :claim [:a 1]] [1 :check nil :a])
-                       (history [0 :claim [:a 1]] [1 :claim [:b 1]])]})
+                       (history [0 :claim [:a 1]] [1 :claim [:b 1]])]
+   "etcd"             [(history [0 :put {:key "a", :value 1} {:revision 2}] [1 :range {:key "a"} {:revision 2, :kvs [{:key "a", :value 1}]}])
+                       (history [0 :put {:key "a", :value 1} {:revision 2}] [1 :range {:key "a"} {:revision 2, :kvs []}])]})
 
 (deftest every-model-has-its-verdicts
   (let [models (map #(first (str/split % #" ")) (str/split-lines (:out (sh "clew" "models"))))]
