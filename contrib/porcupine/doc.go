@@ -17,6 +17,9 @@
 // Explain and ExplainEvents, which porcupine does not have, say why a history is not linearizable: the few operations
 // that contradict each other, a sentence, a picture and a page.
 //
+// Positioned, which porcupine does not have either, is a model whose outputs tell where an operation stands in the order of
+// updates, such as a revision. Its histories are replayed in that order, however many values repeat and outputs are unknown.
+//
 // States are numbered: by the model's Hash, by == if the model has no Equal, or else by a hash of what they hold
 // (hash.go). So searches share them, and the model is rarely asked twice for a step. Porcupine's own search,
 // written again in wgl.go, decides easy histories. After some thousand steps it pauses, and package fallback's searches

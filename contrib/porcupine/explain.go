@@ -21,16 +21,21 @@ import (
 // Explain returns an error for a history that makes no sense, for a step that changes its state in place, and for one
 // that panics. Steps must not expect that the times allow the order in which they are asked for.
 func Explain(model Model, history []Operation) (*report.Result, error) {
-	model = complete(model)
-	parts, _ := partitioned(model, history)
-	return explainFirst(model, parts)
+	return Positioned{Model: model}.Explain(history)
 }
 
 // ExplainEvents does for events what Explain does for operations.
 func ExplainEvents(model Model, history []Event) (*report.Result, error) {
-	model = complete(model)
-	var parts [][]Operation
-	for _, events := range partitionedEvents(model, history) {
+	parts, err := operationsOf(partitionedEvents(model, history))
+	if err != nil {
+		return nil, err
+	}
+	return Positioned{Model: model}.explainFirst(parts)
+}
+
+// operationsOf returns events as operations, whose times are their places.
+func operationsOf(partitions [][]Event) (parts [][]Operation, err error) {
+	for _, events := range partitions {
 		p := newPart(events)
 		if p == nil {
 			return nil, errNoSense
@@ -42,18 +47,18 @@ func ExplainEvents(model Model, history []Event) (*report.Result, error) {
 		}
 		parts = append(parts, ops)
 	}
-	return explainFirst(model, parts)
+	return parts, nil
 }
 
 var errNoSense = errors.New("the history makes no sense: expected every operation to have one call and then one return")
 
 // explainFirst explains the first of the partitions that is not linearizable, or else the last one.
-func explainFirst(model Model, parts [][]Operation) (last *report.Result, err error) {
+func (x Positioned) explainFirst(parts [][]Operation) (last *report.Result, err error) {
 	if len(parts) == 0 {
 		parts = [][]Operation{nil}
 	}
 	for _, ops := range parts {
-		if last, err = explain(model, ops); err != nil || last.Verdict != jepsen.Valid {
+		if last, err = x.explain(context.Background(), ops); err != nil || last.Verdict != jepsen.Valid {
 			break
 		}
 	}
@@ -61,24 +66,35 @@ func explainFirst(model Model, parts [][]Operation) (last *report.Result, err er
 }
 
 // explain says why a partition is not linearizable.
-func explain(model Model, ops []Operation) (*report.Result, error) {
+func (x Positioned) explain(ctx context.Context, ops []Operation) (*report.Result, error) {
 	events := eventsOf(ops)
 	p := newPart(events)
 	if p == nil {
 		return nil, errNoSense
 	}
-	m := newNumbered(context.Background(), model, p)
+	m := newNumbered(ctx, complete(x.Model), p)
 	m.classify(p)
-	intervals := make([]jepsen.Interval, len(ops))
-	for row, i := range calls(events) {
-		o := ops[i]
-		intervals[row] = jepsen.Interval{Process: o.ClientId, F: operation, Input: p.columns.A[row], Call: o.Call, Return: o.Return, Status: jepsen.Succeeded}
+	open, some := x.open(p)
+	check := func() (*report.Result, error) {
+		intervals := make([]jepsen.Interval, len(ops))
+		for row, i := range calls(events) {
+			o := ops[i]
+			intervals[row] = jepsen.Interval{Process: o.ClientId, F: x.kind(p.calls[row]), Input: p.columns.A[row], Call: o.Call, Return: o.Return}
+			if open[row] {
+				intervals[row].Status = jepsen.Crashed
+			}
+		}
+		h, err := jepsen.FromIntervals(intervals)
+		if err != nil {
+			return nil, err
+		}
+		return clew.Check(ctx, h, models.Own(x.own(m).Definition()), clew.Options{})
 	}
-	h, err := jepsen.FromIntervals(intervals)
-	if err != nil {
-		return nil, err
+	r, err := check()
+	if err == nil && some && r.Verdict == jepsen.Valid && !m.goesOn(p, r.Witness) {
+		clear(open)
+		r, err = check()
 	}
-	r, err := clew.Check(context.Background(), h, models.Own(m.own().Definition()), clew.Options{})
 	if err == nil && r.Verdict == jepsen.Invalid {
 		if what := m.changed(p); what != "" {
 			return nil, errors.New(what)
@@ -87,11 +103,14 @@ func explain(model Model, ops []Operation) (*report.Result, error) {
 	return r, err
 }
 
-// operation is the :f of all operations. Their value is their class.
-const operation = "operation"
+// The :f's of operations, and of those that say they are not updates. Their value is their class.
+const (
+	operation   = "operation"
+	observation = "observation"
+)
 
 // own returns the model as one of clew, in the model's words.
-func (m *numbered) own() models.Func[int32] {
+func (x Positioned) own(m *numbered) models.Func[int32] {
 	describe := func(state int32) string {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -104,7 +123,14 @@ func (m *numbered) own() models.Func[int32] {
 		n, _ := c.Value.Int()
 		return int32(n)
 	}
-	return models.Func[int32]{
+	step := func(state int32, c models.Call) ([]int32, error) {
+		to := m.lockedStep(state, models.Op{A: class(c)})
+		if to == none {
+			return nil, models.Inconsistent("the state is %s", describe(state))
+		}
+		return []int32{to}, nil
+	}
+	f := models.Func[int32]{
 		Name:     "model",
 		About:    "a model of porcupine",
 		Init:     m.init[0],
@@ -116,12 +142,14 @@ func (m *numbered) own() models.Func[int32] {
 			}
 			return text.Line(fmt.Sprintf("%v -> %v", k.input, k.output)) // as porcupine does
 		},
-		Ops: map[string]models.StepFunc[int32]{operation: func(state int32, c models.Call) ([]int32, error) {
-			to := m.lockedStep(state, models.Op{A: class(c)})
-			if to == none {
-				return nil, models.Inconsistent("the state is %s", describe(state))
-			}
-			return []int32{to}, nil
-		}},
+		Ops: map[string]models.StepFunc[int32]{operation: step, observation: step},
 	}
+	if x.Position != nil {
+		f.Reads, f.SparsePositions = []string{observation}, x.Sparse
+		f.Position = func(c models.Call) (position int64, update, known bool) {
+			k := m.calls[class(c)]
+			return x.Position(k.input, k.output)
+		}
+	}
+	return f
 }

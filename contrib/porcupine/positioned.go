@@ -1,0 +1,183 @@
+package porcupine
+
+import (
+	"context"
+	"time"
+
+	theirs "github.com/anishathalye/porcupine"
+
+	"clew/jepsen"
+	"clew/report"
+)
+
+// Positioned is a model of a system whose outputs tell where an operation stands in the order of updates, such as a
+// revision of etcd, the zxid of ZooKeeper or the offset in a log. Its methods replay a history in that order instead of
+// searching for one. The verdict is that of the model with a counter of updates in its state, whose operations have to
+// tell that counter.
+//
+// An operation with an unknown output, which returns at the end, may have happened or not. As long as it tells no position,
+// it counts as an update whenever that is possible.
+type Positioned struct {
+	Model
+	// Position returns the position that an operation tells, and whether it is an update. An operation that is not an update
+	// never changes the state. known is false if it tells none, such as one with an unknown output.
+	Position func(input, output any) (position int64, update, known bool)
+	// Sparse says that an update's position is greater than those before it. Otherwise every update adds one.
+	Sparse bool
+}
+
+// CheckOperations does what the function CheckOperations does.
+func (x Positioned) CheckOperations(history []Operation) bool {
+	return x.CheckOperationsTimeout(history, 0) == Ok
+}
+
+// CheckOperationsTimeout does what the function CheckOperationsTimeout does.
+func (x Positioned) CheckOperationsTimeout(history []Operation, timeout time.Duration) CheckResult {
+	parts, _ := partitioned(x.Model, history)
+	result, _ := x.checkAll(parts, timeout)
+	return result
+}
+
+// CheckEvents does what the function CheckEvents does.
+func (x Positioned) CheckEvents(history []Event) bool {
+	return x.CheckEventsTimeout(history, 0) == Ok
+}
+
+// CheckEventsTimeout does what the function CheckEventsTimeout does.
+func (x Positioned) CheckEventsTimeout(history []Event, timeout time.Duration) CheckResult {
+	parts, err := operationsOf(partitionedEvents(x.Model, history))
+	if err != nil {
+		return CheckEventsTimeout(x.Model, history, timeout) // as porcupine answers
+	}
+	result, _ := x.checkAll(parts, timeout)
+	return result
+}
+
+// CheckOperationsVerbose does what the function CheckOperationsVerbose does.
+func (x Positioned) CheckOperationsVerbose(history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
+	parts, _ := partitioned(x.Model, history)
+	result, found := x.checkAll(parts, timeout)
+	shown := showing()
+	shown.Partition = func([]Operation) [][]Operation { return parts }
+	_, info := theirs.CheckOperationsVerbose(shown, history, 0)
+	copy(info.PartialLinearizations(), found)
+	return result, info
+}
+
+// CheckEventsVerbose does what the function CheckEventsVerbose does.
+func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (CheckResult, LinearizationInfo) {
+	partitions := partitionedEvents(x.Model, history)
+	parts, err := operationsOf(partitions)
+	if err != nil {
+		return CheckEventsVerbose(x.Model, history, timeout)
+	}
+	result, found := x.checkAll(parts, timeout)
+	shown := showing()
+	shown.PartitionEvent = func([]Event) [][]Event { return partitions }
+	_, info := theirs.CheckEventsVerbose(shown, history, 0)
+	copy(info.PartialLinearizations(), found)
+	return result, info
+}
+
+// Explain does what the function Explain does.
+func (x Positioned) Explain(history []Operation) (*report.Result, error) {
+	parts, _ := partitioned(x.Model, history)
+	return x.explainFirst(parts)
+}
+
+// kind returns the :f of an operation.
+func (x Positioned) kind(c call) string {
+	if x.Position != nil {
+		if _, update, _ := x.Position(c.input, c.output); !update {
+			return observation
+		}
+	}
+	return operation
+}
+
+// open says which updates may be taken for ones that never return: they tell no position, and return after all calls, and
+// after the returns of all others.
+func (x Positioned) open(p *part) (open []bool, some bool) {
+	open = make([]bool, len(p.calls))
+	if x.Position == nil {
+		return open, false
+	}
+	matters := int32(0)
+	for row, c := range p.calls {
+		_, update, known := x.Position(c.input, c.output)
+		open[row] = update && !known
+		matters = max(matters, p.columns.Inv[row])
+		if !open[row] {
+			matters = max(matters, p.columns.Res[row])
+		}
+	}
+	for row, res := range p.columns.Res {
+		open[row] = open[row] && res > matters
+		some = some || open[row]
+	}
+	return open, some
+}
+
+// goesOn says whether the operations that a linearization leaves out can follow it.
+func (m *numbered) goesOn(p *part, order []jepsen.Operation) bool {
+	state, in := m.init[0], make([]bool, len(p.calls))
+	take := func(row int) bool {
+		in[row] = true
+		state = m.lockedStep(state, p.columns.Op(int32(row)))
+		return state != none
+	}
+	for _, op := range order {
+		if !take(int(op)) {
+			return false
+		}
+	}
+	for row := range in {
+		if !in[row] && !take(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkAll decides the partitions, and returns what it has found of each: an order of its operations. It panics if the
+// model is wrong.
+func (x Positioned) checkAll(parts [][]Operation, timeout time.Duration) (CheckResult, [][][]int) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	if timeout > 0 {
+		ctx, stop = context.WithTimeout(ctx, timeout)
+		defer stop()
+	}
+	result, found := Ok, make([][][]int, len(parts))
+	for i, ops := range parts {
+		r, err := x.explain(ctx, ops)
+		switch {
+		case ctx.Err() != nil && (err != nil || r.Verdict == jepsen.Unknown):
+			r = &report.Result{}
+		case err == errNoSense:
+			answer, _ := asTheyDo(ctx, complete(x.Model), eventsOf(ops), false)
+			return answer, found
+		case err != nil:
+			panic("porcupine: " + err.Error())
+		}
+		order := r.Witness
+		switch {
+		case r.Verdict == jepsen.Invalid:
+			result, order = Illegal, r.Prior
+		case r.Verdict == jepsen.Unknown && result == Ok:
+			result = Unknown
+		}
+		ids := calls(eventsOf(ops))
+		rows, in := make([]int, 0, len(ids)), make([]bool, len(ids))
+		for _, op := range order {
+			rows, in[op] = append(rows, ids[op]), true
+		}
+		for op, id := range ids { // see goesOn
+			if r.Verdict == jepsen.Valid && !in[op] {
+				rows = append(rows, id)
+			}
+		}
+		found[i] = [][]int{rows}
+	}
+	return result, found
+}
