@@ -154,7 +154,7 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
 	case part.Model.Traits().Positions != nil:
-		rows = fallback.Smaller(ctx, byPath{}, part, rows, x.FailEvent, lim)
+		rows = fallback.Smaller(ctx, byPath{d.engine}, part, rows, x.FailEvent, lim)
 	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
 		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
 	}
@@ -167,23 +167,30 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	return ops
 }
 
-// byPath decides as an engine does, by the fast path alone.
-type byPath struct{}
+// byPath decides by the fast path, and a few operations that it does not decide by an engine.
+type byPath struct{ engine fallback.Engine }
 
 // Name implements fallback.Engine.
 func (byPath) Name() string { return onlyFast }
 
 // Decide implements fallback.Engine.
-func (byPath) Decide(ctx context.Context, ops *models.Operations, _ fallback.Limits) fallback.Answer {
+func (p byPath) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	a := fallback.Answer{Cause: fallback.GaveUp, Work: int64(ops.Len()) * workOfPath}
 	if path, _ := families.Of(ops.Model); path != nil {
 		f := path.Decide(ctx, &ops.Columns, fastpath.WantFailure)
 		if f.Verdict == jepsen.Valid || f.Verdict == jepsen.Invalid && f.FailEvent >= 0 {
 			a.Verdict, a.FailEvent = f.Verdict, f.FailEvent
+			return a
 		}
+	}
+	if ops.Len() <= fewOperations {
+		return p.engine.Decide(ctx, ops, lim)
 	}
 	return a
 }
+
+// fewOperations is how many operations an engine decides in byPath.
+const fewOperations = 32
 
 // workOfPath is the work of a fast path for each operation.
 const workOfPath = 50
