@@ -520,7 +520,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
 	if stopped(part.Model, func() {
-		r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), part.Among(r.Core), d.why != nil)
+		r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), part.Among(r.Core), d.why != nil && !d.why.Bare)
 	}) {
 		c.lacks("the story of the failure")
 	}

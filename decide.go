@@ -153,6 +153,8 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 	switch {
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
+	case told(part.Model) && x.why != nil:
+		// The operations that contradict each other, which say more than one that fails alone.
 	case part.Model.Traits().Positions != nil:
 		rows = fallback.Smaller(ctx, byPath{d.engine}, part, rows, x.FailEvent, lim)
 	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
@@ -165,6 +167,12 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 		}
 	}
 	return ops
+}
+
+// told says whether the positions of a model are told beside its own answers.
+func told(m models.Model) bool {
+	p := m.Traits().Positions
+	return p != nil && (p.Loose != nil || !p.Dense)
 }
 
 // byPath decides by the fast path, and a few operations that it does not decide by an engine.

@@ -31,6 +31,8 @@ type Pattern struct {
 	Says string
 	// Choose returns the sentence in the form of Says if it depends on the operations.
 	Choose func(t models.Teller, rows []models.Row) string
+	// Bare says that the sentence does not say why, so that the story of the failure is told, too.
+	Bare bool
 	// Kind names the kind of failure that the violation always shows, or is "".
 	Kind models.Anomaly
 	// ChooseKind returns the kind if it depends on the operations.

@@ -205,6 +205,9 @@ func (s Spec) checkParams(d *Definition) error {
 	if s.Init != "" && d.NoInit != "" {
 		return ParamErrorf("%s does not take %s: %s", d.Name, ParamInit, d.NoInit)
 	}
+	if s.SparsePositions && s.Position == "" {
+		return ParamErrorf("%s sparse needs %s", ParamPositions, ParamPosition)
+	}
 	for _, known := range params {
 		n, choice := known.number(&s), known.choice(&s)
 		if choice != "" && !slices.Contains(known.choices, choice) {

@@ -19,6 +19,9 @@ const noPosition = "none"
 // setPosition sets Position from the name of a key, which may begin with its colon.
 func (s *Spec) setPosition(key string) error {
 	key = strings.TrimPrefix(key, ":")
+	if slices.Contains([]string{"process", "type", "f", "value", "key", "index"}, key) {
+		return ParamErrorf("%s must be a key of its own, such as revision, not %s", ParamPosition, key)
+	}
 	if key == "" || strings.ContainsAny(key, " \t\n,:\"()[]{}") {
 		return ParamErrorf("%s must be the key that says an operation's position, such as revision, not %q", ParamPosition, key)
 	}
@@ -100,7 +103,7 @@ func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldP
 	at.Told = true
 	n, isInt := x.Int()
 	if s, isText := x.Go().(string); !isInt && isText {
-		digits, base := strings.CutPrefix(s, "0x")
+		digits, base := strings.CutPrefix(strings.ToLower(s), "0x")
 		radix := 10
 		if base {
 			radix = 16
@@ -195,8 +198,6 @@ func (m *placed) offer() {
 		loose.positions = &loosely
 		loose.offer()
 		p.Loose = &loose
-	} else if p.Makes != nil {
-		m.traits.Visibility = &Visibility{Makes: p.Makes, Sees: p.Sees}
 	}
 }
 

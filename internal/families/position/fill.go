@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -58,11 +59,38 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
 		return r, false
 	}
-	s.shownAt = map[int32][]int64{}
-	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	if s.p.Sees == nil {
 		return r, false // the replay searches
 	}
+	m := newMatching(s)
+	for _, row := range s.side {
+		m.cells = s.p.Makes(m.cells[:0], s.in.Op(row))
+		for _, c := range m.cells {
+			m.beside[c] = true
+		}
+	}
+	why := m.named()
+	if why == nil {
+		why = m.needed()
+	}
+	if why != nil {
+		r = s.wrong(why)
+		r.End = max(r.End, m.full)
+		return r, true
+	}
+	if s.p.Dense {
+		m.fillRest()
+		return r, false
+	}
+	s.gaps = m.sparse
+	slices.SortFunc(s.gaps, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
+	return r, false
+}
+
+// newMatching returns a matching in which nothing fills the gaps but what will tell that it does.
+func newMatching(s *sweep) *matching {
+	s.shownAt = map[int32][]int64{}
+	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
 		m.next[k] = int32(k)
@@ -91,28 +119,19 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 			m.bySeen[m.cells[0]].add(int32(k))
 		}
 	}
-	for _, row := range s.side {
-		m.cells = s.p.Makes(m.cells[:0], s.in.Op(row))
-		for _, c := range m.cells {
-			m.beside[c] = true
-		}
+	return m
+}
+
+// contradicted returns a better finding for a failure of the replay without gaps: what shows another value than the
+// operation that fails.
+func (s *sweep) contradicted(r fastpath.Result) fastpath.Result {
+	if r.Verdict != jepsen.Invalid || !r.Why.Is(OtherAnswer) || s.p.Sees == nil || len(s.gaps)+len(s.fill)+len(s.side) > 0 {
+		return r
 	}
-	why := m.named()
-	if why == nil {
-		why = m.needed()
+	if why := newMatching(s).needed(); why != nil && slices.Contains(why.Rows, r.Why.Rows[0]) {
+		return s.wrong(why)
 	}
-	if why != nil {
-		r = s.wrong(why)
-		r.End = max(r.End, m.full)
-		return r, true
-	}
-	if s.p.Dense {
-		m.fillRest()
-		return r, false
-	}
-	s.gaps = m.sparse
-	slices.SortFunc(s.gaps, func(a, b gap) int { return cmp.Compare(a.at, b.at) })
-	return r, false
+	return r
 }
 
 // assign fills a gap.

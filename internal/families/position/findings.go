@@ -58,7 +58,7 @@ var NoUpdate = &fastpath.Pattern{Name: "position-missing", Kind: models.GhostUpd
 
 // Unmade (op, before): op shows a value that nothing can have left there since before (Initial, or Missing: at the
 // position that op names).
-var Unmade = &fastpath.Pattern{Name: "position-unmade", Choose: func(t models.Teller, v []models.Row) string {
+var Unmade = &fastpath.Pattern{Name: "position-unmade", Bare: true, Choose: func(t models.Teller, v []models.Row) string {
 	name, at := said(t, v[0])
 	if v[1] < 0 {
 		return fmt.Sprintf("{name 0} says %s %d, but no update up to there can have left what it shows", name, at)
@@ -68,13 +68,13 @@ var Unmade = &fastpath.Pattern{Name: "position-unmade", Choose: func(t models.Te
 }}
 
 // OtherAnswer: in the order of positions, the operation has another answer.
-var OtherAnswer = &fastpath.Pattern{Name: "position-answer", Choose: func(t models.Teller, v []models.Row) string {
+var OtherAnswer = &fastpath.Pattern{Name: "position-answer", Bare: true, Choose: func(t models.Teller, v []models.Row) string {
 	name, at := said(t, v[0])
 	return fmt.Sprintf("{name 0} says %s %d, but in the order of the %ss it cannot have this answer", name, at, name)
 }}
 
 // Never: the operation says no position, and its answer fits none at which it can have happened.
-var Never = &fastpath.Pattern{Name: "position-never", Choose: func(t models.Teller, v []models.Row) string {
+var Never = &fastpath.Pattern{Name: "position-never", Bare: true, Choose: func(t models.Teller, v []models.Row) string {
 	return fmt.Sprintf("{name 0} cannot have this answer at any %s at which it can have happened", t.Positions().Name)
 }}
 

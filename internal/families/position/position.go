@@ -164,7 +164,7 @@ func (s *sweep) judge(witness bool) fastpath.Result {
 	if r, found := s.fillGaps(); found {
 		return r
 	}
-	return s.replay(witness)
+	return s.contradicted(s.replay(witness))
 }
 
 // wrong returns the result for a violation that some operations show on their own.
