@@ -93,7 +93,9 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 		// It certainly fails, but some prefix is ambiguous: the search finds where. It need not look further than
 		// where the history has certainly failed.
 		cut := part.Prefix(f.BoundEvent)
-		x = d.search(ctx, cut.Operations, lim).renumber(cut)
+		if x = d.search(ctx, cut.Operations, lim).renumber(cut); x.Verdict == jepsen.Valid { // it fails later
+			x = d.search(ctx, part, lim)
+		}
 		if x.Verdict == jepsen.Unknown && (x.FailsBy == 0 || f.BoundEvent < x.FailsBy) {
 			x.FailsBy, x.FailsAs = f.BoundEvent, "whichever operation saw which"
 			if f.Why != nil {

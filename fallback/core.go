@@ -374,6 +374,9 @@ const maxSingles = 64
 // few rows.
 func (m *minimizer) counted(core []models.Row) []models.Row {
 	failing := slices.IndexFunc(core, m.isFailing)
+	if failing < 0 {
+		return core
+	}
 	kept := slices.Delete(slices.Clone(core), failing, failing+1)
 	slices.SortStableFunc(kept, func(a, b models.Row) int {
 		return cmp.Or(cmp.Compare(m.lateness(a), m.lateness(b)), cmp.Compare(m.ops.A[a], m.ops.A[b]))

@@ -53,6 +53,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 	of := func(row Row) (ToldPosition, error) { return own.Of(ops.Op(row)), nil }
 	if s.Position != "" {
 		key := ops.History.Extra(s.Position)
+		ops.addUnread(key)
 		of = func(row Row) (ToldPosition, error) {
 			at, err := positionIn(key, operationOf(ops.History, ops.Of[row]))
 			at.Moves = m.moving(ops.Op(row))
@@ -77,6 +78,31 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 		return ParamErrorf("%s %s: no operation that completed has a :%s", ParamPosition, s.Position, s.Position)
 	}
 	return nil
+}
+
+// unread is the kind of an operation that says a position and nothing else, such as a read of nil that matches anything.
+// It can happen in any state, and changes nothing.
+const unread Kind = math.MaxUint8
+
+// addUnread adds the operations that succeeded and of which the model reads nothing, if they say a position.
+func (o *Operations) addUnread(key func(jepsen.Event) (edn.Value, bool)) {
+	h, all := o.History, Operations{Columns: Columns{Events: o.Events}}
+	row := 0
+	for op := range jepsen.Operation(h.Operations()) {
+		if row < len(o.Of) && o.Of[row] == op {
+			all.Append(o.Inv[row], o.Res[row], o.Op(Row(row)))
+			all.Of = append(all.Of, op)
+			row++
+		} else if h.Status[op] == jepsen.Succeeded {
+			if at, err := positionIn(key, operationOf(h, op)); err != nil || at.Told {
+				all.Append(int32(h.Invocation[op]), int32(h.Completion[op]), Op{Kind: unread})
+				all.Of = append(all.Of, op)
+			}
+		}
+	}
+	if len(all.Of) > len(o.Of) {
+		o.Columns, o.Of = all.Columns, all.Of
+	}
 }
 
 // place makes the operations those of a model that counts its updates.
@@ -153,6 +179,8 @@ func (m *placed) number(x placedOp) int32 {
 // moving says whether an operation of the other model is an update.
 func (m *placed) moving(op Op) Moving {
 	switch idle := m.Model.Traits().MayIdle; {
+	case op.Kind == unread:
+		return NeverMoves
 	case !m.Model.Mutates(op):
 		return NeverMoves
 	case idle != nil && idle(op):
@@ -168,8 +196,18 @@ func (m *placed) offer() {
 	p.Moves = func(op Op) Moving { return m.room[op.A].Moves }
 	p.At = func(s State) (int64, bool) { at := positionOf(s); return at, at != unplaced }
 	if see := of.cells(); see != nil {
-		p.Makes = func(dst []Cell, op Op) []Cell { return see.Makes(dst, m.room[op.A].op) }
-		p.Sees = func(dst []Cell, op Op) ([]Cell, bool) { return see.Sees(dst, m.room[op.A].op) }
+		p.Makes = func(dst []Cell, op Op) []Cell {
+			if op.Kind == unread {
+				return dst
+			}
+			return see.Makes(dst, m.room[op.A].op)
+		}
+		p.Sees = func(dst []Cell, op Op) ([]Cell, bool) {
+			if op.Kind == unread {
+				return dst, false
+			}
+			return see.Sees(dst, m.room[op.A].op)
+		}
 	}
 	m.traits = Traits{
 		Text: func(int32) string { return "" }, Within: of.Within, Hard: of.Hard, Positions: p,
@@ -189,7 +227,7 @@ func (m *placed) offer() {
 		m.traits.Weight = func(s State) int64 { return of.Weight(s[2:]) }
 	}
 	if of.Refused != nil {
-		m.traits.Refused = func(op Op) bool { return of.Refused(m.room[op.A].op) }
+		m.traits.Refused = func(op Op) bool { return op.Kind != unread && of.Refused(m.room[op.A].op) }
 	}
 	if p.Dense {
 		loose := *m
@@ -234,7 +272,7 @@ func (m *placed) Record(s State) edn.Value { return m.Model.Record(s[2:]) }
 // Step implements Model.
 func (m *placed) Step(dst []State, s State, op Op) []State {
 	x, at := &m.room[op.A], positionOf(s)
-	for _, next := range m.Model.Step(nil, s[2:], x.op) {
+	for _, next := range m.inner(s, x) {
 		moved, stays := m.after(at, x, !slices.Equal(next, s[2:]))
 		if moved != impossible {
 			dst = append(dst, placedState(moved, next))
@@ -244,6 +282,14 @@ func (m *placed) Step(dst []State, s State, op Op) []State {
 		}
 	}
 	return dst
+}
+
+// inner returns the states of the other model after an operation.
+func (m *placed) inner(s State, x *placedOp) []State {
+	if x.op.Kind == unread {
+		return []State{s[2:]}
+	}
+	return m.Model.Step(nil, s[2:], x.op)
 }
 
 // impossible is the position of a step that cannot happen.
@@ -256,7 +302,7 @@ func (m *placed) after(at int64, x *placedOp, changes bool) (moved, stays int64)
 		switch {
 		case x.Told && (at < x.At && !m.positions.Dense || at == unplaced || at+1 == x.At):
 			moved = x.At
-		case !x.Told && m.positions.Dense && at == unplaced:
+		case !x.Told && at == unplaced:
 			moved = unplaced
 		case !x.Told:
 			moved = at + 1
@@ -291,7 +337,7 @@ func (m *placed) because(s State, op Op) string {
 // wrongPosition says what is wrong with the position of an operation that could happen otherwise, "" if it could not.
 func (m *placed) wrongPosition(s State, op Op) string {
 	x, at := &m.room[op.A], positionOf(s)
-	if len(m.Model.Step(nil, s[2:], x.op)) == 0 || !x.Told {
+	if len(m.inner(s, x)) == 0 || !x.Told {
 		return ""
 	}
 	switch {
@@ -319,6 +365,8 @@ func (r *placedRun) Apply(op Op) Outcome {
 	moved, stays := r.m.after(r.at, x, true)
 	if next := max(moved, stays); next == impossible {
 		return Impossible
+	} else if x.op.Kind == unread {
+		r.at = next
 	} else if outcome := r.run.Apply(x.op); outcome != One {
 		return outcome
 	} else {

@@ -27,6 +27,9 @@ func (t *table) evidence(in fastpath.Input, r fastpath.Result, d *fastpath.Decis
 		return
 	}
 	d.Core = slices.Clone(r.Keys)
+	if failing := in.OpReturning(d.FailEvent); !slices.Contains(d.Core, failing) {
+		d.Core = append(d.Core, failing)
+	}
 	least, most := t.at[r.Keys[0]], t.at[r.Keys[0]]
 	for _, i := range r.Keys {
 		least, most = min(least, t.at[i]), max(most, t.at[i])
@@ -43,7 +46,7 @@ func (t *table) evidence(in fastpath.Input, r fastpath.Result, d *fastpath.Decis
 		if t.moves[i] == models.NeverMoves {
 			continue
 		}
-		if at = max(at+1, t.at[i]); at >= least && at <= most && !slices.Contains(r.Keys, i) {
+		if at = max(at+1, t.at[i]); at >= least && at <= most && !slices.Contains(d.Core, i) {
 			d.Core = append(d.Core, i)
 		}
 	}

@@ -365,7 +365,7 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why 
 		}
 		return nil
 	}
-	if _, based := m.p.At(m.model.Init()); m.p.Dense && !based && p.sure == none && m.end(list, 0) > 0 {
+	if _, based := m.p.At(m.model.Init()); !based && p.sure == none && m.end(list, 0) > 0 {
 		// It may have been before the first position.
 		if k := m.last(list, m.end(list, 0)); k >= 0 && !p.known && m.fill[list.fill[k]].at == none {
 			f := &m.fill[list.fill[k]]
