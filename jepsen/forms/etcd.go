@@ -48,9 +48,9 @@ var etcdType = regexp.MustCompile(`"type"\s*:\s*"(range|txn|leasegrant|leaserevo
 type etcdRecord struct {
 	ClientID *int64
 	Input    *etcdRequest
-	Call     int64
-	Output   etcdResponse
-	Return   int64
+	Call     *int64
+	Output   *etcdResponse
+	Return   *int64
 
 	Request   *etcdWatch
 	Responses []etcdDelivery
@@ -249,8 +249,10 @@ func (t *etcdReader) record(object []byte, fail func(string, ...any) error) erro
 		end = call
 	case r.ClientID == nil || r.Input == nil:
 		return fail("expected an operation with ClientId and Input, or a watch with Request and Responses")
+	case r.Call == nil || r.Output == nil || r.Return == nil:
+		return fail("expected an operation with Call, Output and Return; it lacks %s", etcdLacks(&r))
 	default:
-		call, end = r.Call, r.Return
+		call, end = *r.Call, *r.Return
 		op.process = t.v.InternInt(*r.ClientID)
 		t.greatest = max(t.greatest, *r.ClientID)
 		err = t.operation(&op, &r)
@@ -267,9 +269,23 @@ func (t *etcdReader) record(object []byte, fail func(string, ...any) error) erro
 	return nil
 }
 
+// etcdLacks says which parts of an operation are missing.
+func etcdLacks(r *etcdRecord) string {
+	var lacks []string
+	for _, part := range []struct {
+		name string
+		has  bool
+	}{{"Call", r.Call != nil}, {"Output", r.Output != nil}, {"Return", r.Return != nil}} {
+		if !part.has {
+			lacks = append(lacks, part.name)
+		}
+	}
+	return strings.Join(lacks, " and ")
+}
+
 // operation reads what an operation asks for and what it returned.
 func (t *etcdReader) operation(op *intervalOp, r *etcdRecord) (err error) {
-	in, out := r.Input, &r.Output
+	in, out := r.Input, r.Output
 	var answer []any
 	switch {
 	case in.Type == "range" && in.Range != nil:
