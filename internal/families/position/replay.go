@@ -138,10 +138,10 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 			return x.lost(f), true
 		}
 	}
-	if x.step(row, b.at) || x.beside(row, b.at) {
+	if x.step(row, b.at) || x.prepared(row, b.at) {
 		return r, false
 	}
-	if x.filled || x.mayFill(b.at) || x.moves[row] == models.MayMove && len(x.fill) > 0 && x.lo[x.fill[0].row] < b.at {
+	if x.filled || x.mayFill(b.at) || x.moves[row] == models.MayMove && len(x.fill) > 0 && x.lo[x.fill[0].row] <= b.at {
 		return fastpath.Result{Reason: Unplaced.Of(row)}, true
 	}
 	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: OtherAnswer.Of(row)}
@@ -151,9 +151,9 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 	return r, true
 }
 
-// beside takes the step of an operation after one that never returned and changes the state without moving it, if it
+// prepared takes the step of an operation after one that never returned and changes the state without moving it, if it
 // cannot happen before that.
-func (x *replay) beside(row models.Row, at int64) bool {
+func (x *replay) prepared(row models.Row, at int64) bool {
 	tried := 0
 	for k := len(x.side) - 1; k >= 0 && tried < maxTried; k-- {
 		if other := x.side[k]; x.in.Res[other] == models.Open && x.lo[other] <= at && !slices.Contains(x.order, other) {
@@ -188,9 +188,10 @@ func (x *replay) after(first, row models.Row, at int64) bool {
 	return false
 }
 
-// mayFill says whether an update that fills no gap may have happened before a position.
+// mayFill says whether an update that fills no gap, or what changes the state without moving it, may have happened up to
+// a position.
 func (x *replay) mayFill(at int64) bool {
-	if slices.ContainsFunc(x.side, func(row models.Row) bool { return x.lo[row] < at }) {
+	if x.beside(at) {
 		return true
 	}
 	if len(x.fill) == 0 {
@@ -204,9 +205,17 @@ func (x *replay) mayFill(at int64) bool {
 	return !based && first == none
 }
 
-// lost returns the result if an operation without a position has no place.
+// beside says whether an operation may have changed the state up to a position without moving it, so that nothing says
+// when. In a model that has such operations, an update that may not move the state is one, if it never returned.
+func (x *replay) beside(at int64) bool {
+	return slices.ContainsFunc(x.side, func(row models.Row) bool { return x.lo[row] <= at }) ||
+		x.p.Aside != nil && slices.ContainsFunc(x.fill, func(f filler) bool { return x.moves[f.row] == models.MayMove && x.lo[f.row] <= at })
+}
+
+// lost returns the result if an operation without a position has no place. The earliest place is the best one for
+// operations that change nothing, and not for others.
 func (x *replay) lost(row models.Row) fastpath.Result {
-	if x.filled || len(x.fill) > 0 {
+	if x.filled || len(x.fill)+len(x.side) > 0 {
 		return fastpath.Result{Reason: Unplaced.Of(row)}
 	}
 	return fastpath.Result{Verdict: jepsen.Invalid, End: x.until, Loose: true, Why: Never.Of(row)}
