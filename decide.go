@@ -148,16 +148,17 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallba
 	return x
 }
 
-// core returns the operations of a part's core. A register's core has every value together with its writes. Any other
-// core is as small as possible, whichever engine found it.
+// core returns the operations of a part's core. A register's core has every value together with its writes, and one by
+// positions has the operations that contradict each other. Any other core is as small as possible, whichever engine
+// found it.
 func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim fallback.Limits) []jepsen.Operation {
-	rows, lim := x.core, fallback.Limits{Memory: lim.Memory}
+	rows, lim, p := x.core, fallback.Limits{Memory: lim.Memory}, part.Model.Traits().Positions
 	switch {
 	case rows == nil:
 		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
-	case told(part.Model) && x.why != nil:
+	case p != nil && p.Beside && x.why != nil:
 		// The operations that contradict each other, which say more than one that fails alone.
-	case part.Model.Traits().Positions != nil:
+	case p != nil:
 		rows = fallback.Smaller(ctx, byPath{d.engine}, part, rows, x.FailEvent, lim)
 	case whole.Traits().Partition != nil || fallback.Counts(part.Model):
 		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
@@ -169,12 +170,6 @@ func (d *decider) core(ctx context.Context, whole models.Model, part *models.Ope
 		}
 	}
 	return ops
-}
-
-// told says whether the positions of a model are told beside its own answers.
-func told(m models.Model) bool {
-	p := m.Traits().Positions
-	return p != nil && (p.Loose != nil || !p.Dense)
 }
 
 // byPath decides by the fast path, and a few operations that it does not decide by an engine.

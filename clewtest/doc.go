@@ -83,7 +83,7 @@
 //   - smallest.edn, the history of the smallest run that failed, if it is another one.
 //
 // They are in the test's ArtifactDir if go test runs with -artifacts, and otherwise in a new folder of os.TempDir,
-// which nobody deletes.
+// which stays.
 //
 // A verdict that is unknown fails the test too, unless the option AllowUnknown is given. The log says what made the
 // history too hard, and what to change. A check takes at most a minute and 1 GB, unless Checking says otherwise. A

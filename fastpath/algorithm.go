@@ -1,6 +1,8 @@
 package fastpath
 
 import (
+	"slices"
+
 	"clew/jepsen"
 	"clew/models"
 )
@@ -53,6 +55,20 @@ func (a *Algorithm) Run(in Input, want Want) Decision {
 		}
 	}
 	return d
+}
+
+// Wrong returns the result for a violation that some operations show on their own.
+func (in Input) Wrong(why *Finding) Result {
+	r := Result{Verdict: jepsen.Invalid, End: -1, Why: why}
+	for _, i := range why.Rows {
+		if i >= 0 {
+			r.Keys = append(r.Keys, i)
+			r.End = max(r.End, in.Res[i])
+		}
+	}
+	slices.Sort(r.Keys)
+	r.Keys = slices.Compact(r.Keys)
+	return r
 }
 
 // Swept returns the decision of a sweep that finds the first failing completion itself. fail is

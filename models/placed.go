@@ -49,7 +49,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 		return nil
 	}
 	m := &placed{Model: ops.Model, index: map[placedOp]int32{}}
-	m.positions = &Positions{Name: cmp.Or(s.Position, "position"), Dense: !s.SparsePositions && (own == nil || !own.Sparse)}
+	m.positions = &Positions{Name: cmp.Or(s.Position, "position"), Beside: true, Dense: !s.SparsePositions && (own == nil || !own.Sparse)}
 	of := func(row Row) (ToldPosition, error) { return own.Of(ops.Op(row)), nil }
 	if s.Position != "" {
 		key := ops.History.Extra(s.Position)
@@ -116,8 +116,8 @@ func (m *placed) place(ops *Operations, told []ToldPosition) {
 	ops.Model = m
 }
 
-// positionIn returns the position under a key of an operation's completion. One that crashed has none: nobody knows that
-// it happened.
+// positionIn returns the position under a key of an operation's completion. One that crashed has none: it may not
+// have happened.
 func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
 	if o.Status == jepsen.Crashed {
 		return at, nil
@@ -145,11 +145,11 @@ func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldP
 }
 
 // placed is a model whose state also counts its updates. A state is the position in two halves, and then a state of the
-// other model. The A of an Op is a place in ops.
+// other model. The A of an Op is a place in room.
 type placed struct {
 	Model
 	room      []placedOp
-	index     map[placedOp]int32 // of operations that say no position
+	index     map[placedOp]int32 // places in room of operations that say no position
 	positions *Positions
 	traits    Traits
 }
@@ -163,7 +163,7 @@ type placedOp struct {
 // unplaced is the position of a state before any operation has told one.
 const unplaced = -1
 
-// number returns the place of an operation in ops. Those of one meaning that say no position share it.
+// number returns the place of an operation in room. Those of one meaning that say no position share it.
 func (m *placed) number(x placedOp) int32 {
 	if !x.Told {
 		x.At = 0
@@ -228,14 +228,6 @@ func (m *placed) offer() {
 	}
 	if of.Refused != nil {
 		m.traits.Refused = func(op Op) bool { return op.Kind != unread && of.Refused(m.room[op.A].op) }
-	}
-	if p.Dense {
-		loose := *m
-		loosely := *p
-		loosely.Dense = false
-		loose.positions = &loosely
-		loose.offer()
-		p.Loose = &loose
 	}
 }
 

@@ -26,9 +26,8 @@ type Positions struct {
 	// Vague, unless it is nil, says that op may leave less than Makes appends, and depend on less than Sees appends, even
 	// if it is certain to be an update.
 	Vague func(op Op) bool
-	// Loose, unless it is nil, is the model in which other operations may have made the positions between. It is for
-	// a part of a history, such as a core.
-	Loose Model
+	// Beside says that positions are told beside the answers that the model reads, so that its state has no first one.
+	Beside bool
 	// None, unless it is nil, says that a cell stands for a place that has no value.
 	None func(c Cell) bool
 	// Clues, unless it is nil, appends what op's answer shows of earlier updates.

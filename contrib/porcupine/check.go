@@ -218,7 +218,7 @@ func asTheyDo(ctx context.Context, model Model, events []Event, show bool) (Chec
 }
 
 // search decides a part by other searches than porcupine's, which has paused. If the model has many
-// states, nobody knows which search is the best. So they take turns, and the first verdict counts. It
+// states, it is not known which search is the best. So they take turns, and the first verdict counts. It
 // also returns a linearization, or one of what comes before the first failing return.
 func (p *part) search(ctx context.Context, m *numbered, w *wgl, steps budgets) (CheckResult, [][]models.Row) {
 	m.classify(p)

@@ -13,7 +13,7 @@ import (
 	"clew/jepsen"
 )
 
-// answer is what an operation returned, or nothing if nobody knows.
+// answer is what an operation returned, or nothing if that is not known.
 type answer struct {
 	value int
 	at    int64

@@ -56,11 +56,8 @@ type job struct {
 // fillGaps fills the gaps as far as it finds out how: the replay searches for the others. It returns a violation if there
 // is one.
 func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
-	if len(s.fill) == 0 && len(s.gaps) == 0 || s.p.Sees == nil && len(s.gaps) == 0 {
+	if s.p.Sees == nil || len(s.fill)+len(s.gaps) == 0 {
 		return r, false
-	}
-	if s.p.Sees == nil {
-		return r, false // the replay searches
 	}
 	m := newMatching(s)
 	for _, row := range s.side {
@@ -74,7 +71,7 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 		why = m.needed()
 	}
 	if why != nil {
-		r = s.wrong(why)
+		r = s.in.Wrong(why)
 		r.End = max(r.End, m.full)
 		return r, true
 	}
@@ -129,7 +126,7 @@ func (s *sweep) contradicted(r fastpath.Result) fastpath.Result {
 		return r
 	}
 	if why := newMatching(s).needed(); why != nil && slices.Contains(why.Rows, r.Why.Rows[0]) {
-		return s.wrong(why)
+		return s.in.Wrong(why)
 	}
 	return r
 }
@@ -275,7 +272,7 @@ func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 	}
 	for _, c := range slices.Clone(cells) {
 		p := m.place(c.Place)
-		if !p.known && m.initially(row, c) != no {
+		if !p.known && m.mayBegin(row, c) {
 			p.value, p.known = c.Value, true
 		}
 		if !p.known || p.value != c.Value {
@@ -299,31 +296,14 @@ func (m *matching) shows(row models.Row, at int64) (why *fastpath.Finding) {
 	return nil
 }
 
-// answer says whether something is so.
-type answer uint8
-
-const (
-	perhaps answer = iota
-	yes
-	no
-)
-
-// initially says whether a cell that an operation shows was there at first.
-func (m *matching) initially(row models.Row, c models.Cell) answer {
-	init := m.model.Init()
+// mayBegin says whether a cell that an operation shows may have been there at first.
+func (m *matching) mayBegin(row models.Row, c models.Cell) bool {
 	if m.p.None != nil {
-		return map[bool]answer{true: perhaps, false: no}[m.p.None(c)]
+		return m.p.None(c)
 	}
-	if cells, all := m.p.Sees(nil, m.in.Op(row)); all || len(cells) != 1 {
-		return perhaps
-	}
-	if _, based := m.p.At(init); based {
-		return perhaps
-	}
-	if len(m.model.Step(nil, init, m.in.Op(row))) == 0 {
-		return no
-	}
-	return yes
+	init := m.model.Init()
+	_, based := m.p.At(init)
+	return based || len(m.seen(row)) != 1 || len(m.model.Step(nil, init, m.in.Op(row))) > 0
 }
 
 // pause notes the gaps before an operation shows a cell, since anything showed or left something else there.
@@ -345,7 +325,7 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why 
 	if m.beside[c] {
 		return nil // the replay will tell
 	}
-	if p.vague || p.sure != none && p.was == c.Value || p.sure == none && m.initially(row, c) != no {
+	if p.vague || p.sure != none && p.was == c.Value || p.sure == none && m.mayBegin(row, c) {
 		return nil // what filled a gap since then is in the way, or may not have happened
 	}
 	latest := at

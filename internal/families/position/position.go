@@ -19,7 +19,8 @@ import (
 // Precondition: every update that returned says its position. Otherwise, or if updates that never returned may have
 // filled gaps in ways that the clues below do not settle, the answer is Unknown.
 //
-// Cost: O(n log n) and n steps of the model, in a run if it has them. Finding the first failing completion repeats this
+// Cost: O(n log n) and n steps of the model, in a run if it has them, as long as the three passes below fill the gaps.
+// Searches take at most stepsPerOperation more steps for each operation, and freeSteps besides. Finding the first failing completion repeats this
 // for every prefix that is tried; nearly always for two.
 //
 // Rests on these lemmas.
@@ -35,15 +36,16 @@ import (
 //     the sets of updates that suit ascend, so counting is enough).
 //  4. Cells. Let an operation show that a place has a value, and let an earlier one show or leave another value there.
 //     Then an update between their positions left the value that was shown. It is one that was told, or it fills a gap
-//     between them. If there is no such gap, or no such update, the history is not linearizable.
+//     between them. If it has no such gap, or no such update, the history is not linearizable.
 //  5. Replay. In the order of positions, each read behind the update whose position it has, all answers must be the
-//     model's. If that holds, the order is a linearization: by 1 it agrees with time. If it does not, and no gap came
-//     before, there is no other order.
+//     model's. If that holds, the order is a linearization: by 1 it agrees with time. If it does not, no other order
+//     exists, unless a gap came before, or an operation that changes the state and says no position.
 //
-// Gaps are filled in three passes: what an answer names with its position (models.Clue); then what lemma 4 needs, by
-// the earliest deadline into the earliest gap, which is optimal for intervals (Jackson 1955); and the rest with updates
-// whose cells nobody sees before they are replaced. The replay judges the outcome, so a wrong choice is never a wrong
-// verdict.
+// Gaps are filled in three passes: what an answer names with its position (models.Clue); then what lemma 4 needs
+// (fill.go), each into the last gap that is free, and others are moved along augmenting paths if none is (Berge 1957);
+// and the rest with updates whose cells no operation shows before they are replaced (rest.go). The replay searches for
+// what that leaves open, and again where a step is impossible (search.go). It judges the outcome, so a wrong choice is
+// never a wrong verdict. A failure is certain only if nothing was chosen before it (mayFill).
 //
 // Crashed operations: they fill gaps, or are left out. In a prefix, an operation that is still open has the position
 // that it will tell, and fills that gap or none.
@@ -167,20 +169,6 @@ func (s *sweep) judge(witness bool) fastpath.Result {
 	return s.contradicted(s.replay(witness))
 }
 
-// wrong returns the result for a violation that some operations show on their own.
-func (s *sweep) wrong(why *fastpath.Finding) fastpath.Result {
-	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
-	for _, i := range why.Rows {
-		if i >= 0 {
-			r.Keys = append(r.Keys, i)
-			r.End = max(r.End, s.in.Res[i])
-		}
-	}
-	slices.Sort(r.Keys)
-	r.Keys = slices.Compact(r.Keys)
-	return r
-}
-
 // time checks lemma 1 and finds lo.
 func (s *sweep) time() (r fastpath.Result, found bool) {
 	in, returns := s.in, s.in.Returns()
@@ -219,7 +207,7 @@ func (s *sweep) time() (r fastpath.Result, found bool) {
 	if late < 0 {
 		return r, false
 	}
-	return s.wrong(Backwards.Of(late, early)), true
+	return s.in.Wrong(Backwards.Of(late, early)), true
 }
 
 // mutates says whether an operation can change the state.
@@ -280,7 +268,7 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 			case b.update < 0:
 				b.update = i
 			case s.moves[i] == models.AlwaysMoves:
-				return s.wrong(Twice.Of(i, b.update)), true
+				return s.in.Wrong(Twice.Of(i, b.update)), true
 			case s.moves[b.update] == models.MayMove && s.in.Inv[i] < s.in.Inv[b.update]:
 				b.update = i
 			}
@@ -441,7 +429,7 @@ func (s *sweep) findGaps() (r fastpath.Result, found bool) {
 	}
 	at, known := s.p.At(s.model.Init())
 	if first := s.blocks[0]; known && (first.at < at || first.at == at && first.update >= 0 && s.moves[first.update] == models.AlwaysMoves) {
-		return s.wrong(BeforeFirst.Of(s.rows[first.from])), true
+		return s.in.Wrong(BeforeFirst.Of(s.rows[first.from])), true
 	} else if !known {
 		if at = first.at; first.update >= 0 {
 			at--

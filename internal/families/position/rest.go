@@ -8,7 +8,7 @@ import (
 	"clew/models"
 )
 
-// span is positions between from and to, both exclusive, at which nobody sees what an update leaves at a place. The cell
+// span is positions between from and to, both exclusive, at which no operation shows what an update leaves at a place. The cell
 // is what was there before.
 type span struct {
 	cell     models.Cell
@@ -17,17 +17,17 @@ type span struct {
 }
 
 // pause is the gaps from one on, after an operation left or showed a value at a place, and before another one shows one
-// there. If the last of them leaves that value, nobody sees what the others leave at this place.
+// there. If the last of them leaves that value, no operation shows what the others leave at this place.
 type pause struct {
 	cell       models.Cell
 	first, end int32
 }
 
-// rest fills the gaps that no answer needs with updates that nobody sees, while positions ascend.
+// rest fills the gaps that no answer needs with updates whose effects are not shown, while positions ascend.
 type rest struct {
 	*matching
 	waiting [][]int32 // by place: updates that suit the gap, the last invoked last
-	until   []int64   // by place: up to where nobody sees what they leave
+	until   []int64   // by place: up to where no operation shows what they leave
 	now     []cell    // by place: what is there
 	ready   []int32   // places to look at
 	other   []int32   // updates of no place, or of several
@@ -66,7 +66,7 @@ func (m *matching) fillRest() {
 	}
 }
 
-// unseen notes up to where nobody sees what updates leave at a place.
+// unseen notes up to where no operation shows what updates leave at a place.
 func (x *rest) unseen(n int32, until int64) {
 	x.until[n] = max(x.until[n], until)
 	x.ready = append(x.ready, n)
@@ -87,7 +87,7 @@ func (x *rest) wait(fill int32) {
 		return
 	}
 	n := x.numberOf(x.cells[0].Place)
-	if int(n) >= len(x.until) { // nobody ever sees it
+	if int(n) >= len(x.until) { // no operation ever shows it
 		x.waiting, x.until, x.now = append(x.waiting, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
 	}
 	if !depends {
@@ -166,7 +166,7 @@ func (x *rest) idle(g int) bool {
 // Ways to fill a gap in a pause with an update that leaves what is shown after it.
 const (
 	lastOne = iota // the gap is the last one
-	closing        // another gap is, and then nobody sees what this one leaves
+	closing        // another gap is, and then no operation shows what this one leaves
 	anyhow         // the gap is not the last one
 )
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"clew/models"
 )
@@ -51,11 +52,11 @@ func (x *replay) beginRun() bool {
 		}
 		x.last.end, clear = g+1, clear && x.gaps[g].by >= 0
 	}
-	if x.copied < stepsPerOperation*x.in.Len()*4+freeSteps {
+	if x.copied < stepsPerOperation*x.in.Len()+freeSteps {
 		x.last.state = x.now()
 		x.copied += len(x.last.state)
 	}
-	return clear || x.search(maxAhead, x.k)
+	return clear || x.search(x.k)
 }
 
 // now returns the state.
@@ -85,7 +86,7 @@ func (x *replay) again() bool {
 			x.order, x.latest, x.due, x.open = x.order[:l.order], l.latest, l.due, append(x.open[:0], l.open...)
 			x.g, x.k = l.from, l.block
 			x.begin(l.state)
-			if x.search(maxAhead, failed) {
+			if x.search(failed) {
 				x.k-- // the loop goes on with the run's first block
 				return true
 			}
@@ -108,7 +109,7 @@ type look struct {
 
 // search fills the gaps of the run, and of later ones up to a block, so that what is told up to there can happen, and
 // some more.
-func (x *replay) search(ahead, block int) bool {
+func (x *replay) search(block int) bool {
 	if x.last.state == nil {
 		return false
 	}
@@ -117,19 +118,14 @@ func (x *replay) search(ahead, block int) bool {
 	}
 	l := &look{replay: x, until: block}
 	l.choose()
-	return l.from(x.last.from, x.last.block, x.last.state, ahead)
+	return l.from(x.last.from, x.last.block, x.last.state, maxAhead)
 }
 
 // choose finds the updates to try: the latest of each meaning that were invoked in time.
 func (l *look) choose() {
 	met := map[models.Op]bool{}
 	at := l.gaps[l.last.end-1].at
-	end := 0
-	for step := len(l.fill); step > 0; step /= 2 {
-		for end+step <= len(l.fill) && l.lo[l.fill[end+step-1].row] < at {
-			end += step
-		}
-	}
+	end := sort.Search(len(l.fill), func(i int) bool { return l.lo[l.fill[i].row] >= at })
 	for k := end - 1; k >= 0 && len(l.choice) < maxChoices && k > end-maxChoices*maxChoices; k-- {
 		if f := &l.fill[k]; !f.used && f.at == none && !met[l.in.Op(f.row)] {
 			met[l.in.Op(f.row)] = true
@@ -173,7 +169,7 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 	return false
 }
 
-// unseenFirst returns the updates to try for a position, those first that leave what nobody sees for the longest.
+// unseenFirst returns the updates to try for a position, those first that leave what is not shown for the longest.
 func (l *look) unseenFirst(at int64) []int32 {
 	type scored struct {
 		fill int32

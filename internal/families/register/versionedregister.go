@@ -151,19 +151,6 @@ func (s *versionSweep) decide(witness bool) fastpath.Result {
 	return r
 }
 
-// wrong returns the result for a violation that some operations show on their own.
-func (s *versionSweep) wrong(why *fastpath.Finding) fastpath.Result {
-	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
-	for _, i := range why.Rows {
-		if i >= 0 {
-			r.Keys = append(r.Keys, i)
-			r.End = max(r.End, s.in.Res[i])
-		}
-	}
-	slices.Sort(r.Keys)
-	return r
-}
-
 // missing returns the result for a violation that only the whole history shows.
 func (s *versionSweep) missing(why *fastpath.Finding) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, End: s.last, Loose: true, Why: why}
@@ -208,9 +195,9 @@ func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
 	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
 	switch {
 	case v < 0 || v == 0 && kind != models.Read:
-		return s.wrong(BeforeFirst.Of(i)), true
+		return s.in.Wrong(BeforeFirst.Of(i)), true
 	case v == 0 && value != s.Nil && value != s.Value || v == 1 && kind == models.CAS && value != s.Value:
-		return s.wrong(OtherValue.Of(i, fastpath.Initial)), true
+		return s.in.Wrong(OtherValue.Of(i, fastpath.Initial)), true
 	}
 	return r, false
 }
@@ -231,7 +218,7 @@ func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool
 			default:
 				v := &s.versions[a-1-s.First]
 				if v.update != 0 {
-					return versionless, s.wrong(MadeTwice.Of(i, v.update-1)), true
+					return versionless, s.in.Wrong(MadeTwice.Of(i, v.update-1)), true
 				}
 				v.update = i + 1
 			}
@@ -251,7 +238,7 @@ func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool
 		} else if v.read == 0 {
 			v.read = i + 1
 		} else if value != s.leaves(v.read-1) {
-			return versionless, s.wrong(OtherValue.Of(i, v.read-1)), true
+			return versionless, s.in.Wrong(OtherValue.Of(i, v.read-1)), true
 		}
 	}
 	return versionless, r, false
@@ -274,22 +261,22 @@ func (s *versionSweep) compare() (r fastpath.Result, found bool) {
 		v := &s.versions[k]
 		if o := v.update - 1; o >= 0 {
 			if in.Res[o] < latest {
-				return s.wrong(WrongVersion.Of(in.OpInvoked(latest), o)), true
+				return s.in.Wrong(WrongVersion.Of(in.OpInvoked(latest), o)), true
 			}
 			latest = max(latest, in.Inv[o])
 			if v.read != 0 && s.leaves(v.read-1) != s.leaves(o) {
-				return s.wrong(OtherValue.Of(v.read-1, o)), true
+				return s.in.Wrong(OtherValue.Of(v.read-1, o)), true
 			}
 			if in.Kind[o] == models.CAS {
 				if by, value, told := s.told(int32(k) - 1); told && value != s.Args[in.B[o]][0] {
-					return s.wrong(OtherValue.Of(o, by)), true
+					return s.in.Wrong(OtherValue.Of(o, by)), true
 				}
 			}
 		} else if k > 0 {
 			s.gaps = append(s.gaps, gap{version: int32(k)})
 		}
 		if v.minRes < latest {
-			return s.wrong(WrongVersion.Of(in.OpInvoked(latest), in.OpReturning(v.minRes))), true
+			return s.in.Wrong(WrongVersion.Of(in.OpInvoked(latest), in.OpReturning(v.minRes))), true
 		}
 		latest = max(latest, v.maxInv)
 	}
