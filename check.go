@@ -208,6 +208,7 @@ type checking struct {
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
 	like      string                         // likely: what is written is seen in another form
+	broken    []models.Broken                // what no order of the operations can mend
 	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
 	ops       *models.Operations
 	parts     []*models.Operations
@@ -233,6 +234,11 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 		return c, nil
 	case err != nil:
 		return nil, err
+	}
+	if b := c.ops.Model.Traits().Beyond; b != nil {
+		if c.broken = b.Judge(c.ops, nil); len(c.broken) > 0 {
+			c.ops = b.Alone(c.ops)
+		}
 	}
 	if e, ok := engines.Of(o.Algorithm); ok && e.Suits != nil && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
 		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.Models, c.spec.Name)

@@ -238,9 +238,10 @@ func (c *checking) hard(i int) *report.Hard {
 
 // alone decides the operations again without the answers that no step can judge, if they are not linearizable with
 // them. So a watch that shows what cannot be is not taken for a failure of the operations. It returns c itself if that
-// makes no difference.
+// makes no difference: if it is not known whether some order explains the answers, one that was found without them does
+// not tell.
 func (c *checking) alone(ctx context.Context, d *decider, o Options) *checking {
-	if c.ops == nil || c.err != nil || c.verdict.verdict == jepsen.Valid {
+	if c.ops == nil || c.err != nil || c.verdict.verdict == jepsen.Valid || len(c.broken) > 0 {
 		return c
 	}
 	beyond := c.ops.Model.Traits().Beyond
@@ -252,14 +253,16 @@ func (c *checking) alone(ctx context.Context, d *decider, o Options) *checking {
 		return c
 	}
 	other := &checking{h: c.h, spec: c.spec, inferred: c.inferred, ops: ops}
-	if other.decide(ctx, d, o.limits()); other.verdict.verdict == jepsen.Unknown {
-		return c
-	}
-	if other.verdict.verdict == jepsen.Valid && c.verdict.verdict == jepsen.Invalid {
+	other.decide(ctx, d, o.limits())
+	switch {
+	case other.verdict.verdict == jepsen.Invalid:
+		return other
+	case other.verdict.verdict == jepsen.Valid && c.verdict.verdict == jepsen.Invalid:
 		part := c.parts[c.verdict.failing]
 		other.against = jepsen.Some(part.History.OpOf[c.decisions[c.verdict.failing].FailEvent])
+		return other
 	}
-	return other
+	return c
 }
 
 // judge judges the answers that are about the order as a whole. If they break a guarantee, the history is invalid.
@@ -271,11 +274,10 @@ func (c *checking) judge(r *report.Result) {
 	if beyond == nil {
 		return
 	}
-	var order []models.Row
-	if r.Verdict == jepsen.Valid {
-		order = append([]models.Row{}, c.wholeOrder()...)
+	r.Broken = c.broken
+	if len(r.Broken) == 0 && r.Verdict == jepsen.Valid {
+		r.Broken = beyond.Judge(c.ops, append([]models.Row{}, c.wholeOrder()...))
 	}
-	r.Broken = beyond.Judge(c.ops, order)
 	if op, contradicts := c.against.Get(); contradicts && len(r.Broken) == 0 {
 		r.Broken = []models.Broken{{Operation: op, Guarantee: "consistent",
 			Why: "no order of the operations explains all that watches and reads of old states show, such as " + c.h.Name(op)}}

@@ -55,6 +55,33 @@ func TestBrokenWatchesAreFound(t *testing.T) {
 	}
 }
 
+// What a watch shows of a key before says which updates that never returned took effect.
+func TestWatchesSayWhatHappenedBefore(t *testing.T) {
+	for version, valid := range map[int]bool{1: true, 2: true, 3: false} {
+		text := `{:process 0, :type :invoke, :f :put, :value {:key "a", :value 1}}
+{:process 1, :type :invoke, :f :put, :value {:key "a", :value 1}}
+{:process 2, :type :invoke, :f :put, :value {:key "c", :value 1}}
+{:process 0, :type :info, :f :put, :value {:key "a", :value 1}}
+{:process 1, :type :info, :f :put, :value {:key "a", :value 1}}
+{:process 2, :type :info, :f :put, :value {:key "c", :value 1}}
+{:process 3, :type :invoke, :f :put, :value {:key "b", :value 1}}
+{:process 3, :type :ok, :f :put, :value {:revision 4}}
+{:process 3, :type :invoke, :f :put, :value {:key "a", :value 2}}
+{:process 3, :type :ok, :f :put, :value {:revision 5}}
+{:process 4, :type :invoke, :f :watch, :value {:key "a", :revision 5, :prev-kv true}}
+{:process 4, :type :ok, :f :watch, :value {:responses [{:events [{:type :put, :key "a", :value 2, :revision 5, :prev {:value 1, :mod-revision 3, :version ` + fmt.Sprint(version) + `}}], :revision 5}]}}
+`
+		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "etcd"}, clew.Options{})
+		if err != nil || (r.Verdict == jepsen.Valid) != valid || !valid && r.Kind != models.BrokenGuarantee {
+			t.Errorf("version %d: %v, %s, %v", version, r.Verdict, r.Explanation, err)
+		}
+	}
+}
+
 // A read of an old state is compared with what was there.
 func TestReadsOfOldStatesAreJudged(t *testing.T) {
 	for value, want := range map[int]string{1: "", 2: "old-state"} {

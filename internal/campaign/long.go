@@ -73,8 +73,11 @@ func longConfig(model string) Config {
 				spec.Permits = o.Permits
 			}
 			long := (*Counts).long
-			if o.Independent > 0 {
+			switch {
+			case o.Independent > 0:
 				long = (*Counts).longKeys
+			case o.Kind.OfWatches():
+				long = (*Counts).broken
 			}
 			known := &fail
 			if o.Kind == gen.WrongAnswer {
@@ -123,6 +126,13 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	}
 	by := "the generator"
 	agreed := known
+	fails := known == nil || *known >= 0
+	if b := ops.Model.Traits().Beyond; b != nil && fails { // watches would show the failure elsewhere
+		if alone := b.Alone(ops); alone != nil {
+			ops = alone
+		}
+	}
+	blamed := func(r *report.Result) bool { return fails && r.Kind == models.BrokenGuarantee } // a watch, where it is not clear which operation fails
 	parts := ops.Parts()
 	agree := func(name string, fail int) error {
 		if agreed == nil {
@@ -148,7 +158,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 		easy = easy || name == "auto" && decided
 	}
 	fast, err := limited(h, spec, "fast", longTime)
-	if err == nil && fast.Verdict != jepsen.Unknown {
+	if err == nil && fast.Verdict != jepsen.Unknown && !blamed(fast) {
 		err = agree("fast", int(fast.FailEvent.OrNone()))
 	}
 	if err != nil {
@@ -160,7 +170,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	}
 	r, err := limited(h, spec, "auto", limit)
 	switch {
-	case err != nil:
+	case err != nil, blamed(r):
 	case r.Verdict != jepsen.Unknown:
 		if err = agree("evidence", int(r.FailEvent.OrNone())); err == nil {
 			err = c.evidence(spec, r, ops, strings.Split(text, "\n"))
@@ -174,6 +184,31 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	if err != nil {
 		return fmt.Errorf("evidence: %w", err)
 	}
+	return nil
+}
+
+// broken says what is wrong with what is found about a long history in which a watch breaks its guarantee at known. No
+// engine can tell that.
+func (c *Counts) broken(spec models.Spec, text string, known *int) error {
+	h, ops, err := ReadText(spec, text)
+	if err != nil {
+		return err
+	}
+	r, err := limited(h, spec, "auto", longTime)
+	switch {
+	case err != nil:
+		return err
+	case r.Cause == jepsen.SelfCheckFailed:
+		return errors.New(r.Error)
+	case r.Verdict == jepsen.Unknown:
+		c.unknown(spec.Name+": "+hard(h, ops.Parts()), 1)
+		return nil
+	case known != nil && (r.Kind != models.BrokenGuarantee || int(r.FailEvent.OrNone()) != *known):
+		return fmt.Errorf("%v, %q at %s; the generator says that a watch is broken at %s", r.Verdict, r.Kind,
+			oracle.Event(h, r.FailEvent.OrNone()), oracle.Event(h, jepsen.Event(*known)))
+	}
+	fails := int(r.FailEvent.OrNone())
+	c.noteLong(h, &fails)
 	return nil
 }
 

@@ -98,6 +98,9 @@ func (k LongKind) String() string {
 	return longKinds[k].Name
 }
 
+// OfWatches says whether only a watch shows the bug, and no step of a model.
+func (k LongKind) OfWatches() bool { return k >= EventLost && k <= WrongResume }
+
 // About returns what the bug does, as a sentence without its full stop.
 func (k LongKind) About() string { return longKinds[k].about }
 

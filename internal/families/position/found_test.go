@@ -56,6 +56,13 @@ func TestWhatWasOnceWrong(t *testing.T) {
 {:process 0, :type :ok, :f :txn, :value {:revision 2, :succeeded true, :results [{} {}]}}
 {:process 0, :type :invoke, :f :range, :value {:key "a"}}
 {:process 0, :type :ok, :f :range, :value {:revision 2, :kvs [], :count 0}}`, true},
+		"more places than operations show": {models.Spec{Name: "etcd"}, `
+{:process 0 :type :invoke :f :txn :value {:if [{:key "c", :mod-revision 0}], :else [{:f :delete, :key "c"}], :then [{:f :put, :key "c", :value 1}]}}
+{:process 1 :type :invoke :f :lease-grant :value {:lease 1}}
+{:process 1 :type :ok :f :lease-grant :value {:revision 2}}
+{:process 1, :type :invoke, :f :delete, :value {:key "a"}}
+{:process 2, :type :invoke, :f :range, :value {:key "b", :end "c", :keys-only true}}
+{:process 2, :type :ok, :f :range, :value {:revision 3, :kvs [], :count 0}}`, false},
 	} {
 		h, err := forms.Read(strings.NewReader(x.text), name, jepsen.Options{})
 		if err != nil {

@@ -87,7 +87,7 @@ func (x *rest) wait(fill int32) {
 		return
 	}
 	n := x.numberOf(x.cells[0].Place)
-	if int(n) >= len(x.until) { // no operation ever shows it
+	for int(n) >= len(x.until) { // no operation ever shows it
 		x.waiting, x.until, x.now = append(x.waiting, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
 	}
 	if !depends {

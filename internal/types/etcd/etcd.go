@@ -24,18 +24,21 @@ const (
 // tests grant them for hours. Keys are numbered in their order once all operations have been read.
 type etcd struct {
 	home.Base
-	zero    edn.ID
-	known   map[edn.ID]bool // the :f's
-	calls   []call
-	lost    map[[2]edn.ID]int32 // by :f and class of the request: the call whose answer is lost
-	keys    []edn.ID            // by number
-	number  map[edn.ID]int32    // by class
-	leased  map[int32][]int32   // by lease: the keys that are put with it
-	shown   map[int32][]cell    // by revision: what watches show that it left, if some operation can have left it
-	sure    map[int32]int32     // by call whose answer is lost: its revision, if watches show it
-	covers  []covering
-	reading map[int32][]int32 // by revision: the calls that read the state that it left
-	later   []later           // what is judged once the order is known
+	zero     edn.ID
+	known    map[edn.ID]bool // the :f's
+	calls    []call
+	lost     map[[2]edn.ID]int32 // by :f and class of the request: the call whose answer is lost
+	keys     []edn.ID            // by number
+	number   map[edn.ID]int32    // by class
+	leased   map[int32][]int32   // by lease: the keys that are put with it
+	shown    map[int32][]cell    // by revision: what watches show that it left, if some operation can have left it
+	sure     map[int32]int32     // by call whose answer is lost: its revision, if watches show it
+	before   map[[2]int32]prior  // by revision and key: what watches show of the key before
+	covers   []covering
+	covered  [][]int32         // by key: which of these deliver it
+	compacts int32             // no revision above this one can have been compacted
+	reading  map[int32][]int32 // by revision: the calls that read the state that it left
+	later    []later           // what is judged once the order is known
 }
 
 var definition = models.Definition{
@@ -52,7 +55,7 @@ var definition = models.Definition{
 
 func newEtcd(b *models.Binding) (models.Reader, error) {
 	m := &etcd{Base: home.NewBase(b), zero: b.Values.InternInt(0), known: map[edn.ID]bool{}, lost: map[[2]edn.ID]int32{},
-		number: map[edn.ID]int32{}, leased: map[int32][]int32{}, shown: map[int32][]cell{}, sure: map[int32]int32{}, reading: map[int32][]int32{}}
+		number: map[edn.ID]int32{}, leased: map[int32][]int32{}, shown: map[int32][]cell{}, sure: map[int32]int32{}, reading: map[int32][]int32{}, before: map[[2]int32]prior{}}
 	for _, f := range []string{"put", "range", "delete", "txn", "lease-grant", "lease-revoke", "compact", "defragment", "watch"} {
 		m.known[b.Values.InternKeyword(f)] = true
 	}

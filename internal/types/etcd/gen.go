@@ -105,7 +105,10 @@ func (x *object) txn() asked {
 	a := x.put()
 	i := x.now[a.key]
 	t := tested{key: a.key, field: x.Rand.IntN(4)}
-	if t.want = [...]int{i.value, i.revision, i.version, i.created}[t.field]; x.Chance(0.3) {
+	t.want = [...]int{i.value, i.revision, i.version, i.created}[t.field]
+	if other := x.Chance(0.3); other && t.field == 0 {
+		t.want = x.Write()
+	} else if other {
 		t.want++
 	}
 	o := asked{f: ":txn", tests: []tested{t}}
@@ -172,7 +175,7 @@ func (x *object) Value(b []byte, o *gen.Op, returned bool) []byte {
 		p.request(a)
 	case a.f == ":watch":
 		p.responses(a)
-	case a.f == ":defragment" || x.Small && x.Chance(0.05):
+	case a.f == ":defragment" || x.Small && a.refused == "" && x.Chance(0.05):
 		p.b = append(p.b, "nil"...)
 	default:
 		p.answer(a)

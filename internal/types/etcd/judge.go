@@ -30,7 +30,10 @@ type later struct {
 
 // judge is Beyond.Judge. It names each guarantee that a watch breaks once, by the first event that breaks it.
 func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.Broken) {
-	var t *timeline
+	if len(m.later) == 0 {
+		return nil
+	}
+	t := m.certain(ops)
 	if order != nil {
 		t = m.replay(ops, order)
 	}
@@ -39,7 +42,7 @@ func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.B
 		if c.kind == watching {
 			j := &judging{m: m, w: c.watch, t: t, of: l.op, h: ops.History}
 			all = append(all, j.judge()...)
-		} else if t != nil && t.wrong[i].what != nothing {
+		} else if t.wrong[i].what != nothing {
 			all = append(all, models.Broken{Operation: l.op, Guarantee: oldState,
 				Why: fmt.Sprintf("%s shows another state than that of revision %d: %s", called(ops.History, l.op), m.reads(i), m.says(t.wrong[i]))})
 		}
@@ -57,7 +60,7 @@ func called(h *jepsen.History, op jepsen.Operation) string {
 type judging struct {
 	m      *etcd
 	w      *watch
-	t      *timeline // nil: the order is not known
+	t      *timeline
 	of     jepsen.Operation
 	h      *jepsen.History
 	broken []models.Broken
@@ -75,8 +78,8 @@ func (j *judging) breaks(guarantee string, by []jepsen.Operation, why string, ar
 
 func (j *judging) judge() []models.Broken {
 	j.delivery()
-	if j.t != nil {
-		j.whole()
+	j.whole()
+	if !j.t.partial {
 		for _, e := range j.once {
 			j.details(e)
 		}
@@ -160,6 +163,7 @@ func (j *judging) whole() {
 		got[[2]int32{e.revision, e.Place}] = true
 		x, there := j.t.at(e.revision, e.Place)
 		switch {
+		case !there && j.t.partial && !j.t.whole[e.revision]:
 		case !there:
 			j.breaks(reliable, nil, "it delivers %s, and no operation can have done that", j.text(e))
 		case x.is[value] != e.Value:
@@ -210,7 +214,7 @@ func (j *judging) details(e delivered) {
 		j.breaks(creation, by, "%s does not say that it creates the key, which was not there", j.text(e))
 	}
 	switch {
-	case e.prev == nil && was && j.w.prevKV && x.was[modified] > j.t.compacted:
+	case e.prev == nil && was && j.w.prevKV && x.was[modified] > j.m.compacts:
 		j.breaks(previous, by, "%s does not show the value before, %s", j.text(e), j.m.Text(x.was[value]))
 	case e.prev == nil:
 	case !was:

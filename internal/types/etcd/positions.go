@@ -241,7 +241,7 @@ func (m *etcd) backwards(ops *models.Operations, row models.Row) models.Anomaly 
 		p, told := m.position(ops.Op(i))
 		switch before := ops.Res[i] < ops.Inv[row]; {
 		case i == row || !told || ops.Inv[i] > ops.Res[row]:
-		case p == own && updates && m.moves(ops.Op(i)) == models.AlwaysMoves:
+		case p == own && updates && ops.Res[i] < ops.Res[row] && m.moves(ops.Op(i)) == models.AlwaysMoves:
 			return models.ReusedID
 		case before && p > own && updates:
 			return models.NotMonotonic

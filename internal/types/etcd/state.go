@@ -35,13 +35,11 @@ const wide = 1 + int(fieldCount)
 
 // now is a state under way. It copies the state that it began with before it changes it, unless the state is its own.
 type now struct {
-	s       models.State
-	own     bool
-	runs    bool        // it goes on after an operation that cannot happen
-	undo    []change    // what the operation has changed, if it runs
-	touched []int32     // the keys that the operation has changed
-	wrong   wrong       // why an operation cannot happen
-	event   func(event) // unless nil, is called for every key that is put or deleted
+	s     models.State
+	own   bool
+	undo  []change    // what the operation has changed
+	wrong wrong       // why an operation cannot happen
+	event func(event) // unless nil, is called for every key that is put or deleted
 }
 
 // change is what a key was before it changed.
@@ -107,22 +105,14 @@ func (x *now) put(key int32, e entry) {
 	}
 	was := entry(x.s[at+1 : at+wide])
 	copy(x.s[at+1:at+wide], e[:])
-	x.note(change{key, was, found})
+	x.undo = append(x.undo, change{key, was, found})
 }
 
 // remove deletes the key that stands somewhere.
 func (x *now) remove(at int) {
 	x.change()
-	x.note(change{x.s[at], entry(x.s[at+1 : at+wide]), true})
+	x.undo = append(x.undo, change{x.s[at], entry(x.s[at+1 : at+wide]), true})
 	x.s = slices.Delete(x.s, at, at+wide)
-}
-
-// note remembers which key changes, and what it was.
-func (x *now) note(c change) {
-	x.touched = append(x.touched, c.key)
-	if x.runs {
-		x.undo = append(x.undo, c)
-	}
 }
 
 // back undoes what has changed since the operation began.

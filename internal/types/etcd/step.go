@@ -46,7 +46,7 @@ func (x *now) no(what mistake, key, got, want int32) bool {
 
 // apply lets an operation happen if it can, and says so. If it cannot, x is as it was.
 func (m *etcd) apply(x *now, c *call) bool {
-	x.undo, x.touched, x.wrong = x.undo[:0], x.touched[:0], wrong{}
+	x.undo, x.wrong = x.undo[:0], wrong{}
 	a := &c.answer
 	switch c.kind {
 	case transaction:
@@ -138,7 +138,7 @@ func (m *etcd) revoke(x *now, c *call) bool {
 
 // moved brings the state to the next revision if something has changed.
 func (m *etcd) moved(x *now, c *call, more int32) bool {
-	if !x.at(c.answer.revision, more) || more > 0 && !m.seenBy(x, c.answer.revision != untold) {
+	if !x.at(c.answer.revision, more) || more > 0 && !m.seenBy(x) {
 		x.back()
 		return false
 	}
@@ -288,7 +288,7 @@ func (m *etcd) Step(dst []models.State, s models.State, op models.Op) []models.S
 
 // run begins a run, which changes its state in place.
 func (m *etcd) run(s models.State) models.Run {
-	return &etcdRun{m, now{s: append(models.State(nil), s...), own: true, runs: true}}
+	return &etcdRun{m, now{s: append(models.State(nil), s...), own: true}}
 }
 
 type etcdRun struct {
@@ -342,7 +342,7 @@ func (m *etcd) says(w wrong) string {
 	case ofLease:
 		return "its leases are there"
 	case ofWatch:
-		return fmt.Sprintf("a watch shows that revision %d left something else at %s", w.want, key)
+		return fmt.Sprintf("a watch shows something else of %s and revision %d", key, w.want)
 	}
 	names := [fieldCount]string{"value", "mod revision", "version", "create revision", "lease"}
 	f := field(w.what - ofField)

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"slices"
 
 	"clew/jepsen"
@@ -9,10 +10,11 @@ import (
 
 // timeline is what an order of the operations has put and deleted, in order of the revisions.
 type timeline struct {
-	events    []happened
-	last      int32         // revision
-	compacted int32         // the compact revision at the end
-	wrong     map[int]wrong // by place among what is judged later: why a read of an old state is not right
+	events []happened
+	wrong  map[int]wrong // by place among what is judged later: why a read of an old state is not right
+
+	partial bool           // it only has what happens in every order
+	whole   map[int32]bool // partial: the revisions that are known as a whole
 }
 
 type happened struct {
@@ -39,7 +41,38 @@ func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
 		by = ops.Of[order[next]]
 		m.apply(&x, &m.calls[ops.A[order[next]]])
 	}
-	t.last, t.compacted = x.revision(), x.compacted()
+	return t
+}
+
+// certain returns what happens in every order: what updates did that returned with their revisions.
+func (m *etcd) certain(ops *models.Operations) *timeline {
+	t := &timeline{partial: true, whole: map[int32]bool{}}
+	for row := range models.Row(ops.Len()) {
+		op := ops.Op(row)
+		c := &m.calls[op.A]
+		revision := c.answer.revision
+		if ops.Res[row] == models.Open || revision == untold || m.moves(op) != models.AlwaysMoves || len(c.mayTake()) != 1 {
+			continue
+		}
+		whole := true
+		for i, a := range c.branches[c.mayTake()[0]] {
+			r := c.answer.of(i)
+			e := event{key: a.key, revision: revision, is: entry{value: a.value}}
+			switch {
+			case a.do == gets, a.do == deletes && r != nil && r.deleted == 0:
+				continue
+			case a.do == puts && a.lease == 0:
+			case a.do == deletes && a.hi == a.lo+1 && r != nil && r.deleted == 1:
+				e.is[value] = absent
+			default:
+				whole = false
+				continue
+			}
+			t.events = append(t.events, happened{e, ops.Of[row]})
+		}
+		t.whole[revision] = whole
+	}
+	slices.SortStableFunc(t.events, func(a, b happened) int { return cmp.Compare(a.revision, b.revision) })
 	return t
 }
 

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,33 +144,55 @@ func (m *etcd) wants(w *watch, key int32) bool {
 	return m.keys[key] == w.key
 }
 
-// believe lets watches say what updates have left where their answers do not: which of the lost ones made a revision, or
-// whether the lease of a put was there. It leaves out a revision of which watches contradict each other or an answer, or
-// that no operation can have made so.
+// prior is what a watch shows of a key before a revision that puts or deletes it.
+type prior struct {
+	create bool // it puts the key, which was not there
+	was    entry
+	told   bool // was is
+	hidden bool // a watch that shows what was before does not
+}
+
+// believe takes what watches show for true: what updates left and found, and which keys they did not touch. It leaves
+// out a revision of which watches contradict each other or an answer, or that no operation can have made so.
 func (m *etcd) believe(ops *models.Columns) {
 	odd := map[int32]bool{}
-	show := func(c cell, revision int32) { odd[revision] = !m.show(c, revision) || odd[revision] }
 	for i := range m.calls {
+		if c := &m.calls[i]; c.kind == compact && c.answer.refused == notRefused {
+			m.compacts = max(m.compacts, c.revision)
+		}
 		w := m.calls[i].watch
 		if w == nil {
 			continue
 		}
 		for _, r := range w.responses {
 			for _, e := range r.events {
-				show(e.cell, e.revision)
-				if e.prev != nil && e.prev[value] != untold && e.prev[modified] > 0 {
-					show(cell{Place: e.Place, Value: e.prev[value]}, e.prev[modified])
+				if !m.show(e.cell, e.revision) || !m.showPrior(e, w.prevKV) {
+					odd[e.revision] = true
+				}
+				if e.prev != nil && e.prev[value] != untold && e.prev[modified] > 0 && !m.show(cell{Place: e.Place, Value: e.prev[value]}, e.prev[modified]) {
+					odd[e.prev[modified]] = true
 				}
 			}
 		}
-		m.covers = append(m.covers, w.covers())
 	}
+	m.cover()
 	for _, i := range m.oldReads() {
 		m.reading[m.reads(i)] = append(m.reading[m.reads(i)], m.later[i].call)
 	}
 	if len(m.shown) == 0 {
 		return
 	}
+	m.explain(ops, odd)
+	for at := range m.before {
+		if _, believed := m.shown[at[0]]; !believed {
+			delete(m.before, at)
+		}
+	}
+}
+
+// explain finds out which lost updates made the revisions that watches show, and leaves out those that nothing can have
+// made.
+func (m *etcd) explain(ops *models.Columns, odd map[int32]bool) {
 	lost := map[cell][]models.Row{}     // by what they may leave: updates whose answers tell no revision
 	perhaps := map[int32][]models.Row{} // by revision: what its answer tells it for, and may be an update
 	sure := map[int32]models.Row{}      // by revision: the update whose answer tells it
@@ -245,28 +268,126 @@ func (m *etcd) show(c cell, revision int32) bool {
 	return true
 }
 
-// covering is what a watch has delivered, between two revisions.
-type covering struct {
-	w           *watch
-	first, last int32
-	got         map[[2]int32]bool // revision and key
+// showPrior notes what an event shows of the key before, and says whether other events do not contradict it.
+func (m *etcd) showPrior(e delivered, prevKV bool) bool {
+	p := prior{create: e.create, told: e.prev != nil, hidden: prevKV && e.prev == nil}
+	if p.told {
+		p.was = *e.prev
+	}
+	at := [2]int32{e.revision, e.Place}
+	other, known := m.before[at]
+	if known && (p.create != other.create || p.told && other.told && p.was != other.was) {
+		return false
+	}
+	if other.told {
+		p.told, p.was = true, other.was
+	}
+	p.hidden = p.hidden || other.hidden
+	m.before[at] = p
+	return true
 }
 
-func (w *watch) covers() covering {
-	c := covering{w: w, last: w.reached, got: map[[2]int32]bool{}}
-	for _, r := range w.responses {
-		for _, e := range r.events {
-			if c.got[[2]int32{e.revision, e.Place}] = true; c.first == 0 || e.revision < c.first {
-				c.first = e.revision
+// covering is what watches for a key or a prefix have delivered together.
+type covering struct {
+	key    edn.ID // class
+	prefix bool
+	spans  [][2]int32        // of revisions, with both ends, in order
+	got    map[[2]int32]bool // revision and key
+}
+
+// cover notes what watches have delivered.
+func (m *etcd) cover() {
+	type filter struct {
+		key    edn.ID
+		prefix bool
+	}
+	number, prefixes := map[filter]int32{}, []int32(nil)
+	for i := range m.calls {
+		w := m.calls[i].watch
+		if w == nil {
+			continue
+		}
+		first, last := w.covers()
+		if first == 0 || first > last {
+			continue
+		}
+		f := filter{w.key, w.prefix}
+		n, met := number[f]
+		if !met {
+			n = int32(len(m.covers))
+			number[f], m.covers = n, append(m.covers, covering{key: w.key, prefix: w.prefix, got: map[[2]int32]bool{}})
+			if w.prefix {
+				prefixes = append(prefixes, n)
+			}
+		}
+		c := &m.covers[n]
+		c.spans = append(c.spans, [2]int32{first, last})
+		for _, r := range w.responses {
+			for _, e := range r.events {
+				c.got[[2]int32{e.revision, e.Place}] = true
 			}
 		}
 	}
-	return c
+	for i := range m.covers {
+		m.covers[i].merge()
+	}
+	m.covered = make([][]int32, len(m.keys))
+	for key := range m.keys {
+		if n, met := number[filter{m.keys[key], false}]; met {
+			m.covered[key] = append(m.covered[key], n)
+		}
+		for _, n := range prefixes {
+			if strings.HasPrefix(m.name(m.keys[key]), m.name(m.covers[n].key)) {
+				m.covered[key] = append(m.covered[key], n)
+			}
+		}
+	}
 }
 
-// seenBy says whether the next revision, whose changes have been made, leaves what watches and reads of old states show.
-// Where an answer tells its revision, what watches leave out is judged later.
-func (m *etcd) seenBy(x *now, told bool) bool {
+// covers returns the revisions of which a watch should have delivered all that it is for: from the one that it asked for
+// on, or else from the first one that it delivered. There are none if first is 0.
+func (w *watch) covers() (first, last int32) {
+	first, last = w.from, w.reached
+	for _, r := range w.responses {
+		for _, e := range r.events {
+			if first == 0 || w.from == 0 && e.revision < first {
+				first = e.revision
+			}
+		}
+		if r.progress {
+			last = max(last, r.revision)
+		}
+	}
+	return first, last
+}
+
+// merge joins spans that overlap.
+func (c *covering) merge() {
+	slices.SortFunc(c.spans, func(a, b [2]int32) int { return cmp.Compare(a[0], b[0]) })
+	n := 0
+	for _, s := range c.spans[1:] {
+		if s[0] <= c.spans[n][1] {
+			c.spans[n][1] = max(c.spans[n][1], s[1])
+		} else {
+			n++
+			c.spans[n] = s
+		}
+	}
+	c.spans = c.spans[:n+1]
+}
+
+// leavesOut says whether the watches should have delivered a key and a revision, and did not.
+func (c *covering) leavesOut(revision, key int32) bool {
+	i, found := slices.BinarySearchFunc(c.spans, revision, func(s [2]int32, r int32) int { return cmp.Compare(s[0], r) })
+	if !found {
+		i--
+	}
+	return i >= 0 && revision <= c.spans[i][1] && !c.got[[2]int32{revision, key}]
+}
+
+// seenBy says whether the next revision, whose changes have been made, found and leaves what watches and reads of old
+// states show.
+func (m *etcd) seenBy(x *now) bool {
 	next := x.revision() + 1
 	for _, cell := range m.shown[next] {
 		e, there := x.get(cell.Place)
@@ -279,14 +400,36 @@ func (m *etcd) seenBy(x *now, told bool) bool {
 			return false
 		}
 	}
-	for _, c := range m.covers {
-		if told || next < c.first || next > c.last {
+	if len(m.covers)+len(m.before) == 0 {
+		return true
+	}
+	for i, c := range x.undo {
+		if slices.ContainsFunc(x.undo[:i], func(other change) bool { return other.key == c.key }) {
 			continue
 		}
-		for _, key := range x.touched {
-			if m.wants(c.w, key) && !c.got[[2]int32{next, key}] {
-				return x.no(ofWatch, key, 0, next)
+		if p, shown := m.before[[2]int32{next, c.key}]; shown && !m.found(x, c, p) {
+			return x.no(ofWatch, c.key, 0, next)
+		}
+		if int(c.key) >= len(m.covered) {
+			continue
+		}
+		for _, n := range m.covered[c.key] {
+			if m.covers[n].leavesOut(next, c.key) {
+				return x.no(ofWatch, c.key, 0, next)
 			}
+		}
+	}
+	return true
+}
+
+// found says whether a change found what watches show of the key before.
+func (m *etcd) found(x *now, c change, p prior) bool {
+	if _, puts := x.find(c.key); puts && p.create == c.there || p.told && !c.there || p.hidden && c.there && c.was[modified] > m.compacts {
+		return false
+	}
+	for f, told := range p.was {
+		if p.told && told != untold && told != c.was[f] {
+			return false
 		}
 	}
 	return true
@@ -298,7 +441,7 @@ func (m *etcd) alone(ops *models.Operations) *models.Operations {
 		return nil
 	}
 	own := *m
-	own.shown, own.sure, own.covers, own.reading, own.Offered = nil, nil, nil, nil, models.Traits{}
+	own.shown, own.sure, own.before, own.covers, own.covered, own.reading, own.Offered = nil, nil, nil, nil, nil, nil, models.Traits{}
 	own.Offered = (&own).traits()
 	var rows []models.Row
 	for row := range models.Row(ops.Len()) {
