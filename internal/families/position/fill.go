@@ -56,7 +56,7 @@ type job struct {
 // fillGaps fills the gaps as far as it finds out how: the replay searches for the others. It returns a violation if there
 // is one.
 func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
-	if s.p.Sees == nil || len(s.fill)+len(s.gaps) == 0 {
+	if s.p.Sees == nil || len(s.fill)+len(s.gaps) == 0 || without[byCells] {
 		return r, false
 	}
 	m := newMatching(s)

@@ -9,6 +9,7 @@ import (
 	"clew/fastpath"
 	"clew/internal/effort"
 	"clew/internal/families"
+	"clew/internal/families/position"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	_ "clew/internal/types"
@@ -168,8 +169,25 @@ func (x *random) complete(t *thread, process *int, clients int) {
 
 // TestAgainstTheOracle compares the path with exhaustive search of the model with a counter.
 func TestAgainstTheOracle(t *testing.T) {
+	againstTheOracle(t, effort.Histories(20_000, 1_000_000))
+}
+
+// Without any one of its rules the path decides less, and nothing wrongly.
+func TestNoRuleIsNeeded(t *testing.T) {
+	all := againstTheOracle(t, effort.Histories(4_000, 1_000_000))
+	for rule := range position.Rules {
+		position.Without(rule, func() {
+			less := againstTheOracle(t, effort.Histories(4_000, 1_000_000)).unknown()
+			if less < all.unknown() || less == all.unknown() && rule != position.Runs { // few small histories need a search
+				t.Errorf("without rule %d, %d histories are not decided, and %d with it", rule, less, all.unknown())
+			}
+		})
+	}
+}
+
+func againstTheOracle(t *testing.T, histories uint64) verdicts {
 	counts := verdicts{}
-	for seed := range effort.Histories(20_000, 1_000_000) {
+	for seed := range histories {
 		r := rand.New(rand.NewPCG(uint64(seed), 39))
 		x := &random{r: r, model: []string{"register", "cas-register", "kv"}[seed%3], sparse: seed/3%2 == 1}
 		x.crashes, x.lies = []float64{0, 0.2, 0.5}[r.IntN(3)], []float64{0, 0.1, 0.3}[r.IntN(3)]
@@ -196,6 +214,7 @@ func TestAgainstTheOracle(t *testing.T) {
 		}
 	}
 	t.Log(counts)
+	return counts
 }
 
 // Small histories of etcd have leases, conditions, compaction and reads of old states.
@@ -220,6 +239,11 @@ func TestEtcdAgainstTheOracle(t *testing.T) {
 
 // verdicts counts verdicts.
 type verdicts map[string]int
+
+// unknown returns how many were not decided.
+func (counts verdicts) unknown() int {
+	return counts["undecided, linearizable true"] + counts["undecided, linearizable false"]
+}
 
 // compare says how the path and exhaustive search differ on some operations, "" if they do not.
 func (counts verdicts) compare(t *testing.T, ops *models.Operations) string {

@@ -110,7 +110,7 @@ type look struct {
 // search fills the gaps of the run, and of later ones up to a block, so that what is told up to there can happen, and
 // some more.
 func (x *replay) search(block int) bool {
-	if x.last.state == nil {
+	if x.last.state == nil || without[byRuns] {
 		return false
 	}
 	for x.last.end < len(x.gaps) && x.gaps[x.last.end].at <= x.blocks[block].at {
