@@ -172,6 +172,10 @@ func TestDamagedReports(t *testing.T) {
 		{"with a word for a number", "client-2/operations.json", `"Call": 3`, `"Call": "3"`, "client-2/operations.json:1:1: expected an operation or a watch"},
 		{"with an event of no kind", "client-30/watch.json", `delete-operation`, `x`, "expected :type :put or :delete"},
 		{"with a client that has no file", "client-4/notes.txt", "", "", "client-4 has no operations.json and no watch.json"},
+		{"with a key twice", "client-1/operations.json", `"call": 3`, `"call": 3, "call": 4`, `client-1/operations.json:3:61: the object has the key "call" twice`},
+		{"with a key twice, in other letters", "client-2/operations.json", `"Count": 1`, `"Count": 1, "count": 0`, `client-2/operations.json:2:112: the object has the key "Count" twice, here as "count"`},
+		{"with a key twice within a watch", "client-30/watch.json", `"Revision": 3}]`, `"Revision": 3, "Revis\u0069on": 2}]`, `client-30/watch.json:2:58: the object has the key "Revision" twice`},
+		{"with a key twice that nobody reads", "client-1/operations.json", `"return": 99`, `"return": 99, "metadata": [{"a": 1, "a": 1}]`, `client-1/operations.json:3:126: the object has the key "a" twice`},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			dir := t.TempDir()

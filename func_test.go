@@ -485,7 +485,7 @@ func TestAnOwnModelHasPositions(t *testing.T) {
 		{name: "a gap", history: "add 1 1, add 5 3", want: "fewer updates than that had begun"},
 		{name: "a gap that may be", history: "add 1 1, add 5 3", sparse: true, want: "linearizable"},
 		{name: "an update of a read", history: "add 1 1, drop nil 1", want: "drop tells a position and is not an update, but it may lead to 0, on :drop 1 (index 3) in state 1"},
-		{name: "not a natural number", history: "add 1 -1", want: "its position is -1; expected a natural number below 2^62"},
+		{name: "not a natural number", history: "add 1 -1", want: "cannot read the position of process 0's :add 1 → -1 (index 1): expected a natural number below 2^62, found -1"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			b := jepsen.NewBuilder(jepsen.Options{})

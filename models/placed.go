@@ -43,7 +43,7 @@ type Told struct {
 }
 
 // position gives operations their positions, and a model that counts its updates, if any operation tells one.
-func (s Spec) position(ops *Operations, d *Definition) error {
+func (s Spec) position(ops *Operations) error {
 	own := ops.Model.Traits().Told
 	if s.Position == noPosition || s.Position == "" && own == nil {
 		return nil
@@ -64,10 +64,11 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 	for row := range told {
 		at, err := of(Row(row))
 		if err == nil && at.Told && (at.At < 0 || at.At > math.MaxInt64/2) {
-			err = fmt.Errorf("its %s is %d; expected a natural number below 2^62", m.positions.Name, at.At)
+			err = fmt.Errorf("expected a natural number below 2^62, found %d", at.At)
 		}
 		if err != nil {
-			return readError(ops.History, ops.Of[row], d, err)
+			h, op := ops.History, ops.Of[row]
+			return h.Errorf(lastEvent(h, op), "cannot read the %s of %s: %w", m.positions.Name, h.Name(op), err)
 		}
 		told[row], some = at, some || at.Told
 	}
@@ -126,22 +127,27 @@ func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldP
 	if !found || x.Kind() == edn.KindNil {
 		return at, nil
 	}
-	at.Told = true
-	n, isInt := x.Int()
-	if s, isText := x.Go().(string); !isInt && isText {
-		digits, base := strings.CutPrefix(strings.ToLower(s), "0x")
-		radix := 10
-		if base {
-			radix = 16
-		}
-		n, err = strconv.ParseInt(digits, radix, 64)
-		isInt = err == nil
+	n, ok := naturalNumber(x)
+	if !ok {
+		return at, fmt.Errorf(`expected a natural number below 2^62, such as 7, "7" or "0x7", found %s`, text.Shorten(x.String(), MaxRepeated))
 	}
-	if !isInt || n < 0 {
-		return at, fmt.Errorf("expected a natural number for its position, found %s", text.Shorten(x.String(), MaxRepeated))
-	}
-	at.At = n
+	at.At, at.Told = n, true
 	return at, nil
+}
+
+// naturalNumber returns a natural number below 2^62 that a value or the digits of a string spell. A ratio does not, even if
+// it is one.
+func naturalNumber(x edn.Value) (n int64, ok bool) {
+	if digits, isText := x.Go().(string); isText {
+		base := 10
+		if hex, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
+			digits, base = hex, 16
+		}
+		u, err := strconv.ParseUint(digits, base, 62)
+		return int64(u), err == nil
+	}
+	n, ok = x.Int()
+	return n, ok && n >= 0 && n <= math.MaxInt64/2 && !strings.Contains(x.String(), "/")
 }
 
 // placed is a model whose state also counts its updates. A state is the position in two halves, and then a state of the

@@ -229,7 +229,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if settle := m.Traits().Settle; settle != nil {
 		ops.Model = settle()
 	}
-	return ops, s.position(ops, d)
+	return ops, s.position(ops)
 }
 
 // manyOperations is how many operations are worth another goroutine.
@@ -299,12 +299,17 @@ func beside(f, g func()) {
 	f()
 }
 
+// lastEvent returns the completion of an operation that succeeded, and the invocation of others.
+func lastEvent(h *jepsen.History, o jepsen.Operation) jepsen.Event {
+	if h.Status[o] == jepsen.Succeeded {
+		return h.Completion[o]
+	}
+	return h.Invocation[o]
+}
+
 // readError returns an error about an operation that the model cannot read.
 func readError(h *jepsen.History, o jepsen.Operation, d *Definition, err error) error {
-	event := h.Invocation[o]
-	if h.Status[o] == jepsen.Succeeded {
-		event = h.Completion[o]
-	}
+	event := lastEvent(h, o)
 	f, index := h.Values.Text(h.F[event]), h.Index(event)
 	if errors.Is(err, ErrUnknownF) {
 		return h.Errorf(event, "%s does not know :f %s (index %d); it knows %s", d.Name, f, index, d.Fs)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"clew/internal/files"
+	"clew/internal/text"
 )
 
 // isRun says whether a file is the history of a run as Jepsen stores it. Before
@@ -54,6 +55,7 @@ type choice struct {
 	possible []string            // those that may be histories by their names
 	others   []string            // those that would be chosen if they were the only ones
 	reports  map[string][]string // folders that are reports of etcd's tests, each with its files
+	strays   []string            // files below reports that may be a part, and are not by their names
 }
 
 // choose chooses among the files of a directory or archive. It takes the history.edn
@@ -68,6 +70,7 @@ func choose(paths []string) choice {
 		r[f] = true
 	}
 	c.reports = reportsAmong(paths)
+	c.strays = strays(c.reports, paths)
 	of := map[string][]string{}
 	for _, f := range paths {
 		dir, base := path.Split(f)
@@ -148,6 +151,10 @@ func (c *choice) skipped() (said []string) {
 	}
 	say(c.packed, 1, "compressed history was skipped, since others are not compressed", "compressed histories were skipped, since others are not compressed")
 	say(c.logs, 1, "run has a jepsen.log but no history, and was skipped", "runs have a jepsen.log but no history, and were skipped")
+	if n := len(c.strays); n > 0 {
+		said = append(said, fmt.Sprintf("skipped %s of a report, such as %s: only client-N/operations.json and client-N/watch.json are read",
+			text.Count(n, "file"), text.AllOf(c.strays[:min(n, 3)])))
+	}
 	say(c.possible, 3, "file that may be a history was skipped", "files that may be histories were skipped")
 	if n := len(c.others); n > 0 && len(c.chosen) == 0 {
 		return append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by name", c.others[0], c.others[n-1]))
@@ -283,6 +290,26 @@ func reportOf(reports map[string][]string, name string) string {
 		}
 	}
 	return ""
+}
+
+// strays returns the files below reports that are not read, although they have the name of a file that is, or of a copy
+// of one, or are JSON in the folder of a client.
+func strays(reports map[string][]string, names []string) (all []string) {
+	for _, name := range names {
+		if dir := reportOf(reports, name); dir == "" || ofClient.MatchString(name) && path.Dir(path.Dir(name)) == dir {
+			continue
+		}
+		if mayBeOfReport(name) || kindByName(name) == ".json" && clientFolder.MatchString(path.Base(path.Dir(name))) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// mayBeOfReport says whether a file has the name of one of a report, or of a copy of one.
+func mayBeOfReport(name string) bool {
+	base := originalName(name)
+	return base == "operations.json" || base == "watch.json"
 }
 
 // report returns the source of a report, whose files are read as one text. A client whose files are not there, or not

@@ -88,7 +88,7 @@ func leadsOut(root, link string) bool {
 		if looked++; looked > maxLooked {
 			return fs.SkipAll
 		}
-		if err == nil && d.Type().IsRegular() && (isRun(p) || isEDN(p)) {
+		if err == nil && d.Type().IsRegular() && (isRun(p) || isEDN(p) || mayBeOfReport(p)) {
 			found = true
 			return fs.SkipAll
 		}

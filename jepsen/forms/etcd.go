@@ -161,13 +161,18 @@ func readEtcd(in *input, text source) error {
 	}
 	in.to.SetObject("etcd")
 	for _, part := range parts {
+		before := len(t.ops)
 		t.client = clientOf(part.Name)
 		j := jsonops.NewReader(&section{Reader: text.Reader}, jsonops.Options{File: part.Name, Values: in.values, Warn: in.to.Warn})
 		for {
 			object, err := j.NextObject()
 			if err == io.EOF {
 				break
-			} else if err == nil {
+			}
+			if err == nil {
+				err = j.Unrepeated(object)
+			}
+			if err == nil {
 				err = t.record(object, j.Fail)
 			}
 			if err != nil {
@@ -178,6 +183,9 @@ func readEtcd(in *input, text source) error {
 			}
 			at := j.Begins()
 			t.ops[len(t.ops)-1].line, t.ops[len(t.ops)-1].col = int32(at.Line), int32(at.Col)
+		}
+		if len(t.ops) == before {
+			in.to.Warn("%s is empty: some of it may be lost, since a client that did nothing leaves no file", part.Name)
 		}
 	}
 	t.number()

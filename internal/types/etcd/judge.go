@@ -8,12 +8,14 @@ import (
 	"clew/models"
 )
 
-// The guarantees of watches, as etcd names them, and what a read of an old state promises.
+// The guarantees of watches, as etcd names them. It has no names for what the headers of responses, the values before and
+// the marks of creations promise, nor for a read of an old state.
 const (
 	filters      = "filter"
 	ordered      = "ordered"
 	unique       = "unique"
 	atomic       = "atomic"
+	headers      = "header"
 	bookmarkable = "bookmarkable"
 	resumable    = "resumable"
 	reliable     = "reliable"
@@ -87,7 +89,7 @@ func (j *judging) judge() []models.Broken {
 	return j.broken
 }
 
-// delivery judges what needs no order: filter, unique, ordered, atomic and bookmarkable.
+// delivery judges what needs no order: header, filter, unique, ordered, atomic and bookmarkable.
 func (j *judging) delivery() {
 	seen := map[[2]int32]bool{}
 	last, ended, noted := int32(0), int32(0), int32(0) // of the events, of the response before, of the notifications
@@ -103,6 +105,9 @@ func (j *judging) delivery() {
 		}
 		first := true
 		for _, e := range r.events {
+			if 0 < r.revision && r.revision < e.revision {
+				j.breaks(headers, nil, "a response says that it was made at revision %d, and delivers %s", r.revision, j.text(e))
+			}
 			if !j.m.wants(j.w, e.Place) {
 				j.breaks(filters, nil, "it delivers %s", j.text(e))
 				continue
