@@ -36,7 +36,7 @@ var knossosForms = map[string]func(result string) string{
 	},
 }
 
-var recordTag = regexp.MustCompile(`#knossos\.model\.(\w+)\{`)
+var recordTag = regexp.MustCompile(`#((?:knossos|clew)\.model\.\w+)\{`)
 
 // asTaggedMaps writes records as a reader without them returns them.
 func asTaggedMaps(result string) string {
@@ -47,7 +47,7 @@ func asTaggedMaps(result string) string {
 			return b.String() + result
 		}
 		end := at[1] + strings.IndexByte(result[at[1]:], '}')
-		fmt.Fprintf(&b, "%s{:tag knossos.model.%s, :value {%s}}", result[:at[0]], result[at[2]:at[3]], result[at[1]:end])
+		fmt.Fprintf(&b, "%s{:tag %s, :value {%s}}", result[:at[0]], result[at[2]:at[3]], result[at[1]:end])
 		result = result[end+1:]
 	}
 }
@@ -72,32 +72,79 @@ func TestEveryResultOfKnossosIsCompared(t *testing.T) {
 		history, spec := ofKnossos(t, root, name)
 		for form, as := range knossosForms {
 			t.Run(filepath.Base(path)+" "+form, func(t *testing.T) {
-				dir := t.TempDir()
-				file := filepath.Join(dir, "history.edn")
-				for file, text := range map[string]string{file: history, filepath.Join(dir, "results.edn"): as(string(text))} {
-					if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-						t.Fatal(err)
-					}
-				}
-				h, err := clew.ReadFile(file, jepsen.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				claims, err := store.ClaimsAbout(context.Background(), file, 0, h.Values)
-				if err != nil || len(claims) != 1 {
-					t.Fatalf("%d claims, %v", len(claims), err)
-				}
-				all, err := clew.Compare(context.Background(), h, spec, clew.Options{}, claims)
+				claim := comparedAs(t, history, as(string(text)), spec)
 				want := report.Agree
 				if strings.Contains(string(text), ":valid? :unknown") {
 					want = report.KnossosUnknown
 				}
-				if err != nil || all[0].Agreement != want || claims[0].Verdict == jepsen.Invalid && !claims[0].HasOp {
-					t.Errorf("%v: %s", err, all[0].Text())
+				if claim.Agreement != want || claim.Claim.Verdict == jepsen.Invalid && !claim.Claim.HasOp {
+					t.Error(claim.Text())
 				}
 			})
 		}
 	}
+}
+
+// The results of our plugin can be compared in every form too. It says what it was asked for.
+func TestEveryResultOfThePluginIsCompared(t *testing.T) {
+	paths, _ := filepath.Glob(filepath.Join("testdata", "histories", "*.edn"))
+	invalid := 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := clew.ReadFile(path, jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, _, err := models.Spec{}.Infer(h)
+		if err != nil {
+			continue // its model must be given
+		}
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict == jepsen.Invalid {
+			invalid++
+		}
+		result := strings.TrimSuffix(r.EDN(), "}") + ", :clew {:model " + spec.Name + "}}"
+		for form, as := range knossosForms {
+			c := comparedAs(t, string(text), as(result), models.Spec{})
+			if c.Agreement != report.Agree || c.Claim.By != "clew's plugin" || c.Claim.Model != spec.Name || r.Verdict == jepsen.Invalid && !c.Claim.HasOp {
+				t.Errorf("%s %s: %s", path, form, c.Text())
+			}
+		}
+	}
+	if invalid == 0 {
+		t.Error("no history is invalid")
+	}
+}
+
+// comparedAs compares a history with a results.edn that has one result.
+func comparedAs(t *testing.T, history, results string, spec models.Spec) report.Comparison {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "history.edn")
+	for file, text := range map[string]string{file: history, filepath.Join(dir, "results.edn"): results} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := clew.ReadFile(file, jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := store.ClaimsAbout(context.Background(), file, 0, h.Values)
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("%d claims, %v", len(claims), err)
+	}
+	all, err := clew.Compare(context.Background(), h, spec, clew.Options{}, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
 }
 
 // ofKnossos returns the history that a result of Knossos is about. Those called badN are N crashed writes before a
