@@ -34,6 +34,11 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 	if spec.Init == "" {
 		c.fromOne(all, spec)
 	}
+	for i := range all {
+		if note := all[i].Claim.Note; note != "" {
+			all[i].Why = strings.TrimPrefix(all[i].Why+"; "+note, "; ")
+		}
+	}
 	return all, nil
 }
 
@@ -186,7 +191,16 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparis
 	if spec.Init == "" {
 		spec.Init = claim.Init
 	}
+	if spec.Init == "" && claim.FromDefault {
+		if inferred, _, err := spec.Infer(c.h); err == nil {
+			spec.Init = inferred.FromDefault().Init
+		}
+	}
 	x := report.Comparison{File: c.h.File, Claim: claim}
+	if claim.Lost != "" {
+		x.Why = claim.Lost
+		return x
+	}
 	if claim.NoOp {
 		x.Why = "it is for Knossos's no-op model, which accepts every history"
 		return x

@@ -86,6 +86,12 @@ type Claim struct {
 	By string
 	// NoOp says that the claim is about Knossos's model that accepts everything.
 	NoOp bool
+	// FromDefault says that the checker began with the model's default, if Init is "".
+	FromDefault bool
+	// Lost says why there is no verdict although the checker was run, or "".
+	Lost string
+	// Note says which part of the claim could not be read, or "".
+	Note string
 	Ms   float64 // 0 if it is not known
 }
 

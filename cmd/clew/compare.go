@@ -43,8 +43,14 @@ be of the default or of the value that the first reads show, but all claims abou
 history, of its keys too, must be of the same one.
 
 --knossos CMD is run for histories without results, by sh, with --model MODEL
-FILE appended. It prints Knossos's result map, or a line "FILE<TAB>true" as
-Knossos's own command line does. It gets twice the time limit, or 10 minutes.
+FILE appended. It prints Knossos's result map, or what Knossos's own command line
+does: FILE<TAB>, the result map and the verdict on a line, or FILE<TAB>true as
+before 2021. It gets twice the time limit, or 10 minutes.
+
+--knossos PRINT reads what Knossos's command line printed about any number of
+files, if PRINT is a file that is not executable, or - for standard input. Their
+names are below PATH, a folder, or beside PRINT if no PATH is given. A file whose
+result is missing or an exception is not comparable; skipped lines are warnings.
 
 --verdicts TABLE has columns separated by tabs: file, verdict, and if its first
 line names them model (cas-register:0 is one from 0), algo, ms and fail_index.
@@ -53,6 +59,7 @@ Files are below PATH, a folder, or beside the table if no PATH is given.
 Examples:
    clew compare store/
    clew compare --knossos ./knossos.sh old-histories/
+   lein run -m knossos.cli *.edn | clew compare --knossos -
    clew compare --verdicts verdicts.tsv histories/
    clew compare --output json store/ | jq -r 'select(.agreement == "DISAGREE") | .file'
 
@@ -67,7 +74,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: compareHelp,
 		Flags: slices.Concat(modelFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map as for clew check"},
-			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results"},
+			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results, or read what knossos.cli printed from a file"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(outputs.Compare(), "comparison")}),
 		Action: func(c *cli.Context) error {
@@ -104,7 +111,9 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 		return errors.New("--verdicts and --knossos cannot be combined")
 	case c.IsSet("verdicts") && c.NArg() > 1:
 		return errors.New("--verdicts takes at most one folder of histories")
-	case !c.IsSet("verdicts") && !c.Args().Present():
+	case k.isPrint() && c.NArg() > 1:
+		return errors.New("--knossos takes at most one folder of histories if it reads a file")
+	case !c.IsSet("verdicts") && !k.isPrint() && !c.Args().Present():
 		return errors.New("no history given; clew compare --help shows how")
 	}
 	if k.models, err = givenModels(ctx, c, k.Memory); err != nil {
@@ -112,6 +121,9 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	}
 	if c.IsSet("verdicts") {
 		return k.findTable(ctx, c.String("verdicts"), c.Args().First())
+	}
+	if k.isPrint() {
+		return k.findPrinted(ctx, k.knossos, c.Args().First())
 	}
 	for _, path := range c.Args().Slice() {
 		if err := k.find(ctx, path); err != nil {
@@ -143,34 +155,89 @@ func (k *comparer) find(ctx context.Context, path string) error {
 	return nil
 }
 
+// isPrint reports whether --knossos names what Knossos printed, and not a command.
+func (k *comparer) isPrint() bool {
+	if k.knossos == "-" {
+		return true
+	}
+	info, err := os.Stat(k.knossos)
+	return err == nil && !info.IsDir() && info.Mode()&0o111 == 0
+}
+
 // findTable adds the histories of a table, in its order, each once.
 func (k *comparer) findTable(ctx context.Context, path, dir string) error {
+	var rows []store.TableRow
+	err := k.listed(ctx, "--verdicts", path, dir, func(in io.Reader) (err error) {
+		rows, err = store.ReadTable(in, path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	jobOf := k.below(cmp.Or(dir, filepath.Dir(path)))
+	for _, row := range rows {
+		j := jobOf(row.File)
+		j.claims = append(j.claims, row.Claim)
+	}
+	return nil
+}
+
+// findPrinted adds the histories about which Knossos printed something, in its order, each once.
+func (k *comparer) findPrinted(ctx context.Context, path, dir string) error {
+	var prints []store.Print
+	var notes []string
+	err := k.listed(ctx, "--knossos", path, dir, func(in io.Reader) (err error) {
+		prints, notes, err = store.ReadPrints(in, outputs.Called(path))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.warn(path, notes...)
+	beside := "."
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		beside = filepath.Dir(path)
+	}
+	jobOf := k.below(cmp.Or(dir, beside))
+	for _, p := range prints {
+		j := jobOf(p.File)
+		j.prints = append(j.prints, p)
+	}
+	return nil
+}
+
+// listed reads a list of results that a flag names. Its files are in a folder, if one is given.
+func (k *comparer) listed(ctx context.Context, flag, path, dir string, read func(io.Reader) error) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("--verdicts needs a folder, and %s is a file", dir)
+		return fmt.Errorf("%s needs a folder, and %s is a file", flag, dir)
+	}
+	if path == "-" {
+		return read(limits.Reader(ctx, os.Stdin, k.Memory))
 	}
 	f, err := files.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rows, err := store.ReadTable(limits.Reader(ctx, f, k.Memory), path)
-	if err != nil {
-		return err
-	}
-	if dir == "" {
-		dir = filepath.Dir(path)
-	}
+	return read(limits.Reader(ctx, f, k.Memory))
+}
+
+// below returns a function that returns the job of a file in a folder, and adds it if it is new.
+func (k *comparer) below(dir string) func(file string) *job {
 	of := map[string]*job{}
-	for _, row := range rows {
-		j := of[row.File]
+	return func(file string) *job {
+		j := of[file]
 		if j == nil {
-			j = newJob(k.found(store.File(filepath.Join(dir, row.File)), nil))
-			of[row.File] = j
+			path := file
+			if !filepath.IsAbs(file) {
+				path = filepath.Join(dir, file)
+			}
+			j = newJob(k.found(store.File(path), nil))
+			of[file] = j
 			k.jobs = append(k.jobs, j)
 		}
-		j.claims = append(j.claims, row.Claim)
+		return j
 	}
-	return nil
 }
 
 // run compares every history and prints the answers in order. It returns the exit status.
@@ -212,6 +279,9 @@ func (k *comparer) claimed(ctx context.Context, j *job) answer {
 		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("the history could not be read to its end: %s", j.Stopped)}})
 	}
 	claims := j.claims
+	for _, p := range j.prints {
+		claims = append(claims, p.Claim(h.Values))
+	}
 	if claims == nil {
 		var err error
 		if claims, err = store.ClaimsAbout(ctx, j.Path, k.Memory, h.Values); err != nil && (ctx.Err() != nil || errors.Is(err, limits.ErrOutOfMemory)) {
@@ -307,17 +377,11 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
-	for line := range strings.Lines(string(out)) {
-		_, verdict, tab := strings.Cut(strings.TrimSpace(line), "\t")
-		switch verdict = strings.TrimSpace(verdict); {
-		case tab && verdict == "true":
-			claim.Verdict = jepsen.Valid
-		case tab && verdict == "false":
-			claim.Verdict = jepsen.Invalid
-		case !tab || verdict != ":unknown" && verdict != "unknown":
-			continue
+	if prints, _, printErr := store.ReadPrints(strings.NewReader(string(out)), j.Path); printErr == nil {
+		if c := prints[0].Claim(h.Values); c.Lost == "" {
+			c.Checker, c.Model, c.Ms, c.FromDefault = claim.Checker, cmp.Or(c.Model, claim.Model), claim.Ms, false
+			return []jepsen.Claim{c}, nil
 		}
-		return []jepsen.Claim{claim}, nil
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

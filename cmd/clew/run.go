@@ -31,6 +31,7 @@ import (
 type job struct {
 	*batch.Job
 	claims  []jepsen.Claim // the claims of a table about it; nil: those of its results.edn
+	prints  []store.Print  // what Knossos printed about it
 	outcome atomic.Int32   // 1 more than the outcome, once it is decided; it stays
 }
 

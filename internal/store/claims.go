@@ -167,6 +167,17 @@ func (c *claims) isClaim(m edn.ID) bool {
 			return true
 		}
 	}
+	return c.gaveUp(m)
+}
+
+// gaveUp says whether a map is what is left of the answer of Knossos's competition after a limit.
+func (c *claims) gaveUp(m edn.ID) bool {
+	valid, _ := c.v.Get(m, c.valid)
+	cause, _ := c.get(m, "cause")
+	switch c.v.Text(cause) {
+	case ":timeout", ":out-of-memory":
+		return c.v.Text(valid) == ":unknown"
+	}
 	return false
 }
 
