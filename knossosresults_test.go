@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"clew"
+	"clew/edn"
 	"clew/internal/store"
 	"clew/jepsen"
 	"clew/models"
@@ -176,4 +178,84 @@ func ofKnossos(t *testing.T, root, name string) (history string, spec models.Spe
 		return string(text), models.Spec{Name: "multi-register", Init: "{:x 0, :y 0}"}
 	}
 	return string(text), models.Spec{Name: "cas-register", Init: "0"}
+}
+
+// Configurations and final paths are those of Knossos's linear search, up to ten, and as many as Knossos has if those
+// are fewer. Only operations that may have any answer are left out: crashed reads.
+func TestConfigurationsAndFinalPathsAreThoseOfKnossos(t *testing.T) {
+	root := os.Getenv("CLEW_HISTORIES")
+	if root == "" {
+		t.Skip("CLEW_HISTORIES is not set")
+	}
+	results, _ := filepath.Glob(filepath.Join(root, "knossos-results", "*.linear.edn"))
+	for _, path := range results {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "{:valid? false") {
+			continue
+		}
+		name, _, _ := strings.Cut(filepath.Base(path), ".edn")
+		history, spec := ofKnossos(t, root, name)
+		h, err := clew.Read(strings.NewReader(history), name, jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := edn.NewValues()
+		for _, key := range []string{"configs", "final-paths"} {
+			theirs, ours := listed(t, v, key, string(text)), listed(t, v, key, r.EDN())
+			shared := 0
+			for one := range ours {
+				if !theirs[one] {
+					t.Errorf("%s: Knossos does not have this in :%s:\n%s", name, key, one)
+				}
+				shared++
+			}
+			if shared < min(10, len(theirs)) {
+				t.Errorf("%s: %d of the %d in Knossos's :%s", name, shared, len(theirs), key)
+			}
+		}
+	}
+}
+
+// listed returns what a result lists under a key, without crashed reads. Configurations list what is pending by process
+// in Knossos.
+func listed(t *testing.T, v *edn.Values, key, result string) map[string]bool {
+	id, err := v.ParseLenient([]byte(result))
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(m edn.ID, key string) edn.ID {
+		value, _ := v.Get(m, v.InternKeyword(key))
+		return value
+	}
+	crashedRead := func(op edn.ID) bool {
+		return v.Text(get(op, "f")) == ":read" && get(op, "value") == edn.Nil
+	}
+	all := map[string]bool{}
+	for _, one := range v.Items(get(id, key)) {
+		var parts []string
+		if key == "configs" {
+			for _, op := range v.Items(get(one, "pending")) {
+				if !crashedRead(op) {
+					parts = append(parts, v.Text(op))
+				}
+			}
+			slices.Sort(parts)
+			parts = append(parts, v.Text(get(one, "model")), v.Text(get(one, "last-op")))
+		} else {
+			for _, step := range v.Items(one) {
+				if !crashedRead(get(step, "op")) {
+					parts = append(parts, v.Text(step))
+				}
+			}
+		}
+		all[strings.Join(parts, "\n")] = true
+	}
+	return all
 }

@@ -401,7 +401,7 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 		{"no configuration", failing, "0 configurations", func(r *report.Result) { r.Configs = nil }},
 		{"no path", failing, "0 final paths", func(r *report.Result) { r.Paths = nil }},
 		{"a path without its start", failing, "does not begin", func(r *report.Result) { r.Paths[0] = r.Paths[0][1:] }},
-		{"a path without its end", failing, "it ends with operation", func(r *report.Result) { r.Paths[1] = r.Paths[1][:2] }},
+		{"a path without its end", failing, "its last operation is possible", func(r *report.Result) { r.Paths[1] = r.Paths[1][:2] }},
 		{"another model in a path", failing, "does not lead to", func(r *report.Result) { r.Paths[1][1].State = r.Paths[1][0].State }},
 		{"another message", failing, "not in the model's words", func(r *report.Result) {
 			r.Paths[0][1].Why = "it did not feel like it"

@@ -67,15 +67,15 @@ func (r *Result) openAtFailure(op jepsen.Operation) bool {
 	return c == jepsen.None || c > r.FailEvent.OrNone() || h.Status[op] == jepsen.Crashed
 }
 
-// attempt returns the pending operations of the longest
-// final path, which are tried just before the failure.
+// attempt returns the pending operations of the longest final path from the first
+// configuration to the failing operation, which are tried just before the failure.
 func (b *windowBuilder) attempt() []Point {
 	if b.w.FailAt < 0 {
 		return nil
 	}
 	var longest []Step
 	for _, path := range b.r.Paths {
-		if len(path) > len(longest) {
+		if len(path) > len(longest) && b.fromFirst(path) {
 			longest = path
 		}
 	}
@@ -90,6 +90,27 @@ func (b *windowBuilder) attempt() []Point {
 		points[i].At = b.w.FailAt - 1 + float64(i+1)/float64(len(points)+1)
 	}
 	return points
+}
+
+// fromFirst reports whether a final path goes from the first configuration to the failing operation, by updates.
+func (b *windowBuilder) fromFirst(path []Step) bool {
+	failing, first := b.r.History.OpOf[b.r.FailEvent.OrNone()], b.r.Paths[0]
+	if path[len(path)-1].Operation != failing || len(b.r.Configs) == 0 {
+		return len(b.r.Configs) == 0
+	}
+	c := b.r.Configs[0]
+	if c.Last != jepsen.None {
+		if path[0].Operation != c.Last || path[0].State.ID() != first[0].State.ID() {
+			return false
+		}
+		path = path[1:]
+	}
+	for i, s := range path {
+		if !slices.Contains(c.Pending, s.Operation) || i > 0 && i < len(path)-1 && s.State.ID() == path[i-1].State.ID() {
+			return false
+		}
+	}
+	return true
 }
 
 // states returns the states after the given numbers of operations of an

@@ -20,6 +20,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
+	"clew/internal/prints"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/terminal"
@@ -184,10 +185,10 @@ func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 
 // findPrinted adds the histories about which Knossos printed something, in its order, each once.
 func (k *comparer) findPrinted(ctx context.Context, path, dir string) error {
-	var prints []store.Print
+	var printed []prints.Print
 	var notes []string
 	err := k.listed(ctx, "--knossos", path, dir, func(in io.Reader) (err error) {
-		prints, notes, err = store.ReadPrints(in, outputs.Called(path))
+		printed, notes, err = prints.Read(in, outputs.Called(path))
 		return err
 	})
 	if err != nil {
@@ -199,7 +200,7 @@ func (k *comparer) findPrinted(ctx context.Context, path, dir string) error {
 		beside = filepath.Dir(path)
 	}
 	jobOf := k.below(cmp.Or(dir, beside))
-	for _, p := range prints {
+	for _, p := range printed {
 		j := jobOf(p.File)
 		j.prints = append(j.prints, p)
 	}
@@ -280,7 +281,7 @@ func (k *comparer) claimed(ctx context.Context, j *job) answer {
 	}
 	claims := j.claims
 	for _, p := range j.prints {
-		claims = append(claims, p.Claim(h.Values))
+		claims = append(claims, store.ClaimOf(p, h.Values))
 	}
 	if claims == nil {
 		var err error
@@ -377,8 +378,8 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
-	if prints, _, printErr := store.ReadPrints(strings.NewReader(string(out)), j.Path); printErr == nil {
-		if c := prints[0].Claim(h.Values); c.Lost == "" {
+	if printed, _, printErr := prints.Read(strings.NewReader(string(out)), j.Path); printErr == nil {
+		if c := store.ClaimOf(printed[0], h.Values); c.Lost == "" {
 			c.Checker, c.Model, c.Ms, c.FromDefault = claim.Checker, cmp.Or(c.Model, claim.Model), claim.Ms, false
 			return []jepsen.Claim{c}, nil
 		}

@@ -19,6 +19,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/outputs"
+	"clew/internal/prints"
 	"clew/internal/progress"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -31,7 +32,7 @@ import (
 type job struct {
 	*batch.Job
 	claims  []jepsen.Claim // the claims of a table about it; nil: those of its results.edn
-	prints  []store.Print  // what Knossos printed about it
+	prints  []prints.Print // what Knossos printed about it
 	outcome atomic.Int32   // 1 more than the outcome, once it is decided; it stays
 }
 

@@ -26,7 +26,7 @@ import (
 var floors = [][]string{
 	{"internal/bitset", "internal/blocks", "internal/digits", "internal/hugepages", "internal/layouts", "internal/option", "internal/radix", "internal/text", "internal/usage", "internal/watchdog"},
 	{"edn", "internal/files", "internal/progress"},
-	{"internal/fressian", "internal/opmap"},
+	{"internal/fressian", "internal/opmap", "internal/prints"},
 	{"jepsen"},
 	{"internal/limits"},
 	{"internal/memory", "internal/testfile", "models"},

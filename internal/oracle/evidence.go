@@ -311,11 +311,15 @@ func (e *evidence) finalPaths() error {
 			return fmt.Errorf("path %d: %w", i, err)
 		}
 	}
+	if first := e.r.Paths[0]; first[len(first)-1].Operation != e.h.OpOf[e.r.FailEvent.OrNone()] {
+		return fmt.Errorf("the first final path ends with operation %d", first[len(first)-1].Operation)
+	}
 	return nil
 }
 
 // path checks that a path starts from some configuration, goes on with pending
-// operations and ends with the failing one. That one must be impossible there.
+// operations and ends with the failing one or another one that is pending. That
+// one must be impossible there.
 func (e *evidence) path(path []report.Step) error {
 	var err error
 	for i, c := range e.r.Configs {
@@ -339,8 +343,8 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 		return errors.New("it is too short")
 	}
 	end := steps[len(steps)-1]
-	if end.Operation != e.h.OpOf[e.r.FailEvent.OrNone()] {
-		return fmt.Errorf("it ends with operation %d", end.Operation)
+	if !slices.Contains(c.Pending, end.Operation) {
+		return fmt.Errorf("it ends with operation %d, which is not pending", end.Operation)
 	}
 	used := map[jepsen.Operation]bool{end.Operation: true}
 	for _, s := range steps[:len(steps)-1] {
@@ -352,12 +356,12 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 			return fmt.Errorf("operation %d does not lead to %s", s.Operation, s.State)
 		}
 	}
-	failing := e.op(e.row[end.Operation])
-	if len(e.step(states, failing)) > 0 {
-		return errors.New("the failing operation is possible at its end")
+	last := e.op(e.row[end.Operation])
+	if len(e.step(states, last)) > 0 {
+		return errors.New("its last operation is possible")
 	}
 	for _, s := range states {
-		if end.Why == e.ops.Model.Why(s, failing) {
+		if end.Why == e.ops.Model.Why(s, last) {
 			return nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/limits"
+	"clew/internal/prints"
 	"clew/internal/testfile"
 	"clew/jepsen"
 	"clew/models"
@@ -338,4 +339,43 @@ func (c *claims) model(id edn.ID, depth int) string {
 		}
 	}
 	return ""
+}
+
+// printedVerdicts are the words of Knossos's command line.
+var printedVerdicts = map[string]jepsen.Verdict{"true": jepsen.Valid, "false": jepsen.Invalid, ":unknown": jepsen.Unknown, "unknown": jepsen.Unknown}
+
+// ClaimOf returns what Knossos's command line printed about a file. It checks from the models' default state.
+func ClaimOf(p prints.Print, v *edn.Values) jepsen.Claim {
+	claim := jepsen.Claim{Checker: "knossos.cli", FromDefault: true}
+	if p.Result == nil {
+		claim.Verdict, claim.Lost = printedVerdicts[p.Verdict], p.Lost
+		return claim
+	}
+	id, err := v.ParseLenient(p.Result)
+	c := claims{v: v, valid: v.InternKeyword("valid?")}
+	valid, has := v.Get(id, c.valid)
+	switch {
+	case p.Verdict == "" && (err != nil || !has):
+		claim.Lost = p.Lost
+	case err != nil:
+		_, err = v.ParseLenient(placed(p))
+		claim.Verdict, claim.Note = printedVerdicts[p.Verdict], fmt.Sprintf("only the last line of Knossos's result can be read: %s", err)
+	case !has:
+		claim.Verdict, claim.Note = printedVerdicts[p.Verdict], "Knossos's result has no :valid?"
+	default:
+		claim = c.claim(id, claim)
+		switch said := v.Text(valid); {
+		case p.Verdict == "":
+			claim.Note = "the line after Knossos's result, its verdict, is missing"
+		case claim.Verdict != printedVerdicts[p.Verdict]:
+			claim.Lost = fmt.Sprintf("Knossos's result has :valid? %s, but the line after it is %s", said, p.Verdict)
+		}
+	}
+	return claim
+}
+
+// placed returns the result where it stands in the print, for the places in errors.
+func placed(p prints.Print) []byte {
+	before := strings.Repeat("\n", p.Line-1) + strings.Repeat(" ", p.Column)
+	return append([]byte(before), p.Result...)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/prints"
 	"clew/jepsen"
 )
 
@@ -17,13 +18,13 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the answers in testdata")
 
 // read says what is read of a print.
 func read(print string) string {
-	prints, notes, err := ReadPrints(strings.NewReader(print), "print")
+	all, notes, err := prints.Read(strings.NewReader(print), "print")
 	if err != nil {
 		return err.Error() + "\n"
 	}
 	var b strings.Builder
-	for _, p := range prints {
-		c := p.Claim(edn.NewValues())
+	for _, p := range all {
+		c := ClaimOf(p, edn.NewValues())
 		fmt.Fprintf(&b, "%s: ", p.File)
 		switch {
 		case c.Lost != "":
@@ -49,7 +50,7 @@ func read(print string) string {
 
 // Every print in the table is read as it says.
 func TestWhatKnossosPrints(t *testing.T) {
-	path := filepath.Join("testdata", "prints.txt")
+	path := filepath.Join("..", "prints", "testdata", "prints.txt")
 	table, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -79,17 +80,17 @@ func TestAPrintThatIsCutOffLosesNoFile(t *testing.T) {
 	print := "a.edn\ttrue\nb.edn\t{:valid? false,\n :configs (),\n :op {:index 3}}\nfalse\nc.edn\t:unknown\n"
 	names := []string{"a.edn", "b.edn", "c.edn"}
 	for end := 1; end <= len(print); end++ {
-		prints, _, err := ReadPrints(strings.NewReader(print[:end]), "print")
+		all, _, err := prints.Read(strings.NewReader(print[:end]), "print")
 		if err != nil {
 			t.Fatalf("%q: %v", print[:end], err)
 		}
 		want := 1 + strings.Count(print[:end], "\nb") + strings.Count(print[:end], "\nc")
-		if len(prints) != want {
-			t.Errorf("%q: %d files, want %d", print[:end], len(prints), want)
+		if len(all) != want {
+			t.Errorf("%q: %d files, want %d", print[:end], len(all), want)
 		}
-		for i, p := range prints {
-			c := p.Claim(edn.NewValues())
-			if i+1 < len(prints) && (p.File != names[i] || c.Lost != "") || !strings.HasPrefix(names[i], p.File) {
+		for i, p := range all {
+			c := ClaimOf(p, edn.NewValues())
+			if i+1 < len(all) && (p.File != names[i] || c.Lost != "") || !strings.HasPrefix(names[i], p.File) {
 				t.Errorf("%q: file %d is %s, %s", print[:end], i, p.File, cmp.Or(c.Lost, "with a verdict"))
 			}
 		}
@@ -115,14 +116,14 @@ func TestKnossosOwnPrintsAreRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prints, _, err := ReadPrints(f, name)
+		all, _, err := prints.Read(f, name)
 		f.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, p := range prints {
-			if c := p.Claim(edn.NewValues()); c.Lost != "" {
+		for _, p := range all {
+			if c := ClaimOf(p, edn.NewValues()); c.Lost != "" {
 				got = append(got, "lost")
 			} else {
 				got = append(got, c.Verdict.String())

@@ -1,8 +1,8 @@
 (ns clew.knossos-test
   "Random histories of Knossos's models, decided by its wgl, its linear and clew in
   one JVM: verdicts, :op and :previous-ok have to be the same. `make knossos
-  KNOSSOS_CLASSPATH=..` runs many, with Knossos; without it, a small search in its
-  place is the judge."
+  KNOSSOS_CLASSPATH=..` runs many, with Knossos, and says what it does as it goes;
+  without it, a small search in its place is the judge."
   (:require [clew.checker :as clew]
             [clojure.test :refer [deftest is]]
             [jepsen.checker :as checker]
@@ -101,25 +101,65 @@
                    (assoc threads t {:process (if (= :info type) (+ process 4) process)})
                    state left)))))))
 
+(defn- threads-of
+  "The threads of a group that still run."
+  [^ThreadGroup group]
+  (let [all (make-array Thread (+ 64 (.activeCount group)))
+        n   (.enumerate group all)]
+    (filterv #(.isAlive ^Thread %) (take n all))))
+
+(defn- end-all
+  "Ends the threads of a group: Knossos's searches run on after their time limit. An
+  interrupt ends its searches, but not what it does before them. Java 20 and later
+  cannot end that. Says whether all have ended."
+  [^ThreadGroup group]
+  (letfn [(ended? [ms]
+            (loop [left (quot ms 20)]
+              (cond
+                (empty? (threads-of group)) true
+                (zero? left)                false
+                :else                       (do (Thread/sleep 20) (recur (dec left))))))]
+    (.interrupt group)
+    (or (ended? 500)
+        (do (doseq [t (threads-of group)]
+              (try (.invoke (.getMethod Thread "stop" (make-array Class 0)) t (object-array 0))
+                   (catch Exception _)))
+            (ended? 2000)))))
+
 (defn- within
   "(f) or, if it takes longer or throws, a result that says so: Knossos's linear may
-  hang."
+  hang. f runs in a thread of its own, which ends with it, as do those that it starts."
   [ms f]
-  (let [answer (future (try (f) (catch Throwable t {:valid? :unknown, :error (str t)})))
+  (let [answer (promise)
+        group  (ThreadGroup. "within")
+        run    (bound-fn [] (deliver answer (try (f) (catch Throwable t {:valid? :unknown, :error (str t)}))))
+        _      (.start (Thread. group ^Runnable run))
         result (deref answer ms {:valid? :unknown, :cause :timeout})]
-    (future-cancel answer)
-    result))
+    (if (or (not= :timeout (:cause result)) (end-all group))
+      result
+      (assoc result :runs-on true))))
+
+(def knossos-limit
+  "The milliseconds that each of Knossos's searches gets for a history."
+  10000)
+
+(defn endless?
+  "Whether Knossos never ends on a history of a queue: it looks for all states first,
+  and a queue of one or two values has states of every length."
+  [history]
+  (<= 1 (count (into #{} (comp (filter (comp #{[:invoke :enqueue]} (juxt :type :f))) (map :value)) history)) 2))
 
 (defn compared
   "The results of all three, as what has to be the same of them."
   [model history]
-  (let [knossos (fn [analysis] #(analysis model history {:time-limit 10000}))
-        shown   (fn [{:keys [valid?] :as result}]
+  (let [knossos (fn [analysis] #(analysis model history {:time-limit knossos-limit}))
+        shown   (fn [{:keys [valid? runs-on] :as result}]
                   (cond-> {:valid? valid?}
+                    runs-on             (assoc :runs-on true)
                     (false? valid?)    (assoc :op (:index (:op result)), :previous-ok (:index (:previous-ok result)))
                     (= :unknown valid?) (assoc :why (or (:error result) (:cause result)))))]
-    {:wgl    (shown (within 20000 (knossos wgl/analysis)))
-     :linear (shown (within 20000 (knossos linear/analysis)))
+    {:wgl    (shown (within (+ 1000 knossos-limit) (knossos wgl/analysis)))
+     :linear (shown (within (+ 1000 knossos-limit) (knossos linear/analysis)))
      :clew   (shown (checker/check (clew/linearizable {:model model, :semantics :knossos, :time-limit 20000}) nil history {}))}))
 
 (defn agree?
@@ -128,39 +168,91 @@
   (and (not= :unknown (:valid? clew))
        (every? #(or (= :unknown (:valid? %)) (= clew %)) (vals results))))
 
+(defn- undecided [results]
+  (count (filter #(= :unknown (:valid? (results %))) [:wgl :linear])))
+
 (defn campaign
-  "n histories of every model: a map of how many had each verdict. tell is called
-  for those with different ones."
-  [n seed tell]
+  "n histories of every model: a map of how many had each verdict, of how many were
+  :left-out because Knossos never ends on them, and of how many searches of Knossos
+  were :undecided or :run-on. differ is called for those with different verdicts, and
+  say with a line about what has been done every few seconds."
+  [n seed {:keys [differ say]}]
   (into (sorted-map)
         (for [[name {:keys [model] :as object}] objects]
-          (let [r (Random. (+ seed (hash name)))]
-            [name (frequencies (for [_ (range n)]
-                                 (let [h       (history r object (+ 2 (below r 14)))
-                                       results (compared model h)]
-                                   (when-not (agree? results)
-                                     (tell name results h))
-                                   (:valid? (:clew results)))))]))))
+          (let [r    (Random. (+ seed (hash name)))
+                from (System/nanoTime)]
+            (say (format "%-16s %d histories" name n))
+            [name
+             (loop [i 0, counts {}, said from]
+               (let [now (System/nanoTime)]
+                 (cond
+                   (= i n)
+                   counts
+                   (< 5e9 (- now said))
+                   (do (say (format "%-16s %d of %d after %.0f s: %s" name i n (/ (- now from) 1e9) (pr-str counts)))
+                       (recur i counts now))
+                   :else
+                   (let [h (history r object (+ 2 (below r 14)))]
+                     (if (endless? h)
+                       (recur (inc i) (update counts :left-out (fnil inc 0)) said)
+                       (let [results (compared model h)
+                             more    (fn [counts key n] (cond-> counts (pos? n) (update key (fnil + 0) n)))]
+                         (when-not (agree? results)
+                           (differ name results h))
+                         (recur (inc i)
+                                (-> counts
+                                    (update (:valid? (:clew results)) (fnil inc 0))
+                                    (more :undecided (undecided results))
+                                    (more :run-on (count (filter :runs-on (vals results)))))
+                                said)))))))]))))
 
 (deftest clew-says-what-knossos-says
   (let [differ (atom [])
-        counts (campaign 12 1 (fn [& what] (swap! differ conj what)))]
+        said   (atom [])
+        counts (campaign 12 1 {:differ (fn [& what] (swap! differ conj what)), :say #(swap! said conj %)})
+        all    (apply merge-with + (vals counts))]
     (is (empty? @differ))
     (is (= (set (keys objects)) (set (keys counts))))
-    (is (every? #(< 1 (get (apply merge-with + (vals counts)) %)) [true false]) (pr-str counts))))
+    (is (every? #(re-find (re-pattern (str "(?m)^" % " +12 histories$")) (apply str (interpose "\n" @said))) (keys objects)))
+    (is (every? #(< 1 (get all %)) [true false]) (pr-str counts))
+    (is (zero? (:undecided all 0)) (pr-str counts))
+    (is (pos? (:left-out all)))
+    (is (= #{"fifo-queue" "unordered-queue"} (set (keys (filter (comp :left-out val) counts)))))))
+
+(deftest what-takes-too-long-ends
+  (let [ended (promise)
+        spins (promise)
+        both  (fn []
+                (.start (Thread. #(try (Thread/sleep 60000) (catch InterruptedException _ (deliver ended true)))))
+                (deliver spins (Thread/currentThread))
+                (loop [] (recur)))
+        java  (Double/parseDouble (System/getProperty "java.specification.version"))]
+    (is (= :timeout (:cause (within 50 both))))
+    (is (deref ended 5000 false))
+    (when (< java 20)
+      (is (not (.isAlive ^Thread @spins))))))
+
+(deftest what-throws-is-a-result
+  (is (= {:valid? :unknown, :error "java.lang.AssertionError: no"} (within 1000 #(throw (AssertionError. "no"))))))
 
 (defn -main
   "Runs n histories of every model, from a seed."
   [& [n seed]]
   (let [failed (atom 0)
-        seed   (if seed (Long/parseLong seed) (System/currentTimeMillis))]
-    (println "seed" seed)
-    (doseq [[name counts] (campaign (Long/parseLong (or n "200")) seed
-                                    (fn [name results h]
-                                      (swap! failed inc)
-                                      (println name (pr-str results))
-                                      (run! prn h)))]
-      (println (format "%-16s %s" name (pr-str counts))))
-    (println @failed "differ")
+        seed   (if seed (Long/parseLong seed) (System/currentTimeMillis))
+        n      (Long/parseLong (or n "200"))
+        say    (fn [line] (println line) (flush))
+        _      (say (str "seed " seed "; each history gets " (quot knossos-limit 1000) " s by wgl and by linear"))
+        all    (campaign n seed {:say    say
+                                 :differ (fn [name results h]
+                                           (swap! failed inc)
+                                           (println name (pr-str results))
+                                           (run! prn h)
+                                           (flush))})
+        total  (fn [key] (transduce (map #(get % key 0)) + (vals all)))]
+    (doseq [[name counts] all]
+      (say (format "%-16s %s" name (pr-str counts))))
+    (say (format "%d differ; %d queue histories left out, on which Knossos never ends; %d searches of Knossos undecided, of which %d could not be ended"
+                 @failed (total :left-out) (total :undecided) (total :run-on)))
     (shutdown-agents)
     (System/exit (if (zero? @failed) 0 1))))

@@ -36,7 +36,7 @@
     [MultiRegister :txn]       (reduce (fn [m [f k v]]
                                          (cond
                                            (= :write f)  (assoc m k v)
-                                           (saw (m k) v) m
+                                           (saw (get m k) v) m
                                            :else         (reduced nil)))
                                        model value)
     [Mutex :acquire]           (when-not (:locked? model) (assoc model :locked? true))
