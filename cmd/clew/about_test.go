@@ -135,7 +135,7 @@ func TestWhatIsOfferedIsTaken(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", write)
 	offered := 0
-	for _, c := range about(newApp(io.Discard, io.Discard, new(int))).Commands {
+	for _, c := range about(newApp(nil, io.Discard, io.Discard, new(int))).Commands {
 		for _, f := range c.Flags {
 			for _, value := range f.Values {
 				args := []string{c.Name, f.Name, value}
@@ -169,7 +169,7 @@ func TestTheManPageHasEveryFlag(t *testing.T) {
 	if status != exitValid || stderr != "" {
 		t.Fatal(status, stderr)
 	}
-	app := newApp(io.Discard, io.Discard, new(int))
+	app := newApp(nil, io.Discard, io.Discard, new(int))
 	for _, c := range app.Commands {
 		if !strings.Contains(page, "\n.SH CLEW "+strings.ToUpper(c.Name)+"\n") {
 			t.Errorf("there is no %s", c.Name)

@@ -392,7 +392,7 @@ func (k *checker) wrong(r *report.Result) error {
 		return err
 	}
 	file, lost := newFile("clew-self-check-failed", ".zip", func(w io.Writer) error {
-		return outputs.WriteBundle(w, fmt.Sprintf("clew %s\ncommand: %q\n", outputs.Version(), os.Args), failed)
+		return outputs.WriteBundle(w, fmt.Sprintf("clew %s\ncommand: %q\n", outputs.Version(), k.args), failed)
 	})
 	if lost != nil {
 		return fmt.Errorf("%w; the report to be sent could not be written: %w", err, lost)

@@ -98,7 +98,7 @@ func (r *runner) convert(ctx context.Context, output *files.Output, path string,
 	lost = batch.UnlessBlocked(ctx, func() error {
 		write := func(w io.Writer) (err error) {
 			var warnings []string
-			warnings, err = converted(ctx, r.Memory, limits.Writer(ctx, w), path, from, to)
+			warnings, err = r.converted(ctx, limits.Writer(ctx, w), path, from, to)
 			for _, line := range warnings {
 				fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(outputs.Called(path)), text.Line(line))
 			}
@@ -136,30 +136,30 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 
 // converted writes the history in a file, "-" for standard input, in another form. If it is stopped, the reading may
 // go on, but the caller does not wait for it.
-func converted(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
+func (r *runner) converted(ctx context.Context, w io.Writer, path string, from, to forms.Form) ([]string, error) {
 	var warnings []string
 	var err error
-	if !watchdog.Await(ctx, 0, func() { warnings, err = convertedWhole(ctx, memory, w, path, from, to) }) {
+	if !watchdog.Await(ctx, 0, func() { warnings, err = r.convertedWhole(ctx, w, path, from, to) }) {
 		return nil, limits.WritingStopped(ctx)
 	}
 	return warnings, err
 }
 
 // convertedWhole converts the test.jepsen beside a history if that has more events, as clew check reads it instead.
-func convertedWhole(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
-	whole, why, err := store.File(path).Whole(ctx, jepsen.Options{Memory: memory})
+func (r *runner) convertedWhole(ctx context.Context, w io.Writer, path string, from, to forms.Form) ([]string, error) {
+	whole, why, err := store.File(path).Whole(ctx, jepsen.Options{Memory: r.Memory})
 	if err != nil {
 		return nil, err
 	}
 	if whole.Path != path {
 		path, from = whole.Path, ""
 	}
-	in, name, err := open(path)
+	in, name, err := r.open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	warnings, err := forms.ConvertWithin(ctx, memory, w, in, name, from, to)
+	warnings, err := forms.ConvertWithin(ctx, r.Memory, w, in, name, from, to)
 	if why != "" {
 		warnings = append([]string{why}, warnings...)
 	}

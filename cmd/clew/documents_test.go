@@ -51,7 +51,7 @@ func documents(t *testing.T) map[string]string {
 // TestDocumentsGiveCommandsThatThereAre checks every command in a block of a document, and in the help: clew has the
 // commands and flags in it, and takes their values.
 func TestDocumentsGiveCommandsThatThereAre(t *testing.T) {
-	app := newApp(io.Discard, io.Discard, new(int))
+	app := newApp(nil, io.Discard, io.Discard, new(int))
 	indented := regexp.MustCompile("(?m)^    .+$")
 	part := regexp.MustCompile(`(?:^|[|;&(]|\$|\|\||&&|do|xargs)\s*(clew [^|;&#>)]*)`)
 	seen, texts := 0, documents(t)
@@ -189,7 +189,7 @@ func TestTheDocumentOfModels(t *testing.T) {
 				args = append(args, "--algorithm", "fast")
 			}
 			var out bytes.Buffer
-			run(context.Background(), args, &out, &out)
+			run(context.Background(), args, nil, &out, &out)
 			want := map[string]string{"Linearizable": "h.log: valid\n", "Not linearizable": "h.log: INVALID\n", "Ambiguous": "h.log: unknown: ambiguous: "}[x[1]]
 			if !strings.HasPrefix(out.String(), want) {
 				t.Errorf("%s, %s: %s", d.Name, x[1], out.String())

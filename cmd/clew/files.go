@@ -28,9 +28,9 @@ import (
 
 // open opens a file, or "-" for standard input, and returns the name by which messages call it. Standard input stays
 // open.
-func open(path string) (in io.ReadCloser, name string, err error) {
+func (r *runner) open(path string) (in io.ReadCloser, name string, err error) {
 	if path == "-" {
-		return io.NopCloser(os.Stdin), "standard input", nil
+		return io.NopCloser(r.stdin), "standard input", nil
 	}
 	in, err = files.Open(path)
 	return in, path, err

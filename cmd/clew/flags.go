@@ -86,13 +86,21 @@ func limitFlags() []cli.Flag {
 	}
 }
 
-// givenLimits returns what these flags say; a time of 0 means no limit.
+// givenLimits returns what these flags say, and no more memory than there is for all that runs beside this; a time of 0
+// means no limit.
 func givenLimits(c *cli.Context) (time.Duration, int64, error) {
 	limit := c.Duration("time-limit")
 	if c.IsSet("time-limit") && limit <= 0 {
 		return 0, 0, fmt.Errorf("--time-limit must be a positive duration, not %s", limit)
 	}
+	_, shared := memory.Shared(c.Context)
+	if shared > 0 && !c.IsSet("memory-limit") {
+		return limit, shared, nil
+	}
 	bytes, err := memory.Limit(c.String("memory-limit"))
+	if shared > 0 {
+		bytes = min(bytes, shared)
+	}
 	return limit, bytes, err
 }
 
@@ -153,16 +161,16 @@ func evidenceNames() (names []string) {
 	return names
 }
 
-// noEmptyFlag returns an error if the value of a flag is empty, such as that of a variable that is not set. An empty
-// value means nothing for any flag. --init has its own error for that.
+// noEmptyFlag returns an error if the value of a flag is empty, such as that of a variable that is not set. An empty value
+// means nothing for any flag. --init has its own error for that. A command that has its flags then forgets which there
+// might be: urfave/cli looks through all of them for every one that is not set, which took longer than a small check.
 func noEmptyFlag(c *cli.Context) error {
-	for _, f := range c.Command.Flags {
-		if name := f.Names()[0]; name != string(models.ParamInit) && c.IsSet(name) && c.String(name) == "" {
-			if _, isText := f.(*cli.StringFlag); isText {
-				return fmt.Errorf("%s needs a value, found an empty one; clew %s --help lists the flags", dashed(name), c.Command.Name)
-			}
+	for _, name := range c.LocalFlagNames() {
+		if name != string(models.ParamInit) && c.String(name) == "" {
+			return fmt.Errorf("%s needs a value, found an empty one; clew %s --help lists the flags", dashed(name), c.Command.Name)
 		}
 	}
+	c.Command.Flags = nil
 	return nil
 }
 

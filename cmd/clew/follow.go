@@ -48,7 +48,7 @@ func givenFollowing(c *cli.Context, how *store.Reading) (*following, error) {
 func (k *checker) followed(ctx context.Context, j *job) answer {
 	var in io.ReadCloser
 	var name string
-	stopped, err := k.Bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
+	stopped, err := k.Bounded(ctx, func(context.Context) (err error) { in, name, err = k.open(j.Path); return err })
 	switch {
 	case stopped != "":
 		return k.answer(ctx, j, j.Undecided(stopped))

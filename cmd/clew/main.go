@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -55,7 +56,7 @@ func main() {
 	dog := watchdog.New(exitUsage, leave)
 	ctx = watchdog.With(ctx, dog)
 	over := dog.Stage(ctx, batch.Patience)
-	status := run(ctx, os.Args, os.Stdout, os.Stderr)
+	status := run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 	over()
 	stop()
 	watchdog.Await(expired, lastWords, files.Tidy) // what was left behind may still write
@@ -83,15 +84,21 @@ var expired = func() context.Context {
 }()
 
 // run is the whole program, with everything outside it passed in.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	return runWith(ctx, nil, args, stdout, stderr)
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	return runWith(ctx, nil, args, stdin, stdout, stderr)
 }
 
-// engineKey is where the app's metadata holds the engine that decides instead of --algorithm's.
-const engineKey = "engine"
+// The app's metadata holds the engine that decides instead of --algorithm's, and what the program was called with.
+const (
+	engineKey = "engine"
+	argsKey   = "args"
+)
+
+// setUp guards urfave/cli's help command, which is one for all apps.
+var setUp sync.Mutex
 
 // runWith runs the program. The engine, unless nil, decides instead of --algorithm's.
-func runWith(ctx context.Context, engine fallback.Engine, args []string, stdout, stderr io.Writer) (status int) {
+func runWith(ctx context.Context, engine fallback.Engine, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	// Text from files must not control a terminal.
 	stderr = text.NewWriter(stderr)
 	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
@@ -100,9 +107,12 @@ func runWith(ctx context.Context, engine fallback.Engine, args []string, stdout,
 	var err error
 	help := &printed{to: stdout}
 	bug := watchdog.Guarded(func() {
-		app := newApp(stdout, stderr, &status)
-		app.Writer = help
-		app.Metadata = map[string]any{engineKey: engine}
+		app := newApp(args, stdout, stderr, &status)
+		app.Reader, app.Writer = stdin, help
+		app.Metadata = map[string]any{engineKey: engine, argsKey: args}
+		setUp.Lock()
+		app.Setup()
+		setUp.Unlock()
 		err = app.RunContext(ctx, permute(app, commanded(app, args)))
 	})
 	switch {
@@ -133,8 +143,9 @@ func reportBug(stderr io.Writer, what string) int {
 	return exitBug
 }
 
-// newApp returns the command line. A command that ends without an error sets the status.
-func newApp(stdout, stderr io.Writer, status *int) *cli.App {
+// newApp returns the command line. A command that ends without an error sets the status. For clew check it has no other
+// commands: thousands of requests of serve --stdio may ask for it.
+func newApp(args []string, stdout, stderr io.Writer, status *int) *cli.App {
 	app := &cli.App{
 		Name:                 "clew",
 		Usage:                "check Jepsen histories for linearizability",
@@ -160,21 +171,11 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{
-			checkCommand(stdout, stderr, status),
-			mergeCommand(stdout, stderr, status),
-			verifyCommand(stdout, stderr, status),
-			compareCommand(stdout, stderr, status),
-			doctorCommand(stdout, stderr, status),
-			convertCommand(stdout, stderr),
-			renderCommand(stdout, stderr),
-			genCommand(stdout, stderr),
-			serveCommand(stdout, stderr),
-			modelsCommand(stdout, stderr, status),
-			completionCommand(stdout),
-			manCommand(stdout),
-			versionCommand(stdout),
-		},
+	}
+	if len(args) > 1 && args[1] == "check" {
+		app.Commands = []*cli.Command{checkCommand(stdout, stderr, status)}
+	} else {
+		app.Commands = commands(stdout, stderr, status)
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
@@ -185,6 +186,25 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		c.CustomHelpTemplate = cli.CommandHelpTemplate
 	}
 	return app
+}
+
+// commands returns all commands.
+func commands(stdout, stderr io.Writer, status *int) []*cli.Command {
+	return []*cli.Command{
+		checkCommand(stdout, stderr, status),
+		mergeCommand(stdout, stderr, status),
+		verifyCommand(stdout, stderr, status),
+		compareCommand(stdout, stderr, status),
+		doctorCommand(stdout, stderr, status),
+		convertCommand(stdout, stderr),
+		renderCommand(stdout, stderr),
+		genCommand(stdout, stderr),
+		serveCommand(stdout, stderr),
+		modelsCommand(stdout, stderr, status),
+		completionCommand(stdout),
+		manCommand(stdout),
+		versionCommand(stdout),
+	}
 }
 
 // unknownCommand returns the error for a word that is not a command.

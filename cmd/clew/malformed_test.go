@@ -1195,7 +1195,7 @@ process: 0
 // clewRun runs the program with arguments, "clew" left out.
 func clewRun(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	status = run(context.Background(), append([]string{"clew"}, args...), &out, &err)
+	status = run(context.Background(), append([]string{"clew"}, args...), nil, &out, &err)
 	return status, out.String(), err.String()
 }
 
@@ -1212,7 +1212,7 @@ func TestMalformedInputsHaveClearMessages(t *testing.T) {
 		names = append(names, m.Name)
 	}
 	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms(), ", "),
-		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "),
+		"$COMMANDS", strings.Join(commandNames(newApp(nil, io.Discard, io.Discard, new(int))), ", "),
 		"$OUTPUTS", text.OneOf(outputs.Names(outputs.Check())), "$MERGED", text.OneOf(outputs.Names(outputs.Merge())), "$FORMS", forms.Names(forms.Readable), "$WRITTEN", forms.Names(forms.All))
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("empty", 0o777); err != nil {

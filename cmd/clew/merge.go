@@ -80,7 +80,7 @@ type merger struct {
 func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	var all shards.Merger
 	for _, path := range paths {
-		stopped, err := m.Bounded(ctx, func(ctx context.Context) error { return readShards(ctx, &all, path) })
+		stopped, err := m.Bounded(ctx, func(ctx context.Context) error { return m.readShards(ctx, &all, path) })
 		switch {
 		case stopped != "":
 			complain(m.stderr, fmt.Errorf("%s: unknown: %s", path, stopped))
@@ -154,8 +154,8 @@ func (m *merger) index(ctx context.Context, lines []shards.Line) {
 	}
 }
 
-func readShards(ctx context.Context, to *shards.Merger, path string) error {
-	in, name, err := open(path)
+func (m *merger) readShards(ctx context.Context, to *shards.Merger, path string) error {
+	in, name, err := m.open(path)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestProgramsForOwnSystems(t *testing.T) {
 	checked := func(t *testing.T, dir string, events string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		status := run(context.Background(), []string{"clew", "check", "--model", "kv", filepath.Join(dir, "history.jsonl")}, &stdout, &stderr)
+		status := run(context.Background(), []string{"clew", "check", "--model", "kv", filepath.Join(dir, "history.jsonl")}, nil, &stdout, &stderr)
 		if status != 0 || !strings.Contains(stdout.String(), events) {
 			t.Errorf("status %d\n%s%s", status, stdout.String(), stderr.String())
 		}

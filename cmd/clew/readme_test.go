@@ -22,7 +22,7 @@ func TestTheREADMEShowsWhatItsFirstCommandPrints(t *testing.T) {
 	}
 	t.Chdir(filepath.Join("..", ".."))
 	var out bytes.Buffer
-	run(t.Context(), append([]string{"clew"}, strings.Fields(string(sample[1]))...), &out, io.Discard)
+	run(t.Context(), append([]string{"clew"}, strings.Fields(string(sample[1]))...), nil, &out, io.Discard)
 	if got, want := untimed(out.String()), untimed(string(sample[2])); got != want {
 		t.Errorf("the README shows\n%s\nand it prints\n%s", want, got)
 	}

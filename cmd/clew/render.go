@@ -157,7 +157,7 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		r.File = k.history
 		return r, nil
 	}
-	in, name, err := open(k.result)
+	in, name, err := k.open(k.result)
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,8 @@ type runner struct {
 	options  clew.Options
 	failFast bool // no job begins once a history was invalid
 	policy
+	args           []string // of the program
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
 	closed         bool      // nothing reads standard output anymore
@@ -153,6 +155,8 @@ type runner struct {
 // begin starts the watch over a command, until end is called: limits count from then on. Errors in the flags for
 // limits are reported when the flags are read.
 func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
+	r.args, _ = c.App.Metadata[argsKey].([]string)
+	r.stdin = c.App.Reader
 	if limit, memory, err := givenLimits(c); err == nil {
 		r.TimeLimit, r.Memory = limit, memory
 	}
@@ -217,7 +221,7 @@ func (r *runner) command(c *cli.Context, status *int, given func(context.Context
 
 // found makes a job for a history that was found, or for none if it is missing.
 func (r *runner) found(s store.Source, missing error) *batch.Job {
-	j := &batch.Job{Source: s, Reading: r.reading, Missing: missing}
+	j := &batch.Job{Source: s.WithInput(r.stdin), Reading: r.reading, Missing: missing}
 	if own, ok := r.models.Of(s); ok {
 		j.Reading = own
 	}
@@ -540,7 +544,7 @@ func (r *runner) showReading(ctx context.Context, path string) (context.Context,
 func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, store.Reading, error) {
 	ctx, shown := r.showReading(ctx, path)
 	defer shown()
-	return store.File(path).ReadAs(ctx, r.reading, jepsen.Options{Memory: r.Memory}, true)
+	return store.File(path).WithInput(r.stdin).ReadAs(ctx, r.reading, jepsen.Options{Memory: r.Memory}, true)
 }
 
 // alone does what Bounded does if f is all there is to do.

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"clew": main, "wrongclew": func() {
-		os.Exit(runWith(context.Background(), enginetest.Wrong["takes the last operation first"], os.Args, os.Stdout, os.Stderr))
+		os.Exit(runWith(context.Background(), enginetest.Wrong["takes the last operation first"], os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}})
 }
 

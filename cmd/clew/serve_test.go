@@ -25,7 +25,7 @@ func TestAServerEndsWithASignal(t *testing.T) {
 	var stderr bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"clew", "serve", "--addr", "127.0.0.1:0", "--model", "cas-register", "store"}, stdout, &stderr)
+		ended <- run(ctx, []string{"clew", "serve", "--addr", "127.0.0.1:0", "--model", "cas-register", "store"}, nil, stdout, &stderr)
 		stdout.Close()
 	}()
 	line, err := bufio.NewReader(said).ReadString('\n')

@@ -35,11 +35,19 @@ const (
 	tidying    = 40 * time.Millisecond
 )
 
-// Watch begins to keep the process within the memory limit, until the context is done. It does not wait for that.
-func (b *Bounds) Watch(ctx context.Context) { go b.keeper.Watch(ctx, b.Memory) }
+// Watch begins to keep the process within the memory limit, until the context is done. It does not wait for that. If
+// the context shares a limit with other batches, that one is kept already.
+func (b *Bounds) Watch(ctx context.Context) {
+	if k, _ := memory.Shared(ctx); k == nil {
+		go b.keeper.Watch(ctx, b.Memory)
+	}
+}
 
 // Room returns a context that ends if there is not enough memory.
 func (b *Bounds) Room(ctx context.Context) (context.Context, context.CancelFunc) {
+	if k, _ := memory.Shared(ctx); k != nil {
+		return k.Within(ctx)
+	}
 	return b.keeper.Within(ctx)
 }
 

@@ -29,7 +29,7 @@ var floors = [][]string{
 	{"internal/fressian", "internal/opmap", "internal/prints"},
 	{"jepsen"},
 	{"internal/limits"},
-	{"internal/memory", "internal/testfile", "models"},
+	{"internal/memory", "internal/requests", "internal/testfile", "models"},
 	{"jepsen/forms"},
 	{"internal/store"},
 	{"fallback", "fastpath", "internal/gen", "internal/second"},

@@ -77,6 +77,29 @@ func (k *Keeper) Within(ctx context.Context) (_ context.Context, release context
 	}
 }
 
+type keeperKey struct{}
+
+// shared is a Keeper for all the work of a process, and its limit.
+type shared struct {
+	Keeper
+	limit int64
+}
+
+// Sharing returns a context for works that share one limit, and keeps the process within it until the context is done.
+func Sharing(ctx context.Context, limit int64) context.Context {
+	s := &shared{limit: limit}
+	go s.Watch(ctx, limit)
+	return context.WithValue(ctx, keeperKey{}, s)
+}
+
+// Shared returns the Keeper and the limit of a context that Sharing returned, or nil and 0.
+func Shared(ctx context.Context) (*Keeper, int64) {
+	if s, ok := ctx.Value(keeperKey{}).(*shared); ok {
+		return &s.Keeper, s.limit
+	}
+	return nil, 0
+}
+
 // Watch keeps the process within the limit until the context is done. A limit of 0 means none.
 func (k *Keeper) Watch(ctx context.Context, limit int64) {
 	if limit == 0 {

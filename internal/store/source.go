@@ -34,11 +34,12 @@ type Source struct {
 	// if the history itself was given.
 	Below string
 
-	archive string  // the file that it is a member of
-	open    opener  // nil: Path is a file of this machine, or "-"
-	local   bool    // open opens a file of this machine
-	test    *Source // the test.jepsen beside the history of a run, nil if there is none
-	unread  string  // why something beside it that is called test.jepsen does not count, or ""
+	archive string    // the file that it is a member of
+	open    opener    // nil: Path is a file of this machine, or "-"
+	stdin   io.Reader // what "-" is, nil for the standard input of the process
+	local   bool      // open opens a file of this machine
+	test    *Source   // the test.jepsen beside the history of a run, nil if there is none
+	unread  string    // why something beside it that is called test.jepsen does not count, or ""
 
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
@@ -60,13 +61,24 @@ func (s Source) Beside() (test Source, ok bool) {
 	return *s.test, true
 }
 
+// WithInput returns the source with another standard input than that of the process.
+func (s Source) WithInput(stdin io.Reader) Source {
+	if s.Path == "-" {
+		s.stdin = stdin
+	}
+	return s
+}
+
 // Open opens the text of the history as it is, compressed or not.
 func (s Source) Open() (io.ReadCloser, error) { return s.OpenWithin(context.Background()) }
 
 // OpenWithin does the same as Open, until the context is done. Opening a member of an archive
 // may take long, because others before it must be skipped. Reading may also take long.
 func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
-	if s.open == nil && s.Path == "-" {
+	switch {
+	case s.stdin != nil:
+		return io.NopCloser(s.stdin), nil
+	case s.open == nil && s.Path == "-":
 		return io.NopCloser(os.Stdin), nil
 	}
 	if s.open == nil {
@@ -80,7 +92,10 @@ func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 }
 
 func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
-	if s.open == nil {
+	switch {
+	case s.stdin != nil:
+		return forms.ReadWithin(ctx, s.stdin, "standard input", opts)
+	case s.open == nil:
 		return forms.ReadFileWithin(ctx, s.Path, opts)
 	}
 	r, err := s.OpenWithin(ctx)

@@ -3,9 +3,11 @@
   linearizable stands in for jepsen.checker/linearizable, and independent for
   jepsen.independent/checker around it.
 
-  A check writes the client operations to a file, runs `clew check` on it and
-  reads one EDN map from clew's standard output. It never throws. If anything goes
-  wrong, the result has :valid? :unknown and an :error:
+  A check sends the client operations to a `clew serve --stdio` that decides all
+  checks of this JVM, and reads one EDN map. If that process ends before it has
+  answered, or if clew is older than it, the check has a `clew check` of its own. A
+  check never throws. If anything goes wrong, the result has :valid? :unknown and an
+  :error:
 
     :cannot-run          clew did not start: it is missing, or the options, the
                          model or the folder make no sense
@@ -24,11 +26,12 @@
             [jepsen.checker :as checker]
             [jepsen.store :as store])
   (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq IRecord Keyword LazySeq Symbol)
-           (java.io File FileOutputStream PushbackReader RandomAccessFile)
+           (java.io BufferedInputStream DataInputStream File FileOutputStream InputStream PushbackReader RandomAccessFile)
            (java.nio.file CopyOption FileAlreadyExistsException Files)
            (java.nio.file.attribute FileAttribute)
            (java.util HashMap HashSet List)
-           (java.util.concurrent TimeUnit)))
+           (java.util.concurrent CompletableFuture ConcurrentHashMap LinkedBlockingQueue Semaphore TimeoutException TimeUnit)
+           (java.util.concurrent.atomic AtomicLong)))
 
 (def max-shown
   "How many :configs and :final-paths a result keeps, as in Jepsen."
@@ -269,23 +272,22 @@
     (print! (.append to ", :key ") k))
   (.append to "}\n"))
 
-(defn- write-history!
-  "Writes the client operations, one to a line. Not more than a chunk of them is
-  held as text."
-  [^File file history number print!]
-  (with-open [out (FileOutputStream. file)]
-    (let [chunk  65536
-          to     (StringBuilder. (* 2 chunk))
-          flush! #(do (.write out (.getBytes (str to) "UTF-8"))
-                      (.setLength to 0))]
-      (reduce (fn [position op]
-                (when (client? op)
-                  (print-op! print! to (number position op) op)
-                  (when (< chunk (.length to))
-                    (flush!)))
-                (inc position))
-              0 history)
-      (flush!))))
+(defn- encode!
+  "Encodes the client operations, one to a line, and hands them to (take! bytes) in
+  pieces: not more than a piece of them is held as text."
+  [take! history number print!]
+  (let [piece  65536
+        to     (StringBuilder. (* 2 piece))
+        flush! #(do (take! (.getBytes (str to) "UTF-8"))
+                    (.setLength to 0))]
+    (reduce (fn [position op]
+              (when (client? op)
+                (print-op! print! to (number position op) op)
+                (when (< piece (.length to))
+                  (flush!)))
+              (inc position))
+            0 history)
+    (flush!)))
 
 ;; The command line
 
@@ -345,15 +347,21 @@
   (let [command (or (:command options) ["clew"])]
     (mapv str (if (string? command) [command] command))))
 
+(defn- flags
+  "The flags of a check, as strings. Those that it relies on come last, where they
+  win."
+  [options ours print!]
+  (-> []
+      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :keep :model)))
+      (conj "--output=edn")
+      (into (keep (partial flag print!)) ours)))
+
 (defn arguments
-  "The command as a vector of strings. Flags that a check relies on come last,
-  where they win."
+  "The command of a process that checks a file, as a vector of strings."
   [options ours path print!]
   (-> (command options)
       (conj "check")
-      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
-      (conj "--output=edn")
-      (into (keep (partial flag print!)) ours)
+      (into (flags options ours print!))
       (conj path)))
 
 (def ^:private unit-ms
@@ -398,24 +406,31 @@
     (.destroyForcibly process)
     (.waitFor process 5 TimeUnit/SECONDS)))
 
+(defn- start! ^Process [^ProcessBuilder builder]
+  (try
+    (.start builder)
+    (catch java.io.IOException e
+      (fail! :cannot-run (str (.getMessage e) "; expected clew on the PATH of the control node"
+                              ", or the command that runs it as :command, such as [\"/opt/clew\"]")))))
+
+(defn- late!
+  "Gives up on clew after its time."
+  [limit]
+  (fail! :timeout (str "clew was still running after " limit " ms and was killed")))
+
 (defn- execute!
   "Runs a command, its outputs in files, and returns its exit status. It does not
   outlive this function, nor (as long as it minds its lifeline, the standard input
   that stays open until then) the JVM."
   [command ^File stdout ^File stderr limit]
-  (let [builder (doto (ProcessBuilder. ^List command)
-                  (.redirectOutput stdout)
-                  (.redirectError stderr))
-        ^Process process (try
-                           (.start builder)
-                           (catch java.io.IOException e
-                             (fail! :cannot-run (str (.getMessage e) "; expected clew on the PATH of the control node"
-                                                     ", or the command that runs it as :command, such as [\"/opt/clew\"]"))))]
+  (let [process (start! (doto (ProcessBuilder. ^List command)
+                          (.redirectOutput stdout)
+                          (.redirectError stderr)))]
     (try
       (cond
-        (nil? limit)                                         (.waitFor process)
+        (nil? limit)                                          (.waitFor process)
         (.waitFor process (long limit) TimeUnit/MILLISECONDS) (.exitValue process)
-        :else (fail! :timeout (str "clew was still running after " limit " ms and was killed")))
+        :else                                                 (late! limit))
       (finally
         (kill! process)
         (try
@@ -424,13 +439,181 @@
 
 (defn tail
   "The end of a file, which is where it says what went wrong."
-  [^File file]
-  (with-open [f (RandomAccessFile. file "r")]
-    (let [n     (min 1000 (.length f))
-          bytes (byte-array n)]
-      (.seek f (- (.length f) n))
-      (.readFully f bytes)
-      (str/trim (String. bytes "UTF-8")))))
+  ([file] (str/trim (tail file 1000)))
+  ([^File file most]
+   (with-open [f (RandomAccessFile. file "r")]
+     (let [n     (min (long most) (.length f))
+           bytes (byte-array n)]
+       (.seek f (- (.length f) n))
+       (.readFully f bytes)
+       (String. bytes "UTF-8")))))
+
+;; One process for all checks: docs/stdio.md has the protocol
+
+(defn- daemon! [^String name f]
+  (doto (Thread. ^Runnable f name)
+    (.setDaemon true)
+    .start))
+
+(defn- line!
+  "The next line of a stream, or nil if it ends or is longer than clew's are."
+  [^InputStream in]
+  (let [line (StringBuilder.)]
+    (loop []
+      (let [c (.read in)]
+        (cond
+          (= 10 c)                                   (str line)
+          (or (neg? c) (< 1000 (.length line))) nil
+          :else (do (.append line (char c))
+                    (recur)))))))
+
+(defn- bytes!
+  "The next n bytes of a stream."
+  ^bytes [^DataInputStream in ^long n]
+  (let [bytes (byte-array n)]
+    (.readFully in bytes)
+    bytes))
+
+(defn- parse [digits] (Long/parseLong digits))
+
+(defn- hear!
+  "Gives clew's answers to the checks that wait for them, until there is something
+  that is no answer. Then it lets all checks go on without one."
+  [{:keys [^Process process hello ended ^ConcurrentHashMap waiting ^LinkedBlockingQueue queue]}]
+  (try
+    (with-open [in (DataInputStream. (BufferedInputStream. (.getInputStream process) 65536))]
+      (let [[_ version at-once] (some->> (line! in) (re-matches #"\{\"clew\":\"(.*)\",\"at-once\":(\d{1,6})\}"))]
+        (when version
+          (deliver hello {:version version, :turns (Semaphore. (Integer/parseInt at-once) true)})
+          (loop []
+            (when-let [[_ id status err out] (some->> (line! in) (re-matches #"\{\"id\":(\d+),\"status\":(\d+),\"err\":(\d+),\"out\":(\d+)\}"))]
+              (when (<= (+ (parse err) (parse out)) max-answer-bytes)
+                (let [err    (String. (bytes! in (parse err)) "UTF-8")
+                      out    (bytes! in (parse out))
+                      answer (.remove waiting (parse id))]
+                  (when answer
+                    (.complete ^CompletableFuture answer {:status (parse status), :err err, :out out}))
+                  (recur))))))))
+    (catch java.io.IOException _)
+    (finally
+      (.waitFor process 1 TimeUnit/SECONDS) ; it may be about to say its status
+      (kill! process)
+      (reset! ended true)
+      (deliver hello nil)
+      (run! #(.complete ^CompletableFuture % nil) (.values waiting))
+      (.clear queue)
+      (.offer queue ::end))))
+
+(defn- tell!
+  "Writes what is in the queue, lists of byte arrays, until ::end."
+  [{:keys [^Process process ^LinkedBlockingQueue queue]}]
+  (with-open [out (.getOutputStream process)]
+    (try
+      (loop []
+        (let [next (.take queue)]
+          (when-not (= ::end next)
+            (run! #(.write out ^bytes %) next)
+            (when (.isEmpty queue)
+              (.flush out))
+            (recur))))
+      (catch java.io.IOException _)))) ; clew has ended
+
+(defn- begin!
+  "A process that decides the checks of this JVM, which may not speak yet, or never
+  if clew is too old."
+  [command]
+  (let [process  (start! (ProcessBuilder. ^List command))
+        resident {:process process
+                  :hello   (promise)   ; what it said first, nil if it does not speak
+                  :ended   (atom false)
+                  :ids     (AtomicLong.)
+                  :waiting (ConcurrentHashMap.) ; by id, the future answer of a check
+                  :queue   (LinkedBlockingQueue. 64)}]
+    (daemon! "clew's answers" #(hear! resident))
+    (daemon! "clew's requests" #(try (tell! resident) (catch java.io.IOException _)))
+    ; What it says on standard error is not about a check.
+    (daemon! "clew's complaints" #(try
+                                    (let [in (.getErrorStream process), some (byte-array 1000)]
+                                      (while (not (neg? (.read in some)))))
+                                    (catch java.io.IOException _)))
+    resident))
+
+(def ^:private residents
+  "By command, the process that decides checks; or :none if it is a clew that decides
+  each in a process of its own."
+  (atom {}))
+
+(defn- resident! [command]
+  (locking residents
+    (let [{:keys [ended] :as known} (get @residents command)]
+      (if (or (= :none known) (and known (not @ended)))
+        known
+        (get (swap! residents assoc command (begin! command)) command)))))
+
+(defn- speaking
+  "The process for a command once it speaks, nil if it does not."
+  [command limit]
+  (let [{:keys [hello ^Process process] :as resident} (resident! command)]
+    (when-not (= :none resident)
+      (let [said (try
+                   (if limit (deref hello limit ::late) @hello)
+                   (catch InterruptedException e
+                     (when-not (realized? hello)
+                       (kill! process))
+                     (throw e)))]
+        (cond
+          (= ::late said) (do (kill! process)
+                              (late! limit))
+          said            resident
+          (= 254 (.exitValue process)) ; an unknown flag
+          (do (swap! residents assoc command :none)
+              nil))))))
+
+(defn- json [^String s]
+  (str \" (str/replace s #"[\u0000-\u001f\"\\]" #(format "\\u%04x" (int (first %)))) \"))
+
+(defn- send! [{:keys [^LinkedBlockingQueue queue ended]} parts]
+  (loop []
+    (when-not (or @ended (.offer queue parts 1 TimeUnit/SECONDS))
+      (recur))))
+
+(defn- abandon!
+  "Cancels a check. If clew does not even answer that, it hangs, and is killed."
+  [{:keys [^Process process ^ConcurrentHashMap waiting] :as resident} id ^CompletableFuture answer]
+  (daemon! "clew's cancels" #(send! resident [(.getBytes (str "{\"id\":" id ",\"cancel\":true}\n"))]))
+  (daemon! "clew's last moments" #(try
+                                    (.get answer 5 TimeUnit/SECONDS)
+                                    (catch TimeoutException _
+                                      (kill! process))
+                                    (finally
+                                      (.remove waiting id)))))
+
+(defn- request!
+  "Has clew decide a history: (encode take!) hands pieces of it to take!. Returns
+  {:status .., :out bytes, :err text}, or nil if the process ended before."
+  [{:keys [hello ended ^AtomicLong ids ^ConcurrentHashMap waiting] :as resident} flags encode limit]
+  (let [^Semaphore turns (:turns @hello)
+        _      (.acquire turns)
+        id     (.incrementAndGet ids)
+        line   #(.getBytes (str "{\"id\":" id % "}\n") "UTF-8")
+        answer (CompletableFuture.)]
+    (try
+      (.put waiting id answer)
+      (send! resident [(line (str ",\"check\":[" (str/join "," (map json flags)) "]"))])
+      (encode (fn [^bytes piece]
+                (send! resident [(line (str ",\"bytes\":" (alength piece))) piece])))
+      (send! resident [(line ",\"end\":true")])
+      (when @ended ; perhaps before the check waited
+        (.complete answer nil))
+      (if limit
+        (.get answer (long limit) TimeUnit/MILLISECONDS)
+        (.get answer))
+      (catch TimeoutException _
+        (late! limit))
+      (finally
+        (.release turns)
+        (when-not (.isDone answer)
+          (abandon! resident id answer))))))
 
 ;; Reading the answer
 
@@ -441,12 +624,12 @@
   {:tag tag, :value value})
 
 (defn read-answer
-  "The one EDN map in a file."
-  [^File file]
+  "The one EDN map in a file, or in bytes."
+  [from]
   (let [garbage #(fail! :unparsable-output (str "expected one result map from clew, found " %))]
-    (when (< max-answer-bytes (.length file))
-      (garbage (str (.length file) " bytes")))
-    (with-open [r (PushbackReader. (io/reader file :encoding "UTF-8"))]
+    (when (and (instance? File from) (< max-answer-bytes (.length ^File from)))
+      (garbage (str (.length ^File from) " bytes")))
+    (with-open [r (PushbackReader. (io/reader from :encoding "UTF-8"))]
       (let [end    (Object.)
             next   #(try
                       (edn/read {:eof end, :default tagged} r)
@@ -533,6 +716,10 @@
 
 ;; Checking
 
+(def ^:private versions
+  "By command, the version of clew, once it has been told."
+  (atom {}))
+
 (def ^:private claimed
   "The folders that checks write to, each with a number: two checks of a test
   may run at once, and must not overwrite the other's history."
@@ -591,75 +778,115 @@
   (run! #(.delete ^File %) (reverse (file-seq folder))))
 
 (defn- places
-  "The files of a check: those that stay are in a folder, with a number unless
-  it is the first check there."
-  [[folder n] scratch]
+  "The files of a check in a folder. They have a number unless it is the first check
+  there."
+  [[folder n]]
   (let [named (fn [name ending]
                 (io/file folder (str name (when (< 1 n) (str "-" n)) ending)))]
     {:history (named "linearizable-history" ".edn")
      :stderr  (named "linearizable" ".log")
      :svg     (named "clew" ".svg")
      :html    (named "clew" ".html")
-     :linear  (io/file folder "linear.svg")
-     :stdout  (io/file scratch "answer.edn")}))
+     :linear  (io/file folder "linear.svg")}))
 
-(defn- run-clew!
-  "Runs clew on the history, and returns its exit status. If it is too old to draw
-  pages, it is run without."
-  [options ours {:keys [history stdout stderr]} print!]
-  (let [limit  (limit-ms (:time-limit options))
-        path   (.getAbsolutePath ^File history)
-        run    #(execute! (arguments options (assoc % :stdin-is-lifeline true) path print!)
-                          stdout stderr (when limit (+ limit *grace-ms*)))
-        status (run ours)]
-    (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
-      (run (dissoc ours :html))
-      status)))
+(def ^:private max-log-bytes
+  "How much of clew's standard error is kept."
+  (* 1024 1024))
+
+(defn- alone!
+  "Decides a history in a process of its own; what it returns is (f answer), with
+  an answer like request!'s. A clew that is too old to draw pages is run without."
+  [options ours print! encode limit f]
+  (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
+        [history stdout stderr] (map #(io/file scratch %) ["history.edn" "answer.edn" "stderr"])
+        run     #(execute! (arguments options (assoc % :stdin-is-lifeline true) (str history) print!) stdout stderr limit)]
+    (try
+      (with-open [out (FileOutputStream. ^File history)]
+        (encode #(.write out ^bytes %)))
+      (let [status (run ours)
+            status (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
+                     (run (dissoc ours :html))
+                     status)]
+        (f {:status status, :out stdout, :err (tail stderr max-log-bytes)}))
+      (finally
+        (delete-tree! scratch)))))
+
+(defn- decide!
+  "Has clew decide a history, and returns (f answer). kept, unless nil, is a file for
+  the history."
+  [options ours print! history number kept f]
+  (let [limit    (some-> (limit-ms (:time-limit options)) (+ *grace-ms*))
+        command  (command options)
+        memory   (flag print! [:memory-limit (:memory-limit options)])
+        encode   #(encode! % history number print!)
+        resident (speaking (cond-> (conj command "serve" "--stdio") memory (conj memory)) limit)]
+    (when kept
+      (with-open [out (FileOutputStream. ^File kept)]
+        (encode #(.write out ^bytes %))))
+    (when resident
+      (swap! versions assoc command (:version @(:hello resident))))
+    (if-let [answer (when resident
+                      (request! resident (flags options ours print!) encode limit))]
+      (f answer)
+      (alone! options ours print! encode limit f))))
 
 (defn- answer!
   "The map that clew has printed, if it agrees with its exit status."
-  [status stdout]
+  [{:keys [status out]}]
   (when-not (contains? #{0 1 2} status)
     (fail! :command-failed (str "clew ended with exit status " status)))
-  (let [answer (read-answer stdout)
+  (let [answer (read-answer out)
         valid? (verdict! answer)]
     (when (not= status ({true 0, false 1, :unknown 2} valid?))
       (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
     answer))
 
+(defn- understood
+  "(f answer) for what clew has said. If that makes no sense, the error has the end of
+  what it said on standard error."
+  [{:keys [status err] :as said} f]
+  (try
+    (let [answer (answer! said)]
+      (try
+        (f answer)
+        (catch Exception e
+          (if (::error (ex-data e))
+            (throw e)
+            (fail! :unparsable-output (str "clew's result makes no sense: " e))))))
+    (catch clojure.lang.ExceptionInfo e
+      (let [err (str/trim (subs err (max 0 (- (count err) 1000))))]
+        (fail! (::error (ex-data e))
+               (cond-> (.getMessage e) (seq err) (str "; it said: " err))
+               {:exit status})))))
+
 (defn- ask
-  "Runs clew on a history and returns (f answer). ours are the flags of this
+  "Has clew decide a history and returns (f answer). ours are the flags of this
   check; draw? has it draw a failure."
   [{:keys [options ours draw? test history number print! opts]} f]
-  (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
-        folder  (store-folder test opts)
-        claim   (claim! (or folder scratch))]
+  (let [folder (store-folder test opts)
+        claim  (when folder (claim! folder))]
     (try
-      (let [{:keys [svg html stderr] :as places} (places claim scratch)
+      (let [{:keys [svg html linear stderr] :as places} (when folder (places claim))
             draw?   (and folder draw?)
             earlier (when draw? (text-of svg))
-            _       (write-history! (:history places) history number print!)
-            status  (run-clew! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) places print!)]
-        (try
-          (let [answer (answer! status (:stdout places))]
-            (when draw?
-              (if (false? (:valid? answer))
-                (place! svg (:linear places) earlier)
-                (.delete ^File html))) ; pages are of linearizations, too
-            (try
-              (f (cond-> answer (nil? folder) (dissoc :file))) ; nobody will find it
-              (catch Exception e
-                (if (::error (ex-data e))
-                  (throw e)
-                  (fail! :unparsable-output (str "clew's result makes no sense: " e))))))
-          (catch clojure.lang.ExceptionInfo e
-            (let [said (tail stderr)]
-              (fail! (::error (ex-data e))
-                     (cond-> (.getMessage e) (seq said) (str "; it said: " said))
-                     {:exit status})))))
+            kept    (when (:keep options) (:history places))]
+        (decide! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) print! history number kept
+                 (fn [said]
+                   (when folder
+                     (if (str/blank? (:err said))
+                       (delete! stderr)
+                       (spit stderr (:err said) :encoding "UTF-8")))
+                   (understood said
+                               (fn [answer]
+                                 (when draw?
+                                   (if (false? (:valid? answer))
+                                     (place! svg linear earlier)
+                                     (.delete ^File html))) ; pages are of linearizations, too
+                                 (f (if kept
+                                      (assoc answer :file (str kept))
+                                      (dissoc answer :file))))))))
       (finally
-        (swap! claimed disj claim)
-        (delete-tree! scratch)))))
+        (swap! claimed disj claim)))))
 
 ;; What a result says of its check
 
@@ -671,10 +898,6 @@
     (if (and (map? options) (nil? (:model options)) (record? model) (not (noop? model)))
       (assoc options :model model)
       options)))
-
-(def ^:private versions
-  "By command, the version of clew, once it has been told."
-  (atom {}))
 
 (defn- version
   "The version of clew, nil if it does not tell."
@@ -694,7 +917,7 @@
 
 (def ^:private not-of-models
   "Options that say how to search."
-  [:command :algorithm :depth :time-limit :memory-limit :verify :no-verify])
+  [:command :keep :algorithm :depth :time-limit :memory-limit :verify :no-verify])
 
 (defn- plain
   "A value as it reads back from EDN. It throws if there are tags in it: clew would take
@@ -755,14 +978,17 @@
     :command       what to run, [\"clew\"] by default, looked up on the PATH of
                    the control node
 
+    :keep          whether the history stays in the test's folder, in a file for
+                   `clew check`
+
   Every other option is a flag of `clew check`: {:nil-reads :exact} is
   --nil-reads=exact, {:verify true} is --verify.
 
   Results are Knossos's, with :core, :explanation, :stats and :clew, which says how
-  clew was asked: `clew check` of the stored test takes it from there. In the test's
-  folder it leaves linearizable-history.edn, linearizable.log (what clew said on
-  standard error) and, if the history is not linearizable, clew.svg and clew.html;
-  the picture is linear.svg, too, unless Knossos has left one."
+  clew was asked: `clew check` of the stored test takes it from there. If the history
+  is not linearizable, it leaves clew.svg and clew.html in the test's folder; the
+  picture is linear.svg, too, unless Knossos has left one. If clew said something on
+  standard error, that is in linearizable.log. :keep leaves linearizable-history.edn."
   [options]
   (reify checker/Checker
     (check [_ test history opts]
@@ -870,10 +1096,10 @@
 
 (defn independent
   "A checker for tests of many keys, in place of
-  (jepsen.independent/checker (linearizable options)). It hands all keys to one
-  clew process, while that one starts a process for each key. The results are
+  (jepsen.independent/checker (linearizable options)). It hands all keys to clew at
+  once, within one :time-limit. The results are
   {:valid? .., :results {key result}, :failures [key ..]}; for the first failing
-  keys it leaves a history and a picture below independent/."
+  keys it leaves a picture below independent/."
   [options]
   (reify checker/Checker
     (check [_ test history opts]

@@ -449,13 +449,21 @@ ops = {'add': add}
 
 (defn stored [test & path] (io/file (apply store/path! test path)))
 
+(defn files [test]
+  (set (.list (.getParentFile ^File (stored test "clew.svg")))))
+
 (deftest a-test-with-a-name-keeps-files
-  (let [test   (named "files")
-        result (check {:model :register} test bad)]
+  (let [test   (named "kept")
+        result (check {:model :register, :keep true} test bad)]
     (is (false? (:valid? result)))
     (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history.edn"))))))
     (is (= (.getAbsolutePath ^File (stored test "linearizable-history.edn")) (:file result)))
-    (is (.exists ^File (stored test "linearizable.log")))
+    (is (= 1 (:exit (sh "clew" "check" "--model=register" (:file result))))))
+  (let [test   (named "files")
+        result (check {:model :register} test bad)]
+    (is (false? (:valid? result)))
+    (is (nil? (:file result)))
+    (is (= #{"clew.svg" "clew.html" "linear.svg"} (files test)) "clew said nothing")
     (doseq [picture ["clew.svg" "linear.svg"]]
       (with-open [in (io/input-stream (stored test picture))]
         (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
@@ -464,9 +472,6 @@ ops = {'add': add}
   (let [test (named "valid")]
     (is (true? (:valid? (check {:model :register} test good))))
     (is (not (.exists ^File (stored test "linear.svg"))))))
-
-(defn files [test]
-  (set (.list (.getParentFile ^File (stored test "clew.svg")))))
 
 (deftest a-page-lies-beside-the-picture
   (let [page     "<!doctype html>"
@@ -479,9 +484,10 @@ ops = {'add': add}
            (pictures "a page" "for arg; do case $arg in --html=*) echo '<!doctype html>' > \"${arg#--html=}\";; esac; done" says)))
     (is (= (str page "\n") (slurp (stored (named "a page") "clew.html"))))
     (testing "if clew knows pages"
-      (let [refuse "case \"$*\" in *--html*) echo 'clew: unknown flag --html; clew check --help lists the flags' >&2; exit 254;; esac"]
+      (let [refuse (str "case \"$*\" in *--html*) echo 'clew: unknown flag --html; clew check --help lists the flags' >&2; exit 254;;"
+                        " serve*) exit 254;; esac")]
         (is (= [false ["clew.svg"]] (pictures "no page" refuse "exec clew \"$@\"")))
-        (is (= "" (slurp (stored (named "no page") "linearizable.log"))))
+        (is (not (.exists ^File (stored (named "no page") "linearizable.log"))))
         (is (= :unknown (first (pictures "another flag" "echo 'clew: unknown flag --model' >&2; exit 254"))))))
     (when (str/includes? (:out (sh "clew" "check" "--help")) "--html")
       (let [test (named "real page")]
@@ -504,7 +510,7 @@ ops = {'add': add}
       (is (false? (:valid? (checker/check both test bad {}))))
       (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))
       (is (str/includes? (slurp (stored test "clew.svg")) "<svg"))
-      (is (every? (files test) ["clew.svg" "linear.svg" "linearizable-history.edn" "linearizable.log"]))
+      (is (every? (files test) ["clew.svg" "linear.svg"]))
       (is (empty? (filter #(re-find #"tmp|copy" %) (files test))))
       (testing "when the test is checked again"
         (is (false? (:valid? (check {:model :register} test bad))))
@@ -679,6 +685,132 @@ ops = {'add': add}
       (doseq [pid both]
         (is (eventually #(not (running? pid))) pid)))))
 
+;; One process for all checks
+
+(defn of-key [k h] (mapv #(update % :value (fn [v] (independent/tuple k v))) h))
+
+(defn interleaved
+  "Histories of many keys as one."
+  [& parts]
+  (vec (map-indexed #(assoc %2 :index %1)
+                    (mapcat (fn [i h] (map #(update % :process + (* 10 i)) h)) (range) parts))))
+
+(defn speaking-script
+  "Clew, after a line, with its pid in a file."
+  [^File f & lines]
+  (apply script (concat lines [(str "echo $$ >> " (.getAbsolutePath f)) "exec clew \"$@\""])))
+
+(defn pids-in [^File f] (if (.exists f) (str/split-lines (slurp f)) []))
+
+(def hard
+  "Transactions at once that a search tries every set of, as in hard_test.go."
+  (let [txn (fn [i] [[:w (mod i 5) i] [:w (mod (inc i) 5) i]])]
+    (vec (concat (for [i (range 60)] {:process i, :type :invoke, :f :txn, :value (txn i)})
+                 (for [i (range 60)] {:process i, :type :ok, :f :txn, :value (txn i)})
+                 (for [type [:invoke :ok]]
+                   {:process 0, :type type, :f :txn, :value [[:r 0 0] [:r 1 1] [:r 2 2] [:r 3 3] [:r 4 4]]})))))
+
+(deftest one-process-decides-the-checks-of-all-threads
+  (let [f       (file ".pids")
+        checker (clew/linearizable {:model :register, :command (speaking-script f)})
+        h       (apply interleaved (map #(of-key % (if (zero? (mod % 7)) bad good)) (range 1 60)))
+        results (doall (pmap (fn [_] (checker/check (independent/checker checker) nil h {})) (range 4)))]
+    (doseq [result results]
+      (is (= (filter #(zero? (mod % 7)) (range 1 60)) (sort (:failures result))))
+      (is (= {false 8, true 51} (frequencies (map :valid? (vals (:results result)))))))
+    (is (= 1 (count (pids-in f))))
+    (testing "and lives on after a check that went wrong"
+      (is (= :command-failed (:error (checker/check checker nil (history [0 :no-such-f 1]) {}))))
+      (is (true? (:valid? (checker/check checker nil good {}))))
+      (is (= 1 (count (pids-in f)))))
+    (testing "is begun again when it has ended"
+      (sh "kill" "-9" (first (pids-in f)))
+      (is (eventually #(not (running? (first (pids-in f))))))
+      (dotimes [_ 3]
+        (is (false? (:valid? (checker/check checker nil bad {})))))
+      (is (<= 2 (count (pids-in f)) 3)))))
+
+(deftest checks-survive-a-clew-that-is-killed
+  (let [f       (file ".pids")
+        options {:model :multi-register, :algorithm :window, :time-limit 3000, :command (speaking-script f)}
+        result  (future (check options hard))
+        [pid]   (pids f 1)
+        others  (mapv (fn [_] (future (check (assoc options :model :register) bad))) (range 3))]
+    (Thread/sleep 500)
+    (sh "kill" "-9" pid)
+    (is (= [:unknown :timeout nil] ((juxt :valid? :cause :error) @result)))
+    (is (every? false? (map (comp :valid? deref) others)))))
+
+(deftest an-interrupt-cancels-a-check-and-no-other
+  (let [f       (file ".pids")
+        options {:model :multi-register, :algorithm :window, :command (speaking-script f)}
+        begin   #(let [result (promise)
+                       thread (Thread. (fn [] (deliver result (check % hard))))]
+                   (.start thread)
+                   [thread result])
+        [^Thread thread result] (begin options)
+        [_ other]               (begin (assoc options :time-limit 4000))
+        [pid]                   (pids f 1)]
+    (Thread/sleep 1000)
+    (.interrupt thread)
+    (is (= [:unknown :command-failed :interrupted] ((juxt :valid? :error :cause) (deref result 2000 nil))))
+    (is (= [:unknown :timeout nil] ((juxt :valid? :cause :error) (deref other 20000 nil))))
+    (is (true? (:valid? (check (assoc options :model :register) good))))
+    (is (= [pid] (pids-in f)) "it is still there")))
+
+(deftest an-interrupt-ends-a-clew-that-hangs
+  (let [f      (file ".pids")
+        asked  {:model :register, :command (speaking-script f)}
+        _      (is (true? (:valid? (check asked good))))
+        [pid]  (pids f 1)
+        _      (sh "kill" "-STOP" pid)
+        long   (apply history (repeat 100000 [0 :write 1])) ; more than a pipe holds
+        result (promise)
+        thread (Thread. #(deliver result (check asked long)))]
+    (.start thread)
+    (is (eventually #(= Thread$State/TIMED_WAITING (.getState thread))))
+    (.interrupt thread)
+    (is (= [:unknown :command-failed :interrupted] ((juxt :valid? :error :cause) (deref result 2000 nil))))
+    (is (eventually #(not (running? pid))))
+    (is (true? (:valid? (check asked good))))
+    (testing "and so does a time limit"
+      (let [pid (last (pids-in f))]
+        (sh "kill" "-STOP" pid)
+        (is (= :timeout (:error (binding [clew/*grace-ms* 300]
+                                  (check (assoc asked :time-limit 200) good)))))
+        (is (eventually #(not (running? pid))))))))
+
+(deftest an-older-clew-decides-each-check-in-a-process
+  (let [f   (file ".args")
+        old (script (str "echo $1 >> " (.getAbsolutePath ^File f))
+                    "[ \"$1\" != serve ] || { echo 'clew: unknown flag --stdio; clew serve --help lists the flags' >&2; exit 254; }"
+                    "exec clew \"$@\"")]
+    (doseq [[h valid?] [[good true] [bad false] [good true]]]
+      (is (= valid? (:valid? (check {:model :register, :command old} h)))))
+    (is (= {"serve" 1, "check" 3} (dissoc (frequencies (pids-in f)) "version")))
+    (is (= :command-failed (:error (check {:model :register, :no-such-flag 1, :command old} good))))))
+
+(deftest the-one-process-ends-with-the-jvm
+  (let [f    (file ".pids")
+        form `(do (require '~'clew.checker-test)
+                  ((resolve '~'clew.checker-test/check)
+                   {:model :multi-register, :algorithm :window, :command ~(speaking-script f)} (deref (resolve '~'clew.checker-test/hard))))
+        jvm  (-> (ProcessBuilder. ^java.util.List
+                   [(str (System/getProperty "java.home") "/bin/java")
+                    (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
+                    "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
+                 (.redirectErrorStream true)
+                 (.redirectOutput (io/file folder "resident.log"))
+                 .start)
+        [pid] (or (pids f 1) (throw (Exception. ^String (slurp (io/file folder "resident.log")))))]
+    (Thread/sleep 1000)
+    (is (running? pid))
+    (.destroyForcibly jvm) ; kill -9
+    (.waitFor jvm)
+    (let [start (System/nanoTime)]
+      (is (eventually #(not (running? pid))))
+      (is (< (- (System/nanoTime) start) 2e9)))))
+
 (deftest clew-ends-with-the-jvm
   (let [f     (file ".pid")
         never (file ".fifo")
@@ -706,14 +838,6 @@ ops = {'add': add}
 
 ;; Many keys
 
-(defn of-key [k h] (mapv #(update % :value (fn [v] (independent/tuple k v))) h))
-
-(defn interleaved
-  "Histories of many keys as one."
-  [& parts]
-  (vec (map-indexed #(assoc %2 :index %1)
-                    (mapcat (fn [i h] (map #(update % :process + (* 10 i)) h)) (range) parts))))
-
 (deftest it-works-under-independent-checker
   (let [test    (named "independent")
         h       (interleaved (of-key 1 good) (of-key 2 bad))
@@ -723,7 +847,7 @@ ops = {'add': add}
     (is (= (assoc (h 9) :value 1) (get-in result [:results 2 :op])))
     (is (.exists ^File (stored test "independent" 2 "clew.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))
-    (is (.exists ^File (stored test "independent" 1 "linearizable-history.edn")))))
+    (is (not (.exists ^File (stored test "independent" 1 "clew.html"))))))
 
 (deftest keys-go-to-one-process
   (let [h      (interleaved (of-key 1 good) (of-key "two" bad) (of-key #"3" good))
@@ -768,14 +892,14 @@ ops = {'add': add}
                                   [{:process 0, :type :invoke, :f :write, :value (independent/tuple 1 3)}
                                    {:process 0, :type :info, :f :write, :value [2 3]}])
                      (update-in [5 :value] val))
-          result (check-keys {:model :register} test h)]
+          result (check-keys {:model :register, :keep true} test h)]
       (is (= [1 2] (:failures result)))
       (is (= [5 1] ((juxt :index :value) (get-in result [:results 1 :op]))))
       (is (= [8 6] (for [k [1 2]]
                      (count (str/split-lines (slurp (stored test "independent" k "linearizable-history.edn")))))))))
   (testing "count for every key"
     (let [cas    (history [5 :cas [1 2]])
-          result (check-keys {:model :cas-register} (named "every key")
+          result (check-keys {:model :cas-register, :keep true} (named "every key")
                              (interleaved (of-key 1 (history [0 :write 1])) (of-key 2 (history [0 :write 2])) cas))]
       (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
       (is (= [1 2] (get-in result [:results 2 :op :value])))
@@ -822,7 +946,7 @@ ops = {'add': add}
     (let [result ((resolve 'example.register-test/run))]
       (is (true? (get-in result [:results :valid?])) (pr-str (:results result)))
       (is (= 200 (get-in result [:results :stats :operations])))
-      (is (.exists ^File (stored result "linearizable-history.edn"))))
+      (is (not-any? #{"linearizable-history.edn" "linearizable.log"} (files result))))
     (is (= {:test 1, :pass 1, :fail 0, :error 0}
            (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
              (clojure.test/test-vars [(resolve 'example.register-test/the-register-is-linearizable)])

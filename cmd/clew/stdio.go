@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"clew/fallback"
+	"clew/internal/batch"
+	"clew/internal/limits"
+	"clew/internal/memory"
+	"clew/internal/requests"
+	"clew/internal/watchdog"
+)
+
+// notInRequests are the flags of check that are about files to read, or about standard input.
+var notInRequests = []string{"follow", "idle", "models", "shard", "shard-keys", "stdin-is-lifeline"}
+
+// answerRequests decides the histories of requests on standard input until that ends.
+func (r *runner) answerRequests(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return fmt.Errorf("serve --stdio takes no store, found %q; its requests bring their histories (docs/stdio.md)", c.Args().First())
+	}
+	for _, name := range c.LocalFlagNames() {
+		if name != "stdio" && name != "memory-limit" {
+			return fmt.Errorf("--stdio cannot be combined with --%s: each request has its own flags (docs/stdio.md)", name)
+		}
+	}
+	limit, err := memory.Limit(c.String("memory-limit"))
+	if err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGPIPE) // answers that nobody reads end the loop
+	watchdog.Of(c.Context).Knows(func() int { return exitValid })
+	engine, _ := c.App.Metadata[engineKey].(fallback.Engine)
+	info, _ := debug.ReadBuildInfo()
+	s := requests.Server{
+		Do:      requested(engine),
+		AtOnce:  runtime.GOMAXPROCS(0),
+		Held:    limit / 2,
+		Version: versionLine(info),
+	}
+	return s.Serve(memory.Sharing(c.Context, limit), c.App.Reader, r.stdout)
+}
+
+// requested returns what answers a request: it does what clew check does as a process of its own, with the request's
+// flags and its history as standard input.
+func requested(engine fallback.Engine) func(context.Context, []string, io.Reader, io.Writer, io.Writer) int {
+	check := checkCommand(nil, nil, nil)
+	return func(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		if err := refused(check, flags); err != nil {
+			complain(stderr, err)
+			return exitUsage
+		}
+		ended := make(chan int, 2)
+		dog := watchdog.New(exitUsage, func(status int, why context.Context) {
+			fmt.Fprintf(stderr, "clew: ended: %s\n", limits.Stopped(why))
+			ended <- status
+		})
+		go func() {
+			over := dog.Stage(ctx, batch.Patience)
+			status := runWith(watchdog.With(ctx, dog), engine, slices.Concat([]string{"clew", check.Name}, flags, []string{"-"}), stdin, stdout, stderr)
+			over()
+			ended <- status
+		}()
+		return <-ended
+	}
+}
+
+// refused returns an error if the arguments of a request are not flags for a history that comes with it.
+func refused(check *cli.Command, args []string) error {
+	for i := 0; i < len(args); i++ {
+		if !isFlag(args[i]) {
+			return fmt.Errorf("a request of serve --stdio brings its history, and takes only flags; found %q", args[i])
+		}
+		if f := flagOf(check, args[i]); f != nil && slices.Contains(notInRequests, f.Names()[0]) {
+			return fmt.Errorf("--%s cannot be used in a request of serve --stdio, which brings its history", f.Names()[0])
+		}
+		if takesValue(check, args[i]) {
+			if i++; i == len(args) {
+				return errors.New(strings.TrimSpace(args[i-1]) + " needs a value; clew check --help lists the flags")
+			}
+		}
+	}
+	return nil
+}
