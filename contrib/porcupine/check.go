@@ -50,26 +50,45 @@ func complete(model Model) Model {
 	return model
 }
 
-// check decides the partitions of a history side by side. As in porcupine, one illegal
-// partition is enough, and check does not wait for the others. It panics if that may be
-// the fault of a step that changes its state in place.
+// check decides the partitions of a history. It panics if the result may be the fault of a step that changes its state in
+// place.
 func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult {
+	return first(len(partitions), timeout, judging(model, partitions, false))
+}
+
+// checkAll decides all partitions, and returns what it has found of each: one or more orders of operations, which it numbers
+// by call. Those that it had no time for have none.
+func checkAll(model Model, partitions [][]Event, timeout time.Duration) (CheckResult, [][][]int) {
+	return every(len(partitions), timeout, judging(model, partitions, true))
+}
+
+// judging returns what decides a partition.
+func judging(model Model, partitions [][]Event, show bool) judge {
 	steps := budget
 	model.Partition, model.PartitionEvent = nil, nil
+	return func(ctx context.Context, i int) judgment { return judged(ctx, model, partitions[i], steps, show) }
+}
+
+// judge decides one of several partitions.
+type judge func(ctx context.Context, i int) judgment
+
+// first decides n partitions side by side. As in porcupine, one illegal partition is enough, and first does not wait for the
+// others.
+func first(n int, timeout time.Duration, judge judge) CheckResult {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	if len(partitions) == 1 && timeout <= 0 {
-		return judge(ctx, model, partitions[0], steps, false).must()
+	if n == 1 && timeout <= 0 {
+		return judge(ctx, 0).must()
 	}
-	results := make(chan judgment, len(partitions))
-	for _, events := range partitions {
-		go func() { results <- judge(ctx, model, events, steps, false) }()
+	results := make(chan judgment, n)
+	for i := range n {
+		go func() { results <- judge(ctx, i) }()
 	}
 	var late <-chan time.Time
 	if timeout > 0 {
 		late = time.After(timeout)
 	}
-	for range partitions {
+	for range n {
 		select {
 		case j := <-results:
 			if r := j.must(); r != Ok {
@@ -82,24 +101,21 @@ func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult
 	return Ok
 }
 
-// checkAll decides all partitions side by side, and returns what it has found of each: one or more orders of
-// operations, which it numbers by call. Those that it had no time for have none.
-func checkAll(model Model, partitions [][]Event, timeout time.Duration) (CheckResult, [][][]int) {
-	steps := budget
-	model.Partition, model.PartitionEvent = nil, nil
+// every decides n partitions side by side, and waits for all.
+func every(n int, timeout time.Duration, judge judge) (CheckResult, [][][]int) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if timeout > 0 {
 		ctx, stop = context.WithTimeout(ctx, timeout)
 		defer stop()
 	}
-	judged := make([]judgment, len(partitions))
+	judged := make([]judgment, n)
 	var all sync.WaitGroup
-	for i, events := range partitions {
-		all.Go(func() { judged[i] = judge(ctx, model, events, steps, true) })
+	for i := range n {
+		all.Go(func() { judged[i] = judge(ctx, i) })
 	}
 	all.Wait()
-	result, found := Ok, make([][][]int, len(partitions))
+	result, found := Ok, make([][][]int, n)
 	for i, j := range judged {
 		if r := j.must(); r == Illegal || result == Ok {
 			result = r
@@ -111,13 +127,13 @@ func checkAll(model Model, partitions [][]Event, timeout time.Duration) (CheckRe
 
 // judgment is the result of a partition.
 type judgment struct {
-	result  CheckResult
-	found   [][]int // orders of rows: a linearization, or what can be linearized. Only if it is to be shown
-	changed string  // unless "", why the result is useless
+	result CheckResult
+	found  [][]int // orders of rows: a linearization, or what can be linearized. Only if it is to be shown
+	wrong  string  // unless "", why the result is useless
 }
 
-// judge decides a partition, and looks at the answer once more.
-func judge(ctx context.Context, model Model, events []Event, steps budgets, show bool) judgment {
+// judged decides a partition, and looks at the answer once more.
+func judged(ctx context.Context, model Model, events []Event, steps budgets, show bool) judgment {
 	if len(events) == 0 {
 		return judgment{result: Ok}
 	}
@@ -146,9 +162,9 @@ func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool)
 	case result == Unknown:
 		return judgment{result: Unknown}
 	case result == Illegal:
-		j.changed = m.changed(p)
+		j.wrong = m.changed(p)
 	case !m.plain && !m.replays(p, orders[0]):
-		if j.changed = m.changed(p); j.changed == "" {
+		if j.wrong = m.changed(p); j.wrong == "" {
 			return judgment{result: Unknown}
 		}
 	}
@@ -168,8 +184,8 @@ func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool)
 
 // must returns the result, or panics in the goroutine of the caller.
 func (j judgment) must() CheckResult {
-	if j.changed != "" {
-		panic("porcupine: " + j.changed)
+	if j.wrong != "" {
+		panic("porcupine: " + j.wrong)
 	}
 	return j.result
 }

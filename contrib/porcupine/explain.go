@@ -26,11 +26,7 @@ func Explain(model Model, history []Operation) (*report.Result, error) {
 
 // ExplainEvents does for events what Explain does for operations.
 func ExplainEvents(model Model, history []Event) (*report.Result, error) {
-	parts, err := operationsOf(partitionedEvents(model, history))
-	if err != nil {
-		return nil, err
-	}
-	return Positioned{Model: model}.explainFirst(parts)
+	return Positioned{Model: model}.ExplainEvents(history)
 }
 
 // operationsOf returns events as operations, whose times are their places.

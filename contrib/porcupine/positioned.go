@@ -34,8 +34,7 @@ func (x Positioned) CheckOperations(history []Operation) bool {
 // CheckOperationsTimeout does what the function CheckOperationsTimeout does.
 func (x Positioned) CheckOperationsTimeout(history []Operation, timeout time.Duration) CheckResult {
 	parts, _ := partitioned(x.Model, history)
-	result, _ := x.checkAll(parts, timeout)
-	return result
+	return first(len(parts), timeout, x.judging(parts))
 }
 
 // CheckEvents does what the function CheckEvents does.
@@ -49,14 +48,13 @@ func (x Positioned) CheckEventsTimeout(history []Event, timeout time.Duration) C
 	if err != nil {
 		return CheckEventsTimeout(x.Model, history, timeout) // as porcupine answers
 	}
-	result, _ := x.checkAll(parts, timeout)
-	return result
+	return first(len(parts), timeout, x.judging(parts))
 }
 
 // CheckOperationsVerbose does what the function CheckOperationsVerbose does.
 func (x Positioned) CheckOperationsVerbose(history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
 	parts, _ := partitioned(x.Model, history)
-	result, found := x.checkAll(parts, timeout)
+	result, found := every(len(parts), timeout, x.judging(parts))
 	shown := showing()
 	shown.Partition = func([]Operation) [][]Operation { return parts }
 	_, info := theirs.CheckOperationsVerbose(shown, history, 0)
@@ -71,7 +69,7 @@ func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (
 	if err != nil {
 		return CheckEventsVerbose(x.Model, history, timeout)
 	}
-	result, found := x.checkAll(parts, timeout)
+	result, found := every(len(parts), timeout, x.judging(parts))
 	shown := showing()
 	shown.PartitionEvent = func([]Event) [][]Event { return partitions }
 	_, info := theirs.CheckEventsVerbose(shown, history, 0)
@@ -82,6 +80,15 @@ func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (
 // Explain does what the function Explain does.
 func (x Positioned) Explain(history []Operation) (*report.Result, error) {
 	parts, _ := partitioned(x.Model, history)
+	return x.explainFirst(parts)
+}
+
+// ExplainEvents does what the function ExplainEvents does.
+func (x Positioned) ExplainEvents(history []Event) (*report.Result, error) {
+	parts, err := operationsOf(partitionedEvents(x.Model, history))
+	if err != nil {
+		return nil, err
+	}
 	return x.explainFirst(parts)
 }
 
@@ -139,45 +146,43 @@ func (m *numbered) goesOn(p *part, order []jepsen.Operation) bool {
 	return true
 }
 
-// checkAll decides the partitions, and returns what it has found of each: an order of its operations. It panics if the
-// model is wrong.
-func (x Positioned) checkAll(parts [][]Operation, timeout time.Duration) (CheckResult, [][][]int) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	if timeout > 0 {
-		ctx, stop = context.WithTimeout(ctx, timeout)
-		defer stop()
+// judging returns what decides a partition.
+func (x Positioned) judging(parts [][]Operation) judge {
+	x.Model = complete(x.Model)
+	return func(ctx context.Context, i int) judgment { return x.judged(ctx, parts[i]) }
+}
+
+// judged decides a partition. What it has found is an order of its operations.
+func (x Positioned) judged(ctx context.Context, ops []Operation) (j judgment) {
+	r, err := x.explain(ctx, ops)
+	switch {
+	case err == errNoSense:
+		j.result, _ = asTheyDo(ctx, x.Model, eventsOf(ops), false)
+		return j
+	case ctx.Err() != nil && (err != nil || r.Verdict == jepsen.Unknown):
+		r = &report.Result{}
+	case err != nil:
+		return judgment{wrong: err.Error()}
 	}
-	result, found := Ok, make([][][]int, len(parts))
-	for i, ops := range parts {
-		r, err := x.explain(ctx, ops)
-		switch {
-		case ctx.Err() != nil && (err != nil || r.Verdict == jepsen.Unknown):
-			r = &report.Result{}
-		case err == errNoSense:
-			answer, _ := asTheyDo(ctx, complete(x.Model), eventsOf(ops), false)
-			return answer, found
-		case err != nil:
-			panic("porcupine: " + err.Error())
-		}
-		order := r.Witness
-		switch {
-		case r.Verdict == jepsen.Invalid:
-			result, order = Illegal, r.Prior
-		case r.Verdict == jepsen.Unknown && result == Ok:
-			result = Unknown
-		}
-		ids := calls(eventsOf(ops))
-		rows, in := make([]int, 0, len(ids)), make([]bool, len(ids))
-		for _, op := range order {
-			rows, in[op] = append(rows, ids[op]), true
-		}
-		for op, id := range ids { // see goesOn
-			if r.Verdict == jepsen.Valid && !in[op] {
-				rows = append(rows, id)
-			}
-		}
-		found[i] = [][]int{rows}
+	order := r.Witness
+	switch r.Verdict {
+	case jepsen.Valid:
+		j.result = Ok
+	case jepsen.Invalid:
+		j.result, order = Illegal, r.Prior
+	default:
+		j.result = Unknown
 	}
-	return result, found
+	ids := calls(eventsOf(ops))
+	rows, in := make([]int, 0, len(ids)), make([]bool, len(ids))
+	for _, op := range order {
+		rows, in[op] = append(rows, ids[op]), true
+	}
+	for op, id := range ids { // see goesOn
+		if r.Verdict == jepsen.Valid && !in[op] {
+			rows = append(rows, id)
+		}
+	}
+	j.found = [][]int{rows}
+	return j
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,6 +149,59 @@ func TestPositionsAsPorcupineHasThemInAState(t *testing.T) {
 	t.Log(counts)
 }
 
+// Partitions are decided side by side: none ends before the other has begun.
+func TestPositionsOfPartitionsSideBySide(t *testing.T) {
+	model, _ := placed(false)
+	var history []Operation
+	for i := range 4 {
+		history = append(history, Operation{ClientId: i, Input: input{1, i}, Output: answer{0, int64(i/2 + 1)}, Call: int64(i), Return: int64(i)})
+	}
+	model.Partition = func(ops []Operation) [][]Operation {
+		return [][]Operation{{ops[0], ops[2]}, {ops[1], ops[3]}}
+	}
+	for name, check := range map[string]func() CheckResult{
+		"CheckOperationsTimeout": func() CheckResult { return model.CheckOperationsTimeout(history, 0) },
+		"CheckOperationsVerbose": func() CheckResult {
+			r, info := model.CheckOperationsVerbose(history, 0)
+			if found := info.PartialLinearizations(); fmt.Sprint(found) != "[[[0 1]] [[0 1]]]" {
+				t.Errorf("it found %v", found)
+			}
+			return r
+		},
+	} {
+		var begun atomic.Int32
+		model.Init = func() any {
+			begun.Add(1)
+			for end := time.Now().Add(10 * time.Second); begun.Load() < 2; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Errorf("%s: one partition has waited for another", name)
+					break
+				}
+			}
+			return 0
+		}
+		if got := check(); got != Ok {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// One illegal partition is enough, whatever the others are.
+func TestOneIllegalPartitionWithPositionsIsEnough(t *testing.T) {
+	model, _ := placed(false)
+	good := []Operation{{Input: input{1, 5}, Output: answer{0, 7}, Return: 1}}
+	bad := []Operation{{Input: input{0, 0}, Output: answer{3, 7}, Return: 1}}
+	for _, parts := range [][][]Operation{{good, bad}, {bad, good}, {backwards, bad}, {bad, backwards}} {
+		model.Partition = func([]Operation) [][]Operation { return parts }
+		if got := model.CheckOperations(nil); got {
+			t.Errorf("%v is linearizable", parts)
+		}
+		if got, _ := model.CheckOperationsVerbose(nil, 0); got != Illegal {
+			t.Errorf("%v: %s", parts, got)
+		}
+	}
+}
+
 // backwards is an operation that returns before it is called.
 var backwards = []Operation{{Input: input{1, 5}, Output: answer{0, 7}, Call: 3, Return: 1}}
 
@@ -161,6 +215,17 @@ func TestPositionsAreExplained(t *testing.T) {
 	})
 	if err != nil || r.Verdict != jepsen.Invalid || !strings.Contains(r.Explanation, "says position 7, although") {
 		t.Errorf("%v: %v", err, r)
+	}
+	events := []Event{
+		{Kind: CallEvent, Value: input{1, 5}, Id: 3}, {Kind: ReturnEvent, Value: answer{0, 7}, Id: 3},
+		{Kind: CallEvent, Value: input{1, 5}, Id: 4}, {Kind: ReturnEvent, Value: answer{0, 8}, Id: 4},
+		{Kind: CallEvent, Value: input{0, 0}, Id: 5}, {Kind: ReturnEvent, Value: answer{5, 7}, Id: 5},
+	}
+	if r, err := model.ExplainEvents(events); err != nil || r.Verdict != jepsen.Invalid || !strings.Contains(r.Explanation, "says position 7, although") {
+		t.Errorf("%v of events: %v", err, r)
+	}
+	if _, err := model.ExplainEvents(events[1:]); err != errNoSense {
+		t.Errorf("%v of a return without a call", err)
 	}
 	if got := model.CheckOperationsTimeout(told(rand.New(rand.NewPCG(1, 1)), false), 1); got != Unknown {
 		t.Errorf("%s after a nanosecond", got)
