@@ -212,6 +212,9 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		return nil, err
 	}
 	ops := &Operations{Model: m, History: h, verbs: d.Verbs}
+	if d.Words != nil {
+		h.Tell(d.Words(h))
+	}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
 	ops.Of = make([]jepsen.Operation, 0, h.Operations())
