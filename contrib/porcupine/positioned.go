@@ -82,7 +82,7 @@ func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (
 // Explain does what the function Explain does.
 func (x Positioned) Explain(history []Operation) (*report.Result, error) {
 	parts, _ := partitioned(x.Model, history)
-	return x.explainFirst(parts)
+	return x.explainFirst(parts, operationPlaces(history, parts))
 }
 
 // kind returns the :f of an operation.
@@ -150,7 +150,7 @@ func (x Positioned) checkAll(parts [][]Operation, timeout time.Duration) (CheckR
 	}
 	result, found := Ok, make([][][]int, len(parts))
 	for i, ops := range parts {
-		r, err := x.explain(ctx, ops)
+		r, err := x.explain(ctx, ops, nil)
 		switch {
 		case ctx.Err() != nil && (err != nil || r.Verdict == jepsen.Unknown):
 			r = &report.Result{}
