@@ -58,11 +58,12 @@ type etcdRecord struct {
 }
 
 type etcdRequest struct {
-	Type                    string
-	Range                   *etcdRange
-	Txn                     *etcdTxn
-	LeaseGrant, LeaseRevoke *struct{ LeaseID int64 }
-	Compact                 *struct{ Revision int64 }
+	Type        string
+	Range       *etcdRange                `json:",omitempty"`
+	Txn         *etcdTxn                  `json:",omitempty"`
+	LeaseGrant  *struct{ LeaseID int64 }  `json:",omitempty"`
+	LeaseRevoke *struct{ LeaseID int64 }  `json:",omitempty"`
+	Compact     *struct{ Revision int64 } `json:",omitempty"`
 }
 
 type etcdRange struct {
@@ -73,11 +74,13 @@ type etcdRange struct {
 }
 
 type etcdTxn struct {
-	Conditions []struct {
-		Key                               string
-		ExpectedRevision, ExpectedVersion int64
-	}
+	Conditions                               []etcdCondition
 	OperationsOnSuccess, OperationsOnFailure []etcdAction
+}
+
+type etcdCondition struct {
+	Key                               string
+	ExpectedRevision, ExpectedVersion int64
 }
 
 type etcdAction struct {
@@ -92,21 +95,23 @@ type etcdAction struct {
 }
 
 type etcdValue struct {
-	Value string
-	Hash  uint32
+	Value string `json:",omitempty"`
+	Hash  uint32 `json:",omitempty"`
 }
 
 type etcdResponse struct {
-	Txn *struct {
-		Failure bool
-		Results []etcdResult
-	}
-	Range             *etcdResult
-	ClientError       string
-	Revision          int64
-	Persisted         bool
-	PersistedRevision int64
-	Error             string
+	Txn               *etcdTxnResponse `json:",omitempty"`
+	Range             *etcdResult      `json:",omitempty"`
+	ClientError       string           `json:",omitempty"`
+	Revision          int64            `json:",omitempty"`
+	Persisted         bool             `json:",omitempty"`
+	PersistedRevision int64            `json:",omitempty"`
+	Error             string           `json:",omitempty"`
+}
+
+type etcdTxnResponse struct {
+	Failure bool
+	Results []etcdResult
 }
 
 type etcdResult struct {
@@ -138,10 +143,12 @@ type etcdEvent struct {
 	Value     etcdValue
 	Revision  int64
 	IsCreate  bool
-	PrevValue *struct {
-		Value                etcdValue
-		ModRevision, Version int64
-	}
+	PrevValue *etcdPrevious `json:",omitempty"`
+}
+
+type etcdPrevious struct {
+	Value                etcdValue
+	ModRevision, Version int64
 }
 
 // etcdReader makes operations of records.
