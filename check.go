@@ -532,6 +532,10 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	}
 	if d.why != nil {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
+		stopped(part.Model, func() { r.Drawn = drawn(r, part, d) })
+		if d.why.State != nil && len(d.why.Rows) == 1 && len(r.Story.ToRead()) == 0 && r.Drawn != "" {
+			r.Explanation += " (" + text.Shorten(text.Line(r.Drawn), maxWhy) + ")"
+		}
 	} else {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
 		if op, found := c.enabling(ctx, r); found {

@@ -3,7 +3,9 @@ package clew_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"clew/internal/gen"
 	"clew/internal/store"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 	"clew/report"
 )
@@ -139,6 +142,69 @@ func TestReportsOfEtcd(t *testing.T) {
 		valid := want[1] == "true" && want[2] == ""
 		if (r.Verdict == jepsen.Valid) != valid || want[1] == "true" && broken(r) != want[2] || (want[1] == "true") != (r.Verdict == jepsen.Valid || r.Kind == models.BrokenGuarantee) {
 			t.Errorf("%s: %v, %q broken: %s; expected %v", want[0], r.Verdict, broken(r), r.Explanation, want)
+		}
+	}
+}
+
+// Generated reports have the verdict of their bug.
+func TestGeneratedReportsOfEtcd(t *testing.T) {
+	for kind, want := range guarantees {
+		for seed := range effort.Histories(1, 20) {
+			var text bytes.Buffer
+			o := gen.LongOptions{Model: "etcd", Kind: kind, Operations: 150, Seed: seed, Processes: 3, Crashes: float64(seed%3) * 0.02, Leases: int(seed%3) - 1, Plain: true}
+			if _, err := gen.Long(&text, o); err != nil {
+				t.Fatal(err)
+			}
+			h, err := clew.Read(&text, "h", jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			err = forms.EtcdReport(h, 3, func(name string) (io.WriteCloser, error) {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
+					return nil, err
+				}
+				return os.Create(filepath.Join(dir, name))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := checkReport(t, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if broken(r) != want || (r.Verdict == jepsen.Valid) != (want == "") || r.History.Operations() != h.Operations()-failed(h) {
+				t.Errorf("%v, seed %d: %v, %s broken, %d operations: %s; expected %q", kind, seed, r.Verdict, broken(r), r.History.Operations(), r.Explanation, want)
+			}
+		}
+	}
+}
+
+// failed returns how many operations of a history failed.
+func failed(h *jepsen.History) (n int) {
+	for _, s := range h.Status {
+		if s == jepsen.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+// What a report cannot tell is an error that names the operation.
+func TestWhatAReportOfEtcdCannotTell(t *testing.T) {
+	for value, want := range map[string]string{
+		`:delete {:key "a", :end "c"}`:          "a delete is of one key",
+		`:txn {:if [{:key "a", :value 1}]}`:     "conditions are on :mod-revision or :version",
+		`:put {:key 7, :value 1}`:               "expected a string as :key, found 7",
+		`:range {:key "a", :serializable true}`: "a range has no :serializable",
+	} {
+		h, err := clew.Read(strings.NewReader("0 :invoke "+value), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = forms.EtcdReport(h, 1, func(string) (io.WriteCloser, error) { return nil, errors.New("a file was made") })
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "index 0") {
+			t.Errorf("%v; expected %q", err, want)
 		}
 	}
 }

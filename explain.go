@@ -48,6 +48,16 @@ func explain(r *report.Result, others int) string {
 	return s
 }
 
+// drawn returns what pictures say of the failing operation, so that they agree with the sentence about a finding; "" if that
+// is what the model says.
+func drawn(r *report.Result, part *models.Operations, d decision) string {
+	if failing := slices.Index(part.Res, d.FailEvent); d.why.Draws != nil && failing >= 0 && len(r.Paths) > 0 {
+		path := r.Paths[0]
+		return d.why.Draws(part.Teller(), d.why, models.Row(failing), path[len(path)-1].Because)
+	}
+	return ""
+}
+
 // maxWhy bounds the characters of a reason in a sentence.
 const maxWhy = 400
 
@@ -384,7 +394,7 @@ func addHint(r *report.Result, hint string) {
 // another order, or "" if little work does not show that. It costs another reading of the history.
 func (c *checking) otherwise(ctx context.Context) string {
 	name := c.spec.Position
-	if name == "" {
+	if p := c.ops.Model.Traits().Positions; name == "" || p == nil || !p.Beside {
 		return ""
 	}
 	spec := c.spec

@@ -114,3 +114,39 @@ func TestASentenceNamesAnOpenOperationWhoseAnswerIsImpossible(t *testing.T) {
 		}
 	}
 }
+
+// A picture of a failure by positions says what its sentence says.
+func TestPicturesOfPositionsAgreeWithTheSentence(t *testing.T) {
+	for _, c := range []struct {
+		spec                 models.Spec
+		history, says, draws string
+	}{
+		{models.Spec{Name: "register", Position: "zxid", SparsePositions: true}, `
+{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1, :zxid 5}
+{:process 1, :type :invoke, :f :write, :value 2}
+{:process 1, :type :ok, :f :write, :value 2, :zxid 8}
+{:process 2, :type :invoke, :f :read, :value nil}
+{:process 2, :type :ok, :f :read, :value 1, :zxid 5}`, "says zxid 5, although", "✗ the zxid was 8 already, not 5"},
+		{models.Spec{Name: "kv", Position: "revision"}, `
+{:process 0, :type :invoke, :f :put, :key "x", :value 1}
+{:process 0, :type :ok, :f :put, :key "x", :value 1, :revision 7}
+{:process 1, :type :invoke, :f :put, :key "x", :value 2}
+{:process 1, :type :info, :f :put, :key "x", :value 2}
+{:process 0, :type :invoke, :f :put, :key "y", :value 3}
+{:process 0, :type :ok, :f :put, :key "y", :value 3, :revision 9}
+{:process 0, :type :invoke, :f :get, :key "x", :value nil}
+{:process 0, :type :ok, :f :get, :key "x", :value 1, :revision 9}`, "only process 1's :put \"x\" 2 (index 2), which never returned", "✗ the value of key \"x\" is 2, not 1"},
+		{models.Spec{Name: "etcd"}, `
+{:process 0, :type :invoke, :f :put, :value {:key "a", :value 1}}
+{:process 0, :type :ok, :f :put, :value {:revision 2}}
+{:process 1, :type :invoke, :f :put, :value {:key "a", :value 2, :lease 7}}
+{:process 1, :type :ok, :f :put, :value {:revision 3}}`, "(the revision is 2, not 3; a put with lease 7 does nothing, as there is no such lease)",
+			"✗ the revision is 2, not 3; a put with lease 7 does nothing, as there is no such lease"},
+	} {
+		said := checkedText(t, strings.TrimSpace(c.history), c.spec, clew.Options{}).Text()
+		if !strings.Contains(said, c.says) || !strings.Contains(said, c.draws) {
+			t.Errorf("expected %q and %q in\n%s", c.says, c.draws, said)
+		}
+	}
+}

@@ -69,6 +69,9 @@
 //
 //	op.OK(v, jepsen.With("revision", 17))
 //
+// If answers tell their place in the order of updates, name the key, as in models.Spec{Name: "kv", Position: "revision"}.
+// Then that order is replayed, however many values repeat; docs/positions.md says more.
+//
 // An operation that certainly did not happen ends with Fail. One whose outcome is not known, such as a timeout, ends
 // with Info or not at all: it crashed.
 //
@@ -78,7 +81,7 @@
 // the names of files:
 //
 //   - failure.html, a page for a browser: an interactive drawing and the operations;
-//   - history.edn, everything that was recorded, for the command: clew check --model kv history.edn;
+//   - history.edn, everything that was recorded, for the command that the log has: clew check --model kv history.edn;
 //   - core.edn, a small part of it that fails as a separate history;
 //   - smallest.edn, the history of the smallest run that failed, if it is another one.
 //

@@ -78,7 +78,7 @@ func (*printer) Context() context.Context { return context.Background() }
 
 var (
 	aDuration = regexp.MustCompile(`[0-9.]+ ms|\d+ smaller runs took [0-9.µms]+`)
-	aFile     = regexp.MustCompile(`(?m)^(history|smallest|core|page): .*\n`)
+	aFile     = regexp.MustCompile(`(?m)^(history|smallest|core|page|again): .*\n`)
 )
 
 func (p *printer) end() {

@@ -175,6 +175,22 @@ func TestFailuresLeaveFiles(t *testing.T) {
 	}
 }
 
+// The log has the command that checks the history again, with the key of positions.
+func TestFailuresSayTheCommand(t *testing.T) {
+	log, _ := examined(t, func(t testing.TB) {
+		r := clewtest.New(t, models.Spec{Name: "kv", Position: "revision", SparsePositions: true})
+		r.Invoke(0, "put", "x", 1).OK(jepsen.With("revision", 8))
+		r.Invoke(0, "get", "x").OK(1, jepsen.With("revision", 7))
+	})
+	said := regexp.MustCompile(`again: +clew check --model kv --position revision --positions sparse (\S+history\.edn)`).FindStringSubmatch(log)
+	if said == nil {
+		t.Fatalf("there is no command in\n%s", log)
+	}
+	if _, err := os.Stat(said[1]); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestClientsShareARecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := clewtest.New(t, models.Spec{Name: "register", Init: "0"})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
 )
@@ -90,7 +91,24 @@ func leave(t testing.TB, r *report.Result, of shrunk) string {
 			return clew.WritePage(context.Background(), w, r, report.WindowOptions{})
 		})
 	}
+	said.WriteString(again(r, filepath.Join(dir, "history.edn")))
 	return said.String()
+}
+
+// again returns the command that checks a history, if clew check knows the model.
+func again(r *report.Result, path string) string {
+	args := r.Spec.Flags()
+	if args == nil {
+		return ""
+	}
+	if r.Keys != nil {
+		args = append(args, "--independent")
+	}
+	said := "again:    clew check"
+	for _, arg := range append(args, path) {
+		said += " " + text.ShellWord(arg)
+	}
+	return said + "\n"
 }
 
 // folder returns one that go test -artifacts keeps, or else a new one that survives the test.

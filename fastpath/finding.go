@@ -18,6 +18,8 @@ type Finding struct {
 	// Values holds the classes of values that it is about and that its operations do not have alone, such as an element
 	// of a set that was read as a whole. There may be none before a core is known.
 	Values []int32
+	// State, unless it is nil, is the state in which the first operation cannot happen.
+	State models.State
 }
 
 // Pattern is a kind of finding. Each stands next to the code that finds it, and its comment says which
@@ -40,6 +42,8 @@ type Pattern struct {
 	// Relate returns each step of the sentence in order if it relates its operations. For other
 	// patterns, only the order in time of the operations is known. Rows may be Initial or Missing.
 	Relate func(rows []models.Row) []models.Relation
+	// Draws, unless it is nil, returns what pictures say of the operation that fails, "" for what the model says of it.
+	Draws func(t models.Teller, f *Finding, failing models.Row, says string) string
 }
 
 // Of returns a finding of this pattern.

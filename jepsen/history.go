@@ -73,6 +73,8 @@ type History struct {
 
 	skipped []SkippedEvent // the first of them; only in a whole history
 
+	words Words // how its operations are told
+
 	built bool // by a program, or from a file that is not text: events have no lines
 
 	// Only in the history of a key: the whole history, and for each event its event there.

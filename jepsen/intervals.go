@@ -24,6 +24,8 @@ type Interval struct {
 	Call   int64
 	Return int64  // ignored if it crashed
 	Status Status // Succeeded if it is not given
+	// Indices, unless it is nil, are the :index of its call and that of its return. Otherwise they are their places in order.
+	Indices *[2]int64
 }
 
 // FromIntervals returns the history of operations with times, in any order. Operations
@@ -46,7 +48,11 @@ func FromIntervals(ops []Interval) (*History, error) {
 	for position, e := range ends {
 		e.event.Line = position + 1
 		b.h.Events++
-		ev := b.push(e.kind, &e.event, int64(position), false)
+		index := int64(position)
+		if own := ops[e.interval].Indices; own != nil {
+			index = own[min(e.kind, OK)]
+		}
+		ev := b.push(e.kind, &e.event, index, false)
 		if e.kind == Invoke {
 			row[e.interval] = b.h.begin(ev)
 		} else {

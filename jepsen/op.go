@@ -91,13 +91,34 @@ const (
 	maxNamed = 60
 )
 
+// Words say how sentences and texts tell the operations of a history. The zero Words tell them as EDN.
+type Words struct {
+	Call  func(op Operation) string // what an operation did; nil: its :f, its :key and its value
+	Value func(id edn.ID) string    // a value in that; nil: its EDN
+	Asked int                       // how much is shown of what was asked, in characters, if that is more than usual
+}
+
+// Tell sets the words for the history's operations.
+func (h *History) Tell(w Words) { h.words = w }
+
+// ValueText returns a value as the history's words have it.
+func (h *History) ValueText(id edn.ID) string {
+	if h.words.Value != nil {
+		return h.words.Value(id)
+	}
+	return h.Values.Text(id)
+}
+
 // Call returns what an operation did: ":read 471", ":put "x" 3" for an op with a :key, ":offer 7 → true". It has at most
 // maxCall characters, and a few more if there is a key, or an argument before the answer.
 func (h *History) Call(op Operation) string { return h.call(op, maxCall, maxAsked) }
 
 func (h *History) call(op Operation, most, asks int) string {
 	inv := h.Invocation[op]
-	s := h.Values.Text(h.F[inv])
+	if h.words.Call != nil {
+		return text.Middle(text.Line(h.words.Call(op)), most)
+	}
+	s, asks := h.Values.Text(h.F[inv]), max(asks, h.words.Asked)
 	add := func(asked string) {
 		s += " " + asked
 		most += utf8.RuneCountInString(asked) + 1
@@ -107,10 +128,10 @@ func (h *History) call(op Operation, most, asks int) string {
 	}
 	value := h.OpValue(op)
 	if h.AnswersTo(op) {
-		add(text.Shorten(h.Values.Text(h.Value[inv]), asks) + " →")
+		add(text.Shorten(h.ValueText(h.Value[inv]), asks) + " →")
 	}
 	if value != edn.Nil || h.AnswersTo(op) {
-		s += " " + h.Values.Text(value)
+		s += " " + h.ValueText(value)
 	}
 	return text.Middle(s, most)
 }

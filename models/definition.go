@@ -47,6 +47,8 @@ type Definition struct {
 	// usual words. It is called for operations that are shown, and depends on the operation
 	// alone. One that failed has the Status of a crashed one.
 	Label func(ctx context.Context, o Operation) (string, error)
+	// Words, unless it is nil, returns how sentences tell the operations of a history.
+	Words func(h *jepsen.History) jepsen.Words
 	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
 	// completion with another value than its invocation is worth a warning.
 	Repeating []string

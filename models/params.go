@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,19 @@ func (s Spec) Given() map[Param]string {
 		}
 	}
 	return given
+}
+
+// Flags returns the arguments with which clew check reads a history as the spec does, nil if its model is not in the
+// registry.
+func (s Spec) Flags() []string {
+	if s.own != nil {
+		return nil
+	}
+	flags, given := []string{"--" + string(ParamModel), s.Name}, s.Given()
+	for _, p := range slices.Sorted(maps.Keys(given)) {
+		flags = append(flags, "--"+string(p), given[p])
+	}
+	return flags
 }
 
 // MaxCount bounds every parameter that is a number, and the permits and versions of one

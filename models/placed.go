@@ -43,7 +43,7 @@ type Told struct {
 }
 
 // position gives operations their positions, and a model that counts its updates, if any operation tells one.
-func (s Spec) position(ops *Operations) error {
+func (s Spec) position(ops *Operations, d *Definition) error {
 	own := ops.Model.Traits().Told
 	if s.Position == noPosition || s.Position == "" && own == nil {
 		return nil
@@ -76,7 +76,20 @@ func (s Spec) position(ops *Operations) error {
 	case some || ops.Len() == 0:
 		m.place(ops, told)
 	case s.Position != "":
+		return s.noneTold(ops.Model.Traits().Positions, d)
+	}
+	return nil
+}
+
+// noneTold returns an error if no operation tells a position, unless the answers that the model reads tell what was asked for.
+func (s Spec) noneTold(own *Positions, d *Definition) error {
+	switch {
+	case own == nil:
 		return ParamErrorf("%s %s: no operation that completed has a :%s", ParamPosition, s.Position, s.Position)
+	case own.Name != s.Position:
+		return ParamErrorf("%s %s: no operation that completed has a :%s; the answers of %s tell the %s, without %[1]s", ParamPosition, s.Position, s.Position, d.Name, own.Name)
+	case own.Dense && s.SparsePositions:
+		return ParamErrorf("%s sparse: in %s, every update adds one to the %s", ParamPositions, d.Name, own.Name)
 	}
 	return nil
 }

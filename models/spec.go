@@ -212,6 +212,9 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		return nil, err
 	}
 	ops := &Operations{Model: m, History: h, verbs: d.Verbs}
+	if d.Words != nil {
+		h.Tell(d.Words(h))
+	}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
 	ops.Of = make([]jepsen.Operation, 0, h.Operations())
@@ -229,7 +232,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if settle := m.Traits().Settle; settle != nil {
 		ops.Model = settle()
 	}
-	return ops, s.position(ops)
+	return ops, s.position(ops, d)
 }
 
 // manyOperations is how many operations are worth another goroutine.

@@ -89,6 +89,9 @@ const maxText = 120
 // Positions returns how the operations of the model stand in the order of updates, if they do.
 func (t Teller) Positions() *Positions { return t.ops.Model.Traits().Positions }
 
+// Because says why an operation cannot happen in a state.
+func (t Teller) Because(s State, row Row) string { return Because(t.ops.Model, s, t.Op(row)) }
+
 // Did returns an operation in the past tense: "value 471 was read by process 13 (index
 // 983)".
 func (t Teller) Did(row Row) string { return t.tell(row, "was") }

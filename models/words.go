@@ -105,9 +105,9 @@ func words(h *jepsen.History, op jepsen.Operation) string {
 		words = steps(v, value)
 	default:
 		if h.AnswersTo(op) {
-			words += " " + text.Shorten(v.Text(h.Value[inv]), maxWords/2) + " →"
+			words += " " + text.Shorten(h.ValueText(h.Value[inv]), maxWords/2) + " →"
 		}
-		words += " " + v.Text(value)
+		words += " " + h.ValueText(value)
 	}
 	return words
 }

@@ -60,6 +60,7 @@ type Result struct {
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
 	Named         []jepsen.Operation // the operations that Explanation names
 	Pattern       string             // the pattern of Explanation, such as "never-written"; "" if only a search shows the failure
+	Drawn         string             // what pictures say of the failing operation; "": what the first final path ends with
 	Kind          models.Anomaly     // the kind of failure, such as "stale-read"; "" if the evidence shows none for certain
 	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""

@@ -75,10 +75,10 @@ const (
 // maxWhy bounds the text that says why the failing operation cannot happen, in characters.
 const maxWhy = 200
 
-// why returns the message at the end of the first final path. Knossos's words leave out a nil, and so may end in a blank.
+// why returns what pictures say: the message at the end of the first final path, unless there is a better one. Knossos's words leave out a nil, and so may end in a blank.
 func (r *Result) why() string {
-	if len(r.Paths) == 0 {
-		return ""
+	if r.Drawn != "" || len(r.Paths) == 0 {
+		return r.Drawn
 	}
 	path := r.Paths[0]
 	return strings.TrimRight(path[len(path)-1].Why, " ")

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -17,6 +21,8 @@ import (
 	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/internal/text"
+	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -45,6 +51,7 @@ Examples:
    clew gen --model cas-register --values 5 --crash-rate 0.01 --processes 30
    clew gen --model lookup-set --keys 100 --operations 50000 --promise said.edn
    clew gen --model fifo-queue | clew convert --to fastlin -
+   clew gen --model etcd --leases 0 --watches 0.1 --form etcd -o report
 
 Exit status: 0, or 254 for bad arguments, or if the history cannot be written or
 a signal came first.`
@@ -67,6 +74,9 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
 			&cli.StringFlag{Name: "position", DefaultText: "none", Usage: "completions say under `KEY` where they stand in the order of updates, such as revision"},
 			&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or more"},
+			&cli.IntFlag{Name: "leases", Value: 2, Usage: "etcd: `N` leases; 0: none"},
+			&cli.Float64Flag{Name: "watches", Value: 0.025, Usage: "etcd: this `SHARE` of the operations are watches, from 0 to 0.5"},
+			&cli.StringFlag{Name: "form", Value: "edn", Usage: "`edn|etcd`: a history, or a report of etcd's robustness tests, with -o as its new folder"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},
@@ -77,6 +87,9 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				return err
 			}
 			out := c.String("o")
+			if o.Plain {
+				return genReport(c, o)
+			}
 			history, promise := files.To(out, stdout, stderr), (*files.Output)(nil)
 			if c.IsSet("promise") {
 				promise = files.To(c.String("promise"), stdout, stderr)
@@ -147,6 +160,9 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	if o.Model == "" {
 		return o, errors.New("gen needs --model; clew models lists them")
 	}
+	if err := etcdOptions(c, &o); err != nil {
+		return o, err
+	}
 	spec := models.Spec{Name: o.Model, Permits: o.Permits, Position: o.Position}
 	if err := spec.Set(models.ParamPositions, c.String("positions")); err != nil {
 		return o, err
@@ -173,6 +189,60 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(kindNames(gen.LongKinds())), c.String("bug"))
 	}
 	return o, o.Check()
+}
+
+// etcdOptions sets what the flags of etcd say.
+func etcdOptions(c *cli.Context, o *gen.LongOptions) error {
+	n, share, form := c.Int("leases"), c.Float64("watches"), c.String("form")
+	switch {
+	case n < 0 || n > 1e6:
+		return fmt.Errorf("--leases must be a number from 0 to 1000000, not %d", n)
+	case !(share >= 0 && share <= 0.5):
+		return fmt.Errorf("--watches must be a number from 0 to 0.5, not %v", share)
+	case form != "edn" && form != "etcd":
+		return fmt.Errorf("--form must be edn or etcd, not %q", form)
+	}
+	if c.IsSet("leases") {
+		o.Leases = cmp.Or(n, -1)
+	}
+	if c.IsSet("watches") {
+		o.Watches = cmp.Or(share, -1)
+	}
+	o.Plain = form == "etcd"
+	return nil
+}
+
+// genReport writes a report of etcd's robustness tests into a new folder.
+func genReport(c *cli.Context, o gen.LongOptions) error {
+	dir := c.String("o")
+	switch {
+	case dir == "-" || dir == "":
+		return errors.New("--form etcd needs -o with the folder of the report")
+	case c.IsSet("promise"):
+		return errors.New("--promise says an :index, which a report of --form etcd does not have; expected no --promise")
+	}
+	var text bytes.Buffer
+	if _, err := gen.Long(&text, o); err != nil {
+		return err
+	}
+	h, err := forms.Read(&text, "the history", jepsen.Options{})
+	if err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("-o %s: the folder is not empty; expected a new one", dir)
+	}
+	err = forms.EtcdReport(h, o.Processes, func(name string) (io.WriteCloser, error) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		return os.Create(path)
+	})
+	if err != nil {
+		return fmt.Errorf("-o %s: %w", dir, err)
+	}
+	return nil
 }
 
 // generate writes a history, and a comment that says what is certain about it. A file is written whole or not at all.

@@ -73,6 +73,55 @@ func TestExplanationsHaveTheWordsOfTheModel(t *testing.T) {
 	}
 }
 
+// A sentence names operations as the picture does, with their places in the whole history. A result is vacuous if all
+// partitions are.
+func TestPartitionsAreExplainedAsPartsOfTheHistory(t *testing.T) {
+	model := small["register"]
+	model.DescribeOperation = func(in, out any) string { return fmt.Sprintf("op %v -> %v", in, out) }
+	model.Partition = func(history []Operation) [][]Operation {
+		parts := make([][]Operation, 2)
+		for _, o := range history {
+			parts[o.ClientId%2] = append(parts[o.ClientId%2], o)
+		}
+		return parts
+	}
+	model.PartitionEvent = func(history []Event) [][]Event {
+		parts := make([][]Event, 2)
+		for _, e := range history {
+			parts[e.ClientId%2] = append(parts[e.ClientId%2], e)
+		}
+		return parts
+	}
+	history := []Operation{
+		{ClientId: 2, Input: input{1, 5}, Call: 0, Return: 1},
+		{ClientId: 2, Input: input{0, 0}, Output: 5, Call: 2, Return: 3},
+		{ClientId: 1, Input: input{1, 5}, Call: 4, Return: 5},
+		{ClientId: 1, Input: input{1, 6}, Call: 6, Return: 7},
+		{ClientId: 1, Input: input{0, 0}, Output: 5, Call: 8, Return: 9},
+	}
+	events := eventsOf(history)
+	for i := range events {
+		events[i].ClientId = history[events[i].Id].ClientId
+	}
+	for want, explained := range map[string]func() (*report.Result, error){
+		"process 1's op {0 0} -> 5 (index 4)": func() (*report.Result, error) { return Explain(model, history) },
+		"process 1's op {0 0} -> 5 (index 9)": func() (*report.Result, error) { return ExplainEvents(model, events) },
+	} {
+		if r, err := explained(); err != nil || !strings.Contains(r.Explanation, want) {
+			t.Errorf("%v, %s; want %s", err, r.Explanation, want)
+		}
+	}
+	for _, vacuous := range []bool{false, true} {
+		some := history[:3]
+		if vacuous {
+			some = []Operation{history[0], history[2]}
+		}
+		if r, err := Explain(model, some); err != nil || r.Verdict != jepsen.Valid || (r.Vacuous != "") != vacuous {
+			t.Errorf("vacuous %t: %v, %q", vacuous, err, r.Vacuous)
+		}
+	}
+}
+
 func TestWhatCannotBeExplainedIsAnError(t *testing.T) {
 	panics := Model{Init: func() any { return 0 }, Step: func(_, _, _ any) (bool, any) { panic("no such input") }}
 	for want, explained := range map[string]func() (*report.Result, error){

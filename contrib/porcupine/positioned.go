@@ -80,16 +80,17 @@ func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (
 // Explain does what the function Explain does.
 func (x Positioned) Explain(history []Operation) (*report.Result, error) {
 	parts, _ := partitioned(x.Model, history)
-	return x.explainFirst(parts)
+	return x.explainFirst(parts, operationPlaces(history, parts))
 }
 
 // ExplainEvents does what the function ExplainEvents does.
 func (x Positioned) ExplainEvents(history []Event) (*report.Result, error) {
-	parts, err := operationsOf(partitionedEvents(x.Model, history))
+	partitions := partitionedEvents(x.Model, history)
+	parts, err := operationsOf(partitions)
 	if err != nil {
 		return nil, err
 	}
-	return x.explainFirst(parts)
+	return x.explainFirst(parts, eventPlaces(history, partitions))
 }
 
 // kind returns the :f of an operation.
@@ -154,7 +155,7 @@ func (x Positioned) judging(parts [][]Operation) judge {
 
 // judged decides a partition. What it has found is an order of its operations.
 func (x Positioned) judged(ctx context.Context, ops []Operation) (j judgment) {
-	r, err := x.explain(ctx, ops)
+	r, err := x.explain(ctx, ops, nil)
 	switch {
 	case err == errNoSense:
 		j.result, _ = asTheyDo(ctx, x.Model, eventsOf(ops), false)

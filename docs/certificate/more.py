@@ -332,8 +332,8 @@ class Etcd(Model):
         if f != "txn": return f != "delete" or field(answer, "deleted") != 0
         took = {TRUE: ["then"], FALSE: ["else"]}.get(field(answer, "succeeded"), ["then", "else"] if items(field(given, "if")) else ["then"])
         results = items(field(answer, "results"))
-        acts = [(field(a, "f"), field(results[i], "deleted") if results else None) for branch in took for i, a in enumerate(items(field(given, branch)))]
-        return any(f == key("put") or f == key("delete") and n != 0 for f, n in acts)
+        acts = [(field(a, "f")[1], field(results[i], "deleted") if results else None) for branch in took for i, a in enumerate(items(field(given, branch)))]
+        return any(f == "put" or f == "delete" and n != 0 for f, n in acts)
     def act(self, f, given, result, s, now):
         first, last, lease = field(given, "key"), field(given, "end"), field(given, "lease") or None
         readable(first and first[0] == "s" and last != ("s", "\0"), "a key that is no string, or a range without an end")

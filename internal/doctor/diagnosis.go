@@ -198,6 +198,9 @@ func (d *Diagnosis) word() string {
 	case d.Healthy == jepsen.Invalid:
 		return "WEAK"
 	}
+	if d.Cause == jepsen.Timeout && d.Verdict == jepsen.Invalid { // that is certain
+		return "unknown: the time was over before enough mutants were decided"
+	}
 	return strings.TrimSuffix("unknown: "+string(d.Cause), ": ")
 }
 

@@ -266,3 +266,11 @@ func TestWhatIsTooHardIsChangedUpToWhereTheSearchGot(t *testing.T) {
 		t.Errorf("%d of %d operations: %s", d.Changed, d.Operations, d.Text())
 	}
 }
+
+// What had no time are the mutants: that the history is not linearizable is certain.
+func TestATimeoutOfMutantsIsNotThatOfTheHistory(t *testing.T) {
+	d := doctor.Diagnosis{File: "h.edn", Model: "register", Verdict: jepsen.Invalid, Healthy: jepsen.Unknown, Cause: jepsen.Timeout}
+	if said := d.Text(); !strings.Contains(said, "enough mutants") || strings.Contains(said, "timeout") {
+		t.Error(said)
+	}
+}

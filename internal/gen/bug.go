@@ -158,6 +158,8 @@ type Model struct {
 	Mistaken bool
 	// Positions: every operation that changes something is an update, so histories may say positions.
 	Positions bool
+	// Leases: it has leases and watches, and reports.
+	Leases bool
 	// Init, unless it is nil, returns the initial value of long histories as EDN. Otherwise
 	// it is the model's default if there is a bug.
 	Init func(o LongOptions) string

@@ -25,6 +25,9 @@ type LongOptions struct {
 	At          float64 // where the bug is, as a fraction of the history; 0.9 if 0
 	Position    string  // the key under which completions say their positions, "" if they do not
 	Sparse      bool    // positions leave out numbers
+	Leases      int     // how many leases an etcd has; 2 if 0, none if below
+	Watches     float64 // the share of operations of an etcd that are watches; 1/40 if 0, none if below
+	Plain       bool    // an etcd is asked only what a report of its robustness tests can tell
 	Seed        uint64
 }
 
@@ -141,6 +144,8 @@ func (o LongOptions) Check() error {
 		return errors.New("independent keys have no positions in common")
 	case o.Position != "" && !model.Positions:
 		return fmt.Errorf("%s has no positions", o.Model)
+	case !model.Leases && (o.Leases != 0 || o.Watches != 0 || o.Plain):
+		return fmt.Errorf("%s has no leases and no watches", o.Model)
 	case o.Independent > o.Operations:
 		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
 	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):

@@ -16,6 +16,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/opmap"
+	"clew/internal/text"
 	"clew/jepsen/forms/internal/jsonops"
 )
 
@@ -57,11 +58,12 @@ type etcdRecord struct {
 }
 
 type etcdRequest struct {
-	Type                    string
-	Range                   *etcdRange
-	Txn                     *etcdTxn
-	LeaseGrant, LeaseRevoke *struct{ LeaseID int64 }
-	Compact                 *struct{ Revision int64 }
+	Type        string
+	Range       *etcdRange                `json:",omitempty"`
+	Txn         *etcdTxn                  `json:",omitempty"`
+	LeaseGrant  *struct{ LeaseID int64 }  `json:",omitempty"`
+	LeaseRevoke *struct{ LeaseID int64 }  `json:",omitempty"`
+	Compact     *struct{ Revision int64 } `json:",omitempty"`
 }
 
 type etcdRange struct {
@@ -72,11 +74,13 @@ type etcdRange struct {
 }
 
 type etcdTxn struct {
-	Conditions []struct {
-		Key                               string
-		ExpectedRevision, ExpectedVersion int64
-	}
+	Conditions                               []etcdCondition
 	OperationsOnSuccess, OperationsOnFailure []etcdAction
+}
+
+type etcdCondition struct {
+	Key                               string
+	ExpectedRevision, ExpectedVersion int64
 }
 
 type etcdAction struct {
@@ -91,21 +95,23 @@ type etcdAction struct {
 }
 
 type etcdValue struct {
-	Value string
-	Hash  uint32
+	Value string `json:",omitempty"`
+	Hash  uint32 `json:",omitempty"`
 }
 
 type etcdResponse struct {
-	Txn *struct {
-		Failure bool
-		Results []etcdResult
-	}
-	Range             *etcdResult
-	ClientError       string
-	Revision          int64
-	Persisted         bool
-	PersistedRevision int64
-	Error             string
+	Txn               *etcdTxnResponse `json:",omitempty"`
+	Range             *etcdResult      `json:",omitempty"`
+	ClientError       string           `json:",omitempty"`
+	Revision          int64            `json:",omitempty"`
+	Persisted         bool             `json:",omitempty"`
+	PersistedRevision int64            `json:",omitempty"`
+	Error             string           `json:",omitempty"`
+}
+
+type etcdTxnResponse struct {
+	Failure bool
+	Results []etcdResult
 }
 
 type etcdResult struct {
@@ -137,10 +143,12 @@ type etcdEvent struct {
 	Value     etcdValue
 	Revision  int64
 	IsCreate  bool
-	PrevValue *struct {
-		Value                etcdValue
-		ModRevision, Version int64
-	}
+	PrevValue *etcdPrevious `json:",omitempty"`
+}
+
+type etcdPrevious struct {
+	Value                etcdValue
+	ModRevision, Version int64
 }
 
 // etcdReader makes operations of records.
@@ -150,12 +158,15 @@ type etcdReader struct {
 	watches  []int // of ops
 	client   int64 // that the name of the file says, or -1
 	greatest int64
+	made     map[int64]bool // revisions that operations tell which may have made them
+	latest   int64          // the greatest revision that is told
+	unclear  int64          // operations that may have made a revision and tell none
 }
 
-func readEtcd(in *input, text source) error {
-	t := &etcdReader{intervals: newIntervals(in.values), v: in.values, greatest: -1}
+func readEtcd(in *input, from source) error {
+	t := &etcdReader{intervals: newIntervals(in.values), v: in.values, greatest: -1, made: map[int64]bool{}}
 	parts := []files.Part{{Name: in.file}}
-	if joined, several := text.file.(*files.Joined); several {
+	if joined, several := from.file.(*files.Joined); several {
 		parts = joined.Parts
 		in.to.NoLines()
 	}
@@ -163,7 +174,7 @@ func readEtcd(in *input, text source) error {
 	for _, part := range parts {
 		before := len(t.ops)
 		t.client = clientOf(part.Name)
-		j := jsonops.NewReader(&section{Reader: text.Reader}, jsonops.Options{File: part.Name, Values: in.values, Warn: in.to.Warn})
+		j := jsonops.NewReader(&section{Reader: from.Reader}, jsonops.Options{File: part.Name, Values: in.values, Warn: in.to.Warn})
 		for {
 			object, err := j.NextObject()
 			if err == io.EOF {
@@ -188,14 +199,40 @@ func readEtcd(in *input, text source) error {
 			in.to.Warn("%s is empty: some of it may be lost, since a client that did nothing leaves no file", part.Name)
 		}
 	}
+	if _, several := from.file.(*files.Joined); !several {
+		t.lacksClients(in)
+	}
 	t.number()
 	return t.events(in, t.inTime(in.clockError))
 }
 
+// told notes which revision an operation tells.
+func (t *etcdReader) told(in *etcdRequest, out *etcdResponse) {
+	revision := out.Revision
+	if out.Error != "" || out.Persisted {
+		revision = out.PersistedRevision
+	}
+	switch {
+	case in.Type != "range" && in.Type != "defragment" && in.Type != "compact" && revision > 0:
+		t.made[revision] = true
+	case in.Type == "txn" || in.Type == "leaseRevoke":
+		t.unclear++
+	}
+	t.latest = max(t.latest, revision)
+}
+
+// lacksClients warns of a file in which nothing can have made some revisions: that of one client, perhaps.
+func (t *etcdReader) lacksClients(in *input) {
+	if missing := t.latest - 1 - int64(len(t.made)); missing > t.unclear {
+		in.to.Warn(fmt.Sprintf("no operation can have made %s of those up to %d: if other clients did, check the folder of the report, which has their files, too",
+			text.Count(int(missing), "revision"), t.latest))
+	}
+}
+
 // clientOf returns the number of the client whose folder a file is in, or -1.
 func clientOf(name string) int64 {
-	text, is := strings.CutPrefix(path.Base(path.Dir(name)), "client-")
-	n, err := strconv.ParseInt(text, 10, 64)
+	digits, is := strings.CutPrefix(path.Base(path.Dir(name)), "client-")
+	n, err := strconv.ParseInt(digits, 10, 64)
 	if !is || err != nil {
 		return -1
 	}
@@ -263,6 +300,7 @@ func (t *etcdReader) record(object []byte, fail func(string, ...any) error) erro
 		call, end = *r.Call, *r.Return
 		op.process = t.v.InternInt(*r.ClientID)
 		t.greatest = max(t.greatest, *r.ClientID)
+		t.told(r.Input, r.Output)
 		err = t.operation(&op, &r)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,23 @@ func TestAReportOfEtcdMayHaveCrashedOperationsAlone(t *testing.T) {
 	got := events(t, text, false)
 	if want := []string{`3 :invoke :range {:key "a"}`, `3 :info :range {:key "a"}`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The file of one client lacks the revisions of others. They cannot be missing if operations are told that may have made them.
+func TestAFileOfOneClientMayLackRevisions(t *testing.T) {
+	put := `{"ClientID":7,"Input":{"Type":"txn","Txn":{"OperationsOnSuccess":[{"Type":"put-operation","Put":{"Key":"a","Value":{"Value":"b"}}}]}},"Call":%d,"Output":%s,"Return":%d}`
+	ok := `{"Txn":{"Results":[{}]},"Revision":%d}`
+	crashed := fmt.Sprintf(put, 15, `{"Error":"timeout"}`, 90)
+	first, third := fmt.Sprintf(put, 10, fmt.Sprintf(ok, 2), 11), fmt.Sprintf(put, 20, fmt.Sprintf(ok, 4), 21)
+	for text, warns := range map[string]bool{first: false, first + "\n" + third: true, first + "\n" + crashed + "\n" + third: false} {
+		h, err := Read(strings.NewReader(text), "client-7/operations.json", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(h.Warnings, "\n"); warns != strings.Contains(said, "no operation can have made 1 revision of those up to 4") {
+			t.Errorf("%q of\n%s", said, text)
+		}
 	}
 }
 

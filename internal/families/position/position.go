@@ -147,6 +147,7 @@ type filler struct {
 	row  int32
 	at   int64 // the position that it will tell, or none
 	used bool
+	only bool // nothing else can have filled its gap
 }
 
 func (s *sweep) decide(witness bool) fastpath.Result {
@@ -174,6 +175,7 @@ func (s *sweep) judge(witness bool) fastpath.Result {
 		if r, found := s.findGaps(); found {
 			return r
 		}
+		s.fillCertain()
 	}
 	if r, found := s.fillGaps(); found {
 		return r
@@ -475,6 +477,27 @@ func (s *sweep) findGaps() (r fastpath.Result, found bool) {
 		at = b.at
 	}
 	return r, false
+}
+
+// fillCertain fills the first gaps as long as there is only one update for each: every one that suits it and did not fill
+// one before.
+func (s *sweep) fillCertain() {
+	k, free := 0, int32(-1)
+	for g := range s.gaps {
+		several := false
+		for ; k < len(s.fill) && s.lo[s.fill[k].row] < s.gaps[g].at; k++ {
+			if f := &s.fill[k]; f.at == none {
+				several = several || free >= 0
+				free = int32(k)
+			}
+		}
+		if by := s.gaps[g].by; several || by >= 0 || free < 0 {
+			return // what will tell that it fills a gap need not have done so yet
+		}
+		s.gaps[g].by = free
+		s.fill[free].used, s.fill[free].only = true, true
+		free = -1
+	}
 }
 
 // telling returns the place in fill of an update that will tell a position and suits it, or -1.

@@ -67,8 +67,9 @@ func (x *replay) fillRun() (r fastpath.Result, failed bool) {
 		if x.g >= x.last.end && !x.beginRun() || x.gaps[x.g].by < 0 {
 			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
 		}
-		x.filled = true
-		if row := x.fill[x.gaps[x.g].by].row; !x.step(row, x.gaps[x.g].at) {
+		by := x.gaps[x.g].by
+		x.filled = x.filled || !x.fill[by].only
+		if row := x.fill[by].row; !x.step(row, x.gaps[x.g].at) {
 			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
 		}
 	}
@@ -141,14 +142,95 @@ func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) 
 	if x.step(row, b.at) || x.prepared(row, b.at) {
 		return r, false
 	}
-	if x.filled || x.mayFill(b.at) || x.moves[row] == models.MayMove && len(x.fill) > 0 && x.lo[x.fill[0].row] <= b.at {
+	if free := x.freeFill(); x.filled || x.mayFill(b.at) || x.moves[row] == models.MayMove && len(free) > 0 && x.lo[free[0].row] <= b.at {
 		return fastpath.Result{Reason: Unplaced.Of(row)}, true
 	}
-	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: OtherAnswer.Of(row)}
+	r = fastpath.Result{Verdict: jepsen.Invalid, End: x.in.Res[row], Why: x.otherAnswer(row), Keys: x.contradicting(row)}
 	for _, i := range x.order {
 		r.End = max(r.End, min(x.in.Res[i], x.until))
 	}
+	if len(x.fill) > 0 && x.fill[0].only { // a later position may need it
+		r.End = x.until
+	}
 	return r, true
+}
+
+// otherAnswer returns the finding about an operation that cannot happen now.
+func (x *replay) otherAnswer(row models.Row) *fastpath.Finding {
+	why := OtherAnswer.Of(row)
+	if by := x.opposing(row); by >= 0 {
+		why = OtherAnswer.Of(row, by)
+	}
+	why.State = slices.Clone(x.now())
+	return why
+}
+
+// opposing returns the update that is the only one for its gap, and that left what an operation contradicts, or -1. If the
+// model has no cells, it is the last such update.
+func (x *replay) opposing(row models.Row) models.Row {
+	only := func(row models.Row) bool {
+		return slices.ContainsFunc(x.fill, func(f filler) bool { return f.only && f.row == row })
+	}
+	var places []int32
+	if x.p.Sees != nil {
+		for _, c := range x.seen(row) {
+			places = append(places, c.Place)
+		}
+	}
+	for _, done := range slices.Backward(x.order) {
+		touches := x.p.Sees == nil && only(done) || x.p.Sees != nil && x.mutates(done) &&
+			slices.ContainsFunc(x.p.Makes(nil, x.in.Op(done)), func(c models.Cell) bool { return slices.Contains(places, c.Place) })
+		if touches && only(done) {
+			return done
+		} else if touches {
+			break
+		}
+	}
+	return -1
+}
+
+// contradicting returns an operation that cannot happen now, and what left the places that it shows. All that moves the
+// state between them tells why. It returns nil if more may matter.
+func (x *replay) contradicting(row models.Row) (rows []models.Row) {
+	if x.p.Sees == nil || x.p.Makes == nil || len(x.side) > 0 {
+		return nil
+	}
+	cells, all := x.p.Sees(nil, x.in.Op(row))
+	rows, first := []models.Row{row}, len(x.order)
+	for _, c := range cells {
+		k := len(x.order) - 1
+		for ; k >= 0 && !x.leaves(x.order[k], c.Place); k-- {
+		}
+		for ; k >= 0 && (x.at[x.order[k]] == none || x.in.Res[x.order[k]] == models.Open); k-- {
+		}
+		if first = min(first, max(k, 0)); k >= 0 && !slices.Contains(rows, x.order[k]) {
+			rows = append(rows, x.order[k])
+		}
+	}
+	for _, other := range x.order[first:] {
+		sees, more := x.p.Sees(nil, x.in.Op(other))
+		all = all || x.mutates(other) && (more || len(sees) > 0)
+	}
+	if all {
+		return nil
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// leaves says whether an operation is certain to have left something at a place.
+func (x *replay) leaves(row models.Row, place int32) bool {
+	return x.moves[row] == models.AlwaysMoves && !x.vague[row] &&
+		slices.ContainsFunc(x.p.Makes(nil, x.in.Op(row)), func(c models.Cell) bool { return c.Place == place })
+}
+
+// freeFill returns the updates that never returned from the first one on of which it is not certain what it fills.
+func (x *replay) freeFill() []filler {
+	k := slices.IndexFunc(x.fill, func(f filler) bool { return !f.only })
+	if k < 0 {
+		return nil
+	}
+	return x.fill[k:]
 }
 
 // prepared takes the step of an operation after one that never returned and changes the state without moving it, if it
@@ -194,10 +276,11 @@ func (x *replay) mayFill(at int64) bool {
 	if x.beside(at) {
 		return true
 	}
-	if len(x.fill) == 0 {
+	free := x.freeFill()
+	if len(free) == 0 {
 		return false
 	}
-	first := x.lo[x.fill[0].row]
+	first := x.lo[free[0].row]
 	if !x.p.Dense {
 		return first < at
 	}
@@ -209,7 +292,7 @@ func (x *replay) mayFill(at int64) bool {
 // when. In a model that has such operations, an update that may not move the state is one, if it never returned.
 func (x *replay) beside(at int64) bool {
 	return slices.ContainsFunc(x.side, func(row models.Row) bool { return x.lo[row] <= at }) ||
-		x.p.Aside != nil && slices.ContainsFunc(x.fill, func(f filler) bool { return x.moves[f.row] == models.MayMove && x.lo[f.row] <= at })
+		x.p.Aside != nil && slices.ContainsFunc(x.fill, func(f filler) bool { return !f.only && x.moves[f.row] == models.MayMove && x.lo[f.row] <= at })
 }
 
 // lost returns the result if an operation without a position has no place. The earliest place is the best one for

@@ -50,7 +50,8 @@ var definition = models.Definition{
 	Infer: func(s *models.Seen) models.Fit {
 		return models.FitsIf(s.Any(":range", ":lease-grant", ":lease-revoke"))
 	},
-	New: newEtcd,
+	New:   newEtcd,
+	Words: told,
 }
 
 func newEtcd(b *models.Binding) (models.Reader, error) {

@@ -11,20 +11,32 @@ import (
 type object struct {
 	*gen.Maker
 	*sim
-	ops  map[int]*asked
-	next int
-	from int // the revision at which a bug began
+	leaseCount int
+	watching   float64 // the share of reads
+	ops        map[int]*asked
+	next       int
+	from       int // the revision at which a bug began
 }
-
-// leases is how many leases there are.
-const leases = 2
 
 func newObject(m *gen.Maker) gen.Object {
 	keys := m.Keys
 	if m.Small {
 		keys = min(keys, 3)
 	}
-	return &object{Maker: m, sim: newSim(keys + 1), ops: map[int]*asked{}} // the last key is a lock
+	x := &object{Maker: m, sim: newSim(keys + 1), ops: map[int]*asked{}} // the last key is a lock
+	x.leaseCount = max(0, gen.UpTo(m.Leases, 2))
+	if x.watching = m.Watches / reads(m.Reads); m.Watches == 0 {
+		x.watching = 0.05
+	}
+	return x
+}
+
+// reads is the share of operations that change nothing.
+func reads(share float64) float64 {
+	if share == 0 {
+		return 0.5
+	}
+	return share
 }
 
 // lock is a key that only a bug uses.
@@ -46,7 +58,7 @@ func (x *object) anyKey(ranges float64) (key, end int) {
 }
 
 func (x *object) Read(*gen.Thread) gen.Op {
-	if !x.Small && x.Chance(0.05) {
+	if !x.Small && x.Chance(x.watching) {
 		return x.op(asked{f: ":watch", at: max(1, x.revision-x.Rand.IntN(50)), wide: x.Chance(0.7), progress: x.Chance(0.3), acts: x.of(x.Rand.IntN(x.keys - 1))}, false)
 	}
 	return x.op(asked{f: ":range", acts: only(x.get())}, false)
@@ -70,15 +82,19 @@ func (x *object) get() act {
 func (x *object) put() act {
 	a := act{f: ":put", value: x.Write()}
 	a.key, _ = x.anyKey(0)
-	if x.Chance(0.15) {
-		a.lease = 1 + x.Rand.IntN(leases)
+	if x.Chance(0.15) && x.leaseCount > 0 {
+		a.lease = 1 + x.Rand.IntN(x.leaseCount)
 	}
 	return a
 }
 
 func (x *object) remove() act {
 	a := act{f: ":delete"}
-	a.key, a.end = x.anyKey(0.2)
+	ranges := 0.2
+	if x.Plain {
+		ranges = 0
+	}
+	a.key, a.end = x.anyKey(ranges)
 	return a
 }
 
@@ -90,10 +106,12 @@ func (x *object) Change(*gen.Thread) gen.Op {
 		return x.op(asked{f: ":delete", acts: only(x.remove())}, true)
 	case p < 0.88:
 		return x.op(x.txn(), true)
+	case p < 0.97 && x.leaseCount == 0:
+		return x.op(asked{f: ":put", acts: only(x.put())}, true)
 	case p < 0.94:
-		return x.op(asked{f: ":lease-grant", lease: 1 + x.Rand.IntN(leases)}, true)
+		return x.op(asked{f: ":lease-grant", lease: 1 + x.Rand.IntN(x.leaseCount)}, true)
 	case p < 0.97:
-		return x.op(asked{f: ":lease-revoke", lease: 1 + x.Rand.IntN(leases)}, true)
+		return x.op(asked{f: ":lease-revoke", lease: 1 + x.Rand.IntN(x.leaseCount)}, true)
 	case p < 0.99:
 		return x.op(asked{f: ":compact", at: max(1, x.revision-x.Rand.IntN(4)+1)}, true)
 	}
@@ -105,6 +123,9 @@ func (x *object) txn() asked {
 	a := x.put()
 	i := x.now[a.key]
 	t := tested{key: a.key, field: x.Rand.IntN(4)}
+	if x.Plain {
+		t.field = 1 + t.field%2 // a revision or a version
+	}
 	t.want = [...]int{i.value, i.revision, i.version, i.created}[t.field]
 	if other := x.Chance(0.3); other && t.field == 0 {
 		t.want = x.Write()

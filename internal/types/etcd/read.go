@@ -239,9 +239,9 @@ func (m *etcd) action(do string, id edn.ID, read *fields) (a action, err error) 
 	return a, err
 }
 
-// keyword returns the name of a keyword, "" of anything else.
+// keyword returns the name of a keyword, or a string that stands for one in JSON, "" of anything else.
 func (m *etcd) keyword(id edn.ID) string {
-	if m.V.Kind(id) != edn.KindKeyword {
+	if kind := m.V.Kind(id); kind != edn.KindKeyword && kind != edn.KindString {
 		return ""
 	}
 	return m.V.Str(id)

@@ -18,6 +18,7 @@ type wrong struct {
 	what      mistake
 	key       int32
 	got, want int32 // what the state has, and what the answer shows
+	idle      int32 // the lease of a put that does nothing as that is not there, or 0
 }
 
 type mistake uint8
@@ -40,7 +41,7 @@ const (
 
 // no notes why an operation cannot happen.
 func (x *now) no(what mistake, key, got, want int32) bool {
-	x.wrong = wrong{what, key, got, want}
+	x.wrong = wrong{what: what, key: key, got: got, want: want}
 	return false
 }
 
@@ -167,13 +168,18 @@ func (m *etcd) transact(x *now, c *call) bool {
 		changes, ok := m.act(x, &c.branches[branch][i], a.of(i))
 		if !ok {
 			x.back()
+			x.wrong.idle = x.lacking(c.branches[branch])
 			return false
 		}
 		if changes {
 			more = 1
 		}
 	}
-	return m.moved(x, c, more)
+	if !m.moved(x, c, more) {
+		x.wrong.idle = x.lacking(c.branches[branch])
+		return false
+	}
+	return true
 }
 
 // branch returns 1 if all tests hold, else 0.
@@ -188,12 +194,17 @@ func (m *etcd) branch(x *now, c *call) int32 {
 
 // lacksLease says whether some put has a lease that is not there. Then nothing happens.
 func (m *etcd) lacksLease(x *now, actions []action) bool {
+	return x.lacking(actions) != 0 || x.no(ofLease, 0, 1, 0)
+}
+
+// lacking returns the first lease of a put that is not there, or 0.
+func (x *now) lacking(actions []action) int32 {
 	for i := range actions {
 		if a := &actions[i]; a.do == puts && a.lease != 0 && !x.has(a.lease) {
-			return true
+			return a.lease
 		}
 	}
-	return x.no(ofLease, 0, 1, 0)
+	return 0
 }
 
 // act lets an action happen if its result can be. It says whether that changes a key.
@@ -316,6 +327,11 @@ func (m *etcd) Why(s models.State, op models.Op) string { return m.because(s, op
 
 // says puts into words why an operation cannot happen.
 func (m *etcd) says(w wrong) string {
+	if w.idle != 0 {
+		idle := w.idle
+		w.idle = 0
+		return fmt.Sprintf("%s; a put with lease %s does nothing, as there is no such lease", m.says(w), m.Text(idle))
+	}
 	key := ""
 	if int(w.key) < len(m.keys) {
 		key = m.V.Text(m.keys[w.key])

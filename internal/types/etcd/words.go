@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -28,6 +29,33 @@ const (
 	responseWords words = "revision events progress error time"
 	eventWords    words = "type key value revision create prev"
 )
+
+// longestAsked is how much sentences show of what a call asks for, in characters.
+const longestAsked = 44
+
+// told returns how operations are told: a transaction as it is read, without branches that are empty.
+func told(h *jepsen.History) jepsen.Words {
+	v := h.Values
+	var words []edn.ID
+	for _, name := range strings.Fields(string(txnWords)) {
+		words = append(words, v.InternKeyword(name))
+	}
+	return jepsen.Words{Asked: longestAsked, Value: func(id edn.ID) string {
+		var parts []string
+		for _, word := range words {
+			if v.Kind(id) != edn.KindMap {
+				break
+			}
+			if x, there := v.Get(id, word); there && len(v.Items(x)) > 0 {
+				parts = append(parts, v.Text(word)+" "+v.Text(x))
+			}
+		}
+		if len(parts) == 0 {
+			return v.Text(id)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}}
+}
 
 // fields are the values of a map by the names of its keys. What is missing or nil is not there.
 type fields struct {
