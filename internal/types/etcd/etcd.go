@@ -79,7 +79,7 @@ func (m *etcd) traits() models.Traits {
 		Finish:  m.finish,
 		Run:     m.run,
 		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
-		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues,
+		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Left: m.left,
 			Aside: m.aside, Vague: m.vague, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,

@@ -100,6 +100,9 @@ func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	return dst
 }
 
+// left is Positions.Left: what watches show.
+func (m *etcd) left(position int64) []models.Cell { return m.shown[int32(position)] }
+
 // keysOnly says whether some range leaves the values out.
 func (m *etcd) keysOnly(c *call) bool {
 	out := func(a action) bool { return a.keysOnly }
@@ -129,10 +132,10 @@ func (m *etcd) makes(dst []models.Cell, op models.Op) []models.Cell {
 		for i, a := range m.actionsOf(c, branch) {
 			switch r := m.resultOf(c, i); {
 			case a.do == puts:
-				dst = left(dst, models.Cell{Place: a.key, Value: a.value})
+				dst = adding(dst, models.Cell{Place: a.key, Value: a.value})
 			case a.do == deletes && (r == nil || r.deleted != 0):
 				for key := a.lo; key < a.hi; key++ {
-					dst = left(dst, models.Cell{Place: key, Value: absent})
+					dst = adding(dst, models.Cell{Place: key, Value: absent})
 				}
 			}
 		}
@@ -140,8 +143,8 @@ func (m *etcd) makes(dst []models.Cell, op models.Op) []models.Cell {
 	return dst
 }
 
-// left adds a cell unless it is there.
-func left(dst []models.Cell, cell models.Cell) []models.Cell {
+// adding adds a cell unless it is there.
+func adding(dst []models.Cell, cell models.Cell) []models.Cell {
 	if slices.Contains(dst, cell) {
 		return dst
 	}
