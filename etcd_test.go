@@ -273,3 +273,67 @@ func TestDamagedReports(t *testing.T) {
 		})
 	}
 }
+
+// The order of revisions decides histories in which the order within a revision, or what made one, only shows later.
+func TestEtcdIsDecidedByRevisions(t *testing.T) {
+	for name, text := range map[string]string{
+		"a lease that was granted and revoked in one revision does not exist": `
+0 :invoke :lease-grant {:lease 2}
+1 :invoke :lease-revoke {:lease 2}
+0 :ok :lease-grant {:revision 1}
+1 :ok :lease-revoke {:revision 1}
+0 :invoke :put {:key "b", :value 1}
+1 :invoke :put {:key "a", :value 2, :lease 2}
+0 :ok :put {:revision 2}
+1 :ok :put {:revision 2}
+`,
+		"the lower one of two compactions comes first": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :put {:key "a", :value 2}
+0 :ok :put {:revision 3}
+0 :invoke :compact {:revision 3}
+1 :invoke :compact {:revision 2}
+1 :ok :compact {}
+0 :ok :compact {}
+`,
+		"the higher one of two compactions comes first": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :put {:key "a", :value 2}
+0 :ok :put {:revision 3}
+0 :invoke :compact {:revision 3}
+1 :invoke :compact {:revision 2}
+1 :ok :compact {:error "compacted"}
+0 :ok :compact {}
+`,
+		"a watch shows that the put made a revision, and not the revoke": `
+0 :invoke :lease-grant {:lease 1}
+0 :ok :lease-grant {:revision 1}
+0 :invoke :put {:key "a", :value 1, :lease 1}
+0 :info :put {:key "a", :value 1, :lease 1}
+1 :invoke :lease-revoke {:lease 2}
+1 :ok :lease-revoke {:revision 2}
+1 :invoke :watch {:key "a", :revision 1}
+1 :ok :watch {:responses [{:events [{:type :put, :key "a", :value 1, :revision 2, :create true}], :revision 2}]}
+`,
+		"what began after a read of its revision did not make that": `
+0 :invoke :put {:key "a", :value 1}
+0 :info :put {:key "a", :value 1}
+1 :invoke :range {:key "b"}
+1 :ok :range {:revision 2, :kvs [], :count 0}
+1 :invoke :lease-revoke {:lease 2}
+1 :ok :lease-revoke {:revision 2}
+`,
+	} {
+		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, algorithm := range []string{"fast", "frontier"} {
+			if r, err := clew.Check(context.Background(), h, models.Spec{Name: "etcd"}, clew.Options{Algorithm: algorithm}); err != nil || r.Verdict != jepsen.Valid {
+				t.Errorf("%s: %s says %v, %v", name, algorithm, r, err)
+			}
+		}
+	}
+}

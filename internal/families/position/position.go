@@ -134,6 +134,9 @@ type block struct {
 	at       int64
 	from, to int32 // in rows
 	update   int32 // the row that made it, or -1
+	returned int32 // the first return of its operations, or 0 if none made it: none that was invoked later made it
+	named    bool  // it is known to have left a cell
+	left     models.Cell
 }
 
 // gap is a position that no operation tells which returned.
@@ -272,11 +275,13 @@ func (s *sweep) rank(i int32) int32 {
 // group finds the blocks, and checks lemma 2.
 func (s *sweep) group() (r fastpath.Result, found bool) {
 	s.blocks = make([]block, 0, len(s.rows))
+	initial, based := s.p.At(s.model.Init())
 	for from := 0; from < len(s.rows); {
-		b := block{at: s.at[s.rows[from]], from: int32(from), update: -1}
+		b := block{at: s.at[s.rows[from]], from: int32(from), update: -1, returned: models.Open}
 		to := from
 		for ; to < len(s.rows) && s.at[s.rows[to]] == b.at; to++ {
 			i := s.rows[to]
+			b.returned = min(b.returned, s.in.Res[i])
 			switch {
 			case s.moves[i] == models.NeverMoves:
 			case b.update < 0:
@@ -287,7 +292,12 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 				b.update = i
 			}
 		}
-		b.to = int32(to)
+		if b.to = int32(to); based && b.at == initial {
+			b.returned = 0
+		}
+		if s.unsure(b) && !s.mayMake(&b, b.update) {
+			b.update = -1
+		}
 		s.blocks = append(s.blocks, b)
 		from = to
 	}
@@ -296,24 +306,34 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 
 // arrange puts the operations of each position that may change the state into the order in which they most likely can
 // happen: those that take something away, then those that read or may have done nothing, then those that give
-// something. Of these, none comes before one that had returned before it was invoked.
+// something. What leaves the contrary of what is needed later goes first, and what leaves that goes last. Of these,
+// none comes before one that had returned before it was invoked.
 func (s *sweep) arrange() {
-	for _, b := range s.blocks {
-		rows := s.rows[b.from:b.to]
-		if len(rows) < 2 || len(rows) > maxArranged || !slices.ContainsFunc(rows, func(row models.Row) bool { return s.changes[row] || s.moves[row] == models.MayMove }) {
-			continue
+	later := map[int32]need{}
+	turns := make([]int8, s.in.Len())
+	for _, b := range slices.Backward(s.blocks) {
+		if rows := s.rows[b.from:b.to]; len(rows) > 1 && len(rows) <= maxArranged && slices.ContainsFunc(rows, s.alters) {
+			for _, row := range rows {
+				turns[row] = s.turn(row, later)
+			}
+			slices.SortStableFunc(rows, func(i, j int32) int {
+				return cmp.Or(cmp.Compare(turns[i], turns[j]), cmp.Compare(s.in.Inv[i], s.in.Inv[j]))
+			})
+			s.inTime(rows)
 		}
-		slices.SortStableFunc(rows, func(i, j int32) int {
-			return cmp.Or(cmp.Compare(s.turn(i), s.turn(j)), cmp.Compare(s.in.Inv[i], s.in.Inv[j]))
-		})
-		for k := range rows {
-			for first := k; first < len(rows); first++ { // the first that need not wait for another
-				if !slices.ContainsFunc(rows[k:], func(other models.Row) bool { return s.in.Res[other] < s.in.Inv[rows[first]] }) {
-					row := rows[first]
-					copy(rows[k+1:first+1], rows[k:first])
-					rows[k] = row
-					break
-				}
+		s.needs(b, later)
+	}
+}
+
+// inTime moves operations behind those that had returned before they were invoked.
+func (s *sweep) inTime(rows []models.Row) {
+	for k := range rows {
+		for first := k; first < len(rows); first++ { // the first that need not wait for another
+			if !slices.ContainsFunc(rows[k:], func(other models.Row) bool { return s.in.Res[other] < s.in.Inv[rows[first]] }) {
+				row := rows[first]
+				copy(rows[k+1:first+1], rows[k:first])
+				rows[k] = row
+				break
 			}
 		}
 	}
@@ -322,17 +342,64 @@ func (s *sweep) arrange() {
 // maxArranged bounds the operations of a position that are arranged.
 const maxArranged = 64
 
+// alters says whether an operation may change the state, at a position that it need not have made.
+func (s *sweep) alters(row models.Row) bool { return s.changes[row] || s.moves[row] == models.MayMove }
+
 // turn says when it is an operation's turn among those of its position.
-func (s *sweep) turn(row models.Row) int {
-	switch {
-	case s.moves[row] == models.AlwaysMoves:
-		return 0
-	case s.moves[row] == models.MayMove && len(s.seen(row)) == 0:
-		return 1
-	case s.changes[row]:
+func (s *sweep) turn(row models.Row, later map[int32]need) int8 {
+	if !s.alters(row) {
+		if s.moves[row] == models.AlwaysMoves {
+			return 0
+		}
+		return 2
+	}
+	if seen := s.seen(row); len(seen) > 0 {
+		if n, needed := later[seen[0].Place]; needed && !n.fits(seen[0].Value) {
+			return 4 // it did nothing for the same reason
+		}
+		return 2
+	}
+	for _, c := range s.p.Makes(nil, s.in.Op(row)) {
+		if n, needed := later[c.Place]; needed && n.fits(c.Value) {
+			return 3
+		} else if needed {
+			return 1
+		}
+	}
+	if s.changes[row] {
 		return 3
 	}
-	return 2
+	return 1
+}
+
+// need is what must be at a place after a position: a value, or any other one.
+type need struct {
+	value int32
+	not   bool
+}
+
+func (n need) fits(value int32) bool { return (n.value == value) != n.not }
+
+// needs turns what is needed after the operations of a position into what is needed before them, as far as updates
+// depend on it that are known to be ones, or not to be.
+func (s *sweep) needs(b block, later map[int32]need) {
+	known := b.update >= 0 && (b.named || s.moves[b.update] == models.AlwaysMoves)
+	for _, row := range slices.Backward(s.rows[b.from:b.to]) {
+		if !s.alters(row) {
+			continue
+		}
+		seen := s.seen(row)
+		for _, c := range s.p.Makes(nil, s.in.Op(row)) {
+			if len(seen) == 0 {
+				delete(later, c.Place)
+			}
+		}
+		if known && (row == b.update || len(seen) == 1) {
+			for _, c := range seen {
+				later[c.Place] = need{c.Value, row != b.update}
+			}
+		}
+	}
 }
 
 // settle finds out which operations that may be updates are not: the update of that position left something else.
@@ -340,19 +407,44 @@ func (s *sweep) settle() {
 	if s.p.Clues == nil || s.p.Makes == nil {
 		return
 	}
-	s.arrange()
 	defer s.guess()
+	defer s.arrange()
+	s.settleLeft()
 	var clues []models.Clue
 	for _, row := range s.rows {
 		clues = s.p.Clues(clues[:0], s.in.Op(row))
 		for _, c := range clues {
 			k, found := slices.BinarySearchFunc(s.blocks, c.Position, func(b block, at int64) int { return cmp.Compare(b.at, at) })
-			if found && s.unsure(s.blocks[k]) && !s.mayLeave(s.blocks[k].update, c.Cell) {
-				s.unsettle(&s.blocks[k], c.Cell)
+			if found && s.name(&s.blocks[k], c.Cell) {
 				s.settled = max(s.settled, s.in.Res[row])
 			}
 		}
 	}
+}
+
+// settleLeft finds out the same from what is known besides.
+func (s *sweep) settleLeft() {
+	if s.p.Left == nil {
+		return
+	}
+	for k := range s.blocks {
+		for _, c := range s.p.Left(s.blocks[k].at) {
+			s.name(&s.blocks[k], c)
+		}
+	}
+}
+
+// name notes a cell that the update of a position has left, and says whether another operation must be the update for
+// that.
+func (s *sweep) name(b *block, c models.Cell) (other bool) {
+	if !s.unsure(*b) {
+		return false
+	}
+	if other = !s.mayLeave(b.update, c); other {
+		s.unsettle(b, c)
+	}
+	b.named, b.left = b.update >= 0, c
+	return other
 }
 
 // guess chooses the updates of positions where several operations may be them, or none is, by what was told to be there
@@ -374,6 +466,11 @@ func (s *sweep) guess() {
 		if s.unsure(*b) {
 			s.guessOne(b, now, known)
 		}
+		if b.named && b.update >= 0 { // so what it depends on was there
+			for _, c := range s.seen(b.update) {
+				now[c.Place], known[c.Place] = c.Value, true
+			}
+		}
 		for _, row := range s.rows[b.from:b.to] {
 			if !s.mutates(row) || s.moves[row] == models.MayMove && row != b.update && len(s.seen(row)) > 0 {
 				continue
@@ -390,8 +487,11 @@ func (s *sweep) guess() {
 // guessOne chooses the update of a position.
 func (s *sweep) guessOne(b *block, now map[int32]int32, known map[int32]bool) {
 	best, update := -1, models.Row(-1)
+	if b.named {
+		best-- // it is one of these, whatever it depends on
+	}
 	for _, row := range s.rows[b.from:b.to] {
-		if s.moves[row] != models.MayMove {
+		if !s.mayMake(b, row) || b.named && !s.mayLeave(row, b.left) {
 			continue
 		}
 		fits := 0 // it may be one if anything that it depends on is there
@@ -426,11 +526,16 @@ func (s *sweep) mayLeave(row models.Row, c models.Cell) bool {
 func (s *sweep) unsettle(b *block, c models.Cell) {
 	b.update = -1
 	for _, row := range s.rows[b.from:b.to] {
-		if s.moves[row] == models.MayMove && s.mayLeave(row, c) {
+		if s.mayMake(b, row) && s.mayLeave(row, c) {
 			b.update = row
 			return
 		}
 	}
+}
+
+// mayMake says whether an operation may be the update of its position, though it is not certain to be one.
+func (s *sweep) mayMake(b *block, row models.Row) bool {
+	return s.moves[row] == models.MayMove && s.in.Inv[row] < b.returned
 }
 
 // unsure says whether it is not certain that a position's update is one.

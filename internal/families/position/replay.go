@@ -1,6 +1,7 @@
 package position
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -15,8 +16,9 @@ type replay struct {
 	run    models.Run
 	state  models.State // without runs
 	order  []models.Row
-	latest int32 // the latest invocation so far
-	due    int   // floats up to here may have begun
+	done   []bool // by row: it is in the order
+	latest int32  // the latest invocation so far
+	due    int    // floats up to here may have begun
 	open   []models.Row
 	filled bool  // something was filled in that may have been something else
 	k, g   int   // the next block and gap
@@ -28,7 +30,7 @@ type replay struct {
 
 // replay decides by lemma 5.
 func (s *sweep) replay(witness bool) fastpath.Result {
-	x := &replay{sweep: s, latest: -1, order: make([]models.Row, 0, s.in.Len())}
+	x := &replay{sweep: s, latest: -1, order: make([]models.Row, 0, s.in.Len()), done: make([]bool, s.in.Len())}
 	slices.SortFunc(s.floats, func(a, b int32) int { return int(s.in.Inv[a] - s.in.Inv[b]) })
 	x.begin(s.model.Init())
 	for _, row := range s.before {
@@ -49,9 +51,9 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 			return r
 		}
 	}
-	x.place(math.MaxInt64, models.Open)
-	if len(x.open) > 0 {
-		return x.lost(x.open[0])
+	x.place(math.MaxInt64, models.Open, models.Open)
+	if r, failed := x.overdue(models.Open); failed {
+		return r
 	}
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
@@ -63,13 +65,14 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 // fillRun takes the steps of the gaps before a block. It is a new run of gaps if an update was told since the last one.
 func (x *replay) fillRun() (r fastpath.Result, failed bool) {
 	for ; x.g < len(x.gaps) && x.gaps[x.g].at <= x.blocks[x.k].at; x.g++ {
-		x.place(x.gaps[x.g].at-1, models.Open)
 		if x.g >= x.last.end && !x.beginRun() || x.gaps[x.g].by < 0 {
 			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
 		}
 		by := x.gaps[x.g].by
+		row := x.fill[by].row
+		x.place(x.gaps[x.g].at-1, models.Open, x.in.Inv[row])
 		x.filled = x.filled || !x.fill[by].only
-		if row := x.fill[by].row; !x.step(row, x.gaps[x.g].at) {
+		if !x.step(row, x.gaps[x.g].at) {
 			return fastpath.Result{Reason: Unclear.Of(x.rows[x.blocks[x.k].from])}, true
 		}
 	}
@@ -88,7 +91,7 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 	x.filled = x.filled || changing > 0 && b.to-b.from > 1
 	update := b.update
 	if update >= 0 {
-		x.place(b.at-1, models.Open)
+		x.place(b.at-1, models.Open, x.in.Inv[update])
 		if x.unsure(b) {
 			update = x.mover(b)
 		}
@@ -100,7 +103,7 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 		if row == update {
 			continue
 		}
-		x.place(b.at, x.in.Inv[row])
+		x.place(b.at, x.in.Inv[row], x.in.Inv[row])
 		if r, failed := x.told(b, row); failed {
 			return r, true
 		}
@@ -134,10 +137,8 @@ func (x *replay) mover(b block) models.Row {
 
 // told takes the step of an operation that tells its position.
 func (x *replay) told(b block, row models.Row) (r fastpath.Result, failed bool) {
-	for _, f := range x.open {
-		if x.in.Res[f] < x.in.Inv[row] {
-			return x.lost(f), true
-		}
+	if r, failed := x.overdue(x.in.Inv[row]); failed {
+		return r, true
 	}
 	if x.step(row, b.at) || x.prepared(row, b.at) {
 		return r, false
@@ -238,7 +239,7 @@ func (x *replay) freeFill() []filler {
 func (x *replay) prepared(row models.Row, at int64) bool {
 	tried := 0
 	for k := len(x.side) - 1; k >= 0 && tried < maxTried; k-- {
-		if other := x.side[k]; x.in.Res[other] == models.Open && x.lo[other] <= at && !slices.Contains(x.order, other) {
+		if other := x.side[k]; x.in.Res[other] == models.Open && x.lo[other] <= at && !x.done[other] {
 			if tried++; x.after(other, row, at) {
 				return true
 			}
@@ -265,9 +266,51 @@ func (x *replay) after(first, row models.Row, at int64) bool {
 		x.filled = true
 		return true
 	}
-	x.latest, x.order = latest, x.order[:n]
+	x.latest = latest
+	x.cut(n)
 	x.begin(before)
 	return false
+}
+
+// cut makes the order shorter.
+func (x *replay) cut(n int) {
+	for _, row := range x.order[n:] {
+		x.done[row] = false
+	}
+	x.order = x.order[:n]
+}
+
+// overdue takes the steps of operations without a position that returned before an event, and could not happen yet.
+func (x *replay) overdue(event int32) (r fastpath.Result, failed bool) {
+	for len(x.open) > 0 {
+		f := slices.MinFunc(x.open, func(a, b models.Row) int { return cmp.Compare(x.in.Res[a], x.in.Res[b]) })
+		if x.in.Res[f] >= event {
+			break
+		}
+		if !x.late(f) {
+			return x.lost(f), true
+		}
+	}
+	return r, false
+}
+
+// late takes the step of an operation without a position that could not happen before, after one that waits.
+func (x *replay) late(row models.Row) bool {
+	at, _ := x.p.At(x.now())
+	waiting := slices.Clone(x.open)
+	slices.SortFunc(waiting, func(a, b models.Row) int { return cmp.Compare(x.in.Res[a], x.in.Res[b]) })
+	for _, other := range waiting {
+		if other != row && x.changes[other] && x.after(other, row, at) {
+			x.filled = true
+			x.open = slices.DeleteFunc(x.open, func(f models.Row) bool { return f == row || f == other })
+			return true
+		}
+	}
+	if !x.prepared(row, at) {
+		return false
+	}
+	x.open = slices.DeleteFunc(x.open, func(f models.Row) bool { return f == row })
+	return true
 }
 
 // mayFill says whether an update that fills no gap, or what changes the state without moving it, may have happened up to
@@ -328,27 +371,42 @@ func (x *replay) step(row models.Row, at int64) bool {
 		}
 		x.begin(next[k])
 	}
-	x.latest = max(x.latest, x.in.Inv[row])
-	x.order = append(x.order, row)
+	x.took(row)
 	return true
 }
 
+// took notes that a step was taken.
+func (x *replay) took(row models.Row) {
+	x.latest = max(x.latest, x.in.Inv[row])
+	x.order = append(x.order, row)
+	x.done[row] = true
+}
+
 // place takes operations without a position that were invoked before an event, as early as they can happen, before
-// anything above a position. Reads of one position are in the order of their invocations.
-func (x *replay) place(at int64, event int32) {
+// anything above a position. Reads of one position are in the order of their invocations. What changes the state waits
+// until the next step would be too late.
+func (x *replay) place(at int64, event, next int32) {
 	for ; x.due < len(x.floats) && x.lo[x.floats[x.due]] <= at && x.in.Inv[x.floats[x.due]] < event; x.due++ {
 		x.open = append(x.open, x.floats[x.due])
 	}
 	for k := 0; k < len(x.open); {
 		row := x.open[k]
 		before := slices.ContainsFunc(x.open, func(f models.Row) bool { return x.in.Res[f] < x.in.Inv[row] })
-		if before || !x.float(row) {
+		if before || x.waits(row, next) || !x.float(row) {
 			k++
 			continue
 		}
 		x.open = slices.Delete(x.open, k, k+1)
 		k = 0
 	}
+}
+
+// waits says whether an operation changes the state and need not happen before the next step, or not before others.
+func (x *replay) waits(row models.Row, next int32) bool {
+	if !x.changes[row] || slices.ContainsFunc(x.open, func(f models.Row) bool { return x.in.Res[row] < x.in.Inv[f] }) {
+		return false
+	}
+	return next <= x.in.Res[row] || slices.ContainsFunc(x.open, func(f models.Row) bool { return x.changes[f] && x.in.Res[f] < x.in.Res[row] })
 }
 
 // float takes the step of an operation without a position, if it can happen now.
@@ -364,7 +422,6 @@ func (x *replay) float(row models.Row) bool {
 	} else if len(x.model.Step(nil, x.state, op)) == 0 {
 		return false
 	}
-	x.latest = max(x.latest, x.in.Inv[row])
-	x.order = append(x.order, row)
+	x.took(row)
 	return true
 }

@@ -83,7 +83,8 @@ func (x *replay) again() bool {
 		}
 		if !l.retried {
 			l.retried, l.end = true, end
-			x.order, x.latest, x.due, x.open = x.order[:l.order], l.latest, l.due, append(x.open[:0], l.open...)
+			x.cut(l.order)
+			x.latest, x.due, x.open = l.latest, l.due, append(x.open[:0], l.open...)
 			x.g, x.k = l.from, l.block
 			x.begin(l.state)
 			if x.search(failed) {

@@ -25,8 +25,14 @@ const (
 type etcd struct {
 	home.Base
 	zero     edn.ID
-	known    map[edn.ID]bool // the :f's
+	known    map[edn.ID]bool   // the :f's
+	words    [wordCount]edn.ID // the keys of maps
 	calls    []call
+	tests    []test
+	actions  []action
+	results  []result
+	kvs      []kv
+	watches  []watch
 	lost     map[[2]edn.ID]int32 // by :f and class of the request: the call whose answer is lost
 	keys     []edn.ID            // by number
 	number   map[edn.ID]int32    // by class
@@ -60,6 +66,9 @@ func newEtcd(b *models.Binding) (models.Reader, error) {
 	for _, f := range []string{"put", "range", "delete", "txn", "lease-grant", "lease-revoke", "compact", "defragment", "watch"} {
 		m.known[b.Values.InternKeyword(f)] = true
 	}
+	for w, name := range names {
+		m.words[w] = b.Values.InternKeyword(name)
+	}
 	m.Initial = models.State{atRevision: 1, atCompacted: -1, atLeases: 0}
 	m.Offered = m.traits()
 	return m, nil
@@ -71,7 +80,7 @@ func (m *etcd) traits() models.Traits {
 		Finish:  m.finish,
 		Run:     m.run,
 		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
-		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues,
+		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Left: m.left,
 			Aside: m.aside, Vague: m.vague, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,
@@ -112,34 +121,32 @@ func (m *etcd) finish(ops *models.Columns) (row models.Row, err error) {
 		m.number[key] = int32(n)
 	}
 	m.keys = order
-	for i := range m.calls {
-		m.renumber(&m.calls[i], to)
-	}
+	m.renumber(to)
 	m.believe(ops)
 	return 0, nil
 }
 
-// renumber sets the numbers of a call's keys.
-func (m *etcd) renumber(c *call, to []int32) {
-	for i := range c.tests {
-		c.tests[i].key = to[c.tests[i].key]
+// renumber sets the numbers of the keys.
+func (m *etcd) renumber(to []int32) {
+	for i := range m.tests {
+		m.tests[i].key = to[m.tests[i].key]
 	}
-	for _, actions := range c.branches {
-		for i := range actions {
-			a := &actions[i]
-			a.key = to[a.key]
-			if a.lo, a.hi = m.span(a); a.do == puts && a.lease != 0 && !slices.Contains(m.leased[a.lease], a.key) {
-				m.leased[a.lease] = append(m.leased[a.lease], a.key)
+	for i := range m.actions {
+		a := &m.actions[i]
+		a.key = to[a.key]
+		if a.lo, a.hi = m.span(a); a.do == puts && a.lease != 0 && !slices.Contains(m.leased[a.lease], a.key) {
+			m.leased[a.lease] = append(m.leased[a.lease], a.key)
+		}
+	}
+	for i := range m.kvs {
+		m.kvs[i].key = to[m.kvs[i].key]
+	}
+	for _, w := range m.watches {
+		for _, r := range w.responses {
+			for i := range r.events {
+				r.events[i].Place = to[r.events[i].Place]
 			}
 		}
-	}
-	for _, r := range c.answer.results {
-		for i := range r.found {
-			r.found[i].key = to[r.found[i].key]
-		}
-	}
-	if c.watch != nil {
-		c.watch.renumber(to)
 	}
 }
 

@@ -42,7 +42,7 @@ func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.B
 	for i, l := range m.later {
 		c := &m.calls[l.call]
 		if c.kind == watching {
-			j := &judging{m: m, w: c.watch, t: t, of: l.op, h: ops.History}
+			j := &judging{m: m, w: &m.watches[c.watch], t: t, of: l.op, h: ops.History}
 			all = append(all, j.judge()...)
 		} else if t.wrong[i].what != nothing {
 			all = append(all, models.Broken{Operation: l.op, Guarantee: oldState,
@@ -219,9 +219,9 @@ func (j *judging) details(e delivered) {
 		j.breaks(creation, by, "%s does not say that it creates the key, which was not there", j.text(e))
 	}
 	switch {
-	case e.prev == nil && was && j.w.prevKV && x.was[modified] > j.m.compacts:
+	case !e.prevTold && was && j.w.prevKV && x.was[modified] > j.m.compacts:
 		j.breaks(previous, by, "%s does not show the value before, %s", j.text(e), j.m.Text(x.was[value]))
-	case e.prev == nil:
+	case !e.prevTold:
 	case !was:
 		j.breaks(previous, by, "%s shows a value before, and there was none", j.text(e))
 	default:

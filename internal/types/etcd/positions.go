@@ -38,7 +38,7 @@ func (m *etcd) moves(op models.Op) models.Moving {
 	}
 	all := models.NeverMoves
 	for i, branch := range c.mayTake() {
-		one := c.moving(int(branch))
+		one := m.moving(c, branch)
 		if i > 0 && one != all {
 			return models.MayMove
 		}
@@ -57,7 +57,7 @@ func (c *call) mayTake() []int32 {
 	switch {
 	case c.answer.branch != untold:
 		return []int32{c.answer.branch}
-	case len(c.tests) == 0:
+	case c.tests.len() == 0:
 		return []int32{1}
 	}
 	return []int32{0, 1}
@@ -67,15 +67,15 @@ func (c *call) mayTake() []int32 {
 func (m *etcd) vague(op models.Op) bool {
 	c := &m.calls[op.A]
 	return op.Kind == transaction && slices.ContainsFunc(c.mayTake(), func(branch int32) bool {
-		return slices.ContainsFunc(c.branches[branch], func(a action) bool { return a.do == puts && a.lease != 0 })
+		return slices.ContainsFunc(m.actionsOf(c, branch), func(a action) bool { return a.do == puts && a.lease != 0 })
 	})
 }
 
 // moving says whether a branch is an update.
-func (c *call) moving(branch int) models.Moving {
+func (m *etcd) moving(c *call, branch int32) models.Moving {
 	all := models.NeverMoves
-	for i, a := range c.branches[branch] {
-		r := c.answer.of(i)
+	for i, a := range m.actionsOf(c, branch) {
+		r := m.resultOf(c, i)
 		switch {
 		case a.do == gets, a.do == deletes && r != nil && r.deleted == 0:
 		case a.do == puts && a.lease == 0, a.do == deletes && r != nil && r.deleted > 0:
@@ -90,8 +90,8 @@ func (c *call) moving(branch int) models.Moving {
 // clues is Positions.Clues.
 func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	c := &m.calls[op.A]
-	for _, r := range c.answer.results {
-		for _, x := range r.found {
+	for _, r := range within(m.results, c.answer.results) {
+		for _, x := range within(m.kvs, r.found) {
 			if e := x.is; e[modified] > 0 && e[value] != untold && !m.keysOnly(c) {
 				dst = append(dst, models.Clue{Position: int64(e[modified]), Cell: models.Cell{Place: x.key, Value: e[value]}, Count: int64(max(e[version], 0))})
 			}
@@ -100,9 +100,13 @@ func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	return dst
 }
 
+// left is Positions.Left: what watches show.
+func (m *etcd) left(position int64) []models.Cell { return m.shown[int32(position)] }
+
 // keysOnly says whether some range leaves the values out.
 func (m *etcd) keysOnly(c *call) bool {
-	return slices.ContainsFunc(slices.Concat(c.branches[0], c.branches[1]), func(a action) bool { return a.keysOnly })
+	out := func(a action) bool { return a.keysOnly }
+	return slices.ContainsFunc(m.actionsOf(c, 0), out) || slices.ContainsFunc(m.actionsOf(c, 1), out)
 }
 
 // makes is Visibility.Makes: what an operation may leave.
@@ -125,13 +129,13 @@ func (m *etcd) makes(dst []models.Cell, op models.Op) []models.Cell {
 		return dst
 	}
 	for _, branch := range c.mayTake() {
-		for i, a := range c.branches[branch] {
-			switch r := c.answer.of(i); {
+		for i, a := range m.actionsOf(c, branch) {
+			switch r := m.resultOf(c, i); {
 			case a.do == puts:
-				dst = left(dst, models.Cell{Place: a.key, Value: a.value})
+				dst = adding(dst, models.Cell{Place: a.key, Value: a.value})
 			case a.do == deletes && (r == nil || r.deleted != 0):
 				for key := a.lo; key < a.hi; key++ {
-					dst = left(dst, models.Cell{Place: key, Value: absent})
+					dst = adding(dst, models.Cell{Place: key, Value: absent})
 				}
 			}
 		}
@@ -139,8 +143,8 @@ func (m *etcd) makes(dst []models.Cell, op models.Op) []models.Cell {
 	return dst
 }
 
-// left adds a cell unless it is there.
-func left(dst []models.Cell, cell models.Cell) []models.Cell {
+// adding adds a cell unless it is there.
+func adding(dst []models.Cell, cell models.Cell) []models.Cell {
 	if slices.Contains(dst, cell) {
 		return dst
 	}
@@ -154,17 +158,17 @@ func (m *etcd) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all b
 	case op.Kind != transaction || len(branches) > 1:
 		return dst, false
 	default:
-		dst = c.tested(dst, branches[0])
+		dst = m.tested(dst, c, branches[0])
 		var own []int32 // the keys that it has put before
-		for i, a := range c.branches[branches[0]] {
-			switch r := c.answer.of(i); {
+		for i, a := range m.actionsOf(c, branches[0]) {
+			switch r := m.resultOf(c, i); {
 			case a.do == puts && a.lease != 0:
 				dst = append(dst, models.Cell{Place: leasePlace(a.lease), Value: exists})
 				fallthrough
 			case a.do == puts:
 				own = append(own, a.key)
 			case r != nil:
-				dst = a.seen(dst, r, own)
+				dst = m.seen(dst, &a, r, own)
 			}
 		}
 	}
@@ -172,8 +176,8 @@ func (m *etcd) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all b
 }
 
 // tested adds what the conditions of a transaction show if all of them hold, or if there is one that does not.
-func (c *call) tested(dst []models.Cell, branch int32) []models.Cell {
-	for _, t := range c.tests {
+func (m *etcd) tested(dst []models.Cell, c *call, branch int32) []models.Cell {
+	for _, t := range within(m.tests, c.tests) {
 		switch {
 		case branch == 1 && t.field == value:
 			dst = append(dst, models.Cell{Place: t.key, Value: t.want})
@@ -185,12 +189,12 @@ func (c *call) tested(dst []models.Cell, branch int32) []models.Cell {
 }
 
 // seen adds what the result of an action shows, besides what the transaction has put itself.
-func (a *action) seen(dst []models.Cell, r *result, own []int32) []models.Cell {
-	next := 0
+func (m *etcd) seen(dst []models.Cell, a *action, r *result, own []int32) []models.Cell {
+	next, found := 0, within(m.kvs, r.found)
 	for key := a.lo; key < a.hi; key++ {
 		cell, known := models.Cell{Place: key, Value: absent}, r.count == 0 || r.finds && !a.countOnly || a.do == deletes && r.deleted == 0
-		if r.finds && next < len(r.found) && r.found[next].key == key {
-			cell.Value, known = r.found[next].is[value], r.found[next].is[value] != untold && !a.keysOnly
+		if r.finds && next < len(found) && found[next].key == key {
+			cell.Value, known = found[next].is[value], found[next].is[value] != untold && !a.keysOnly
 			next++
 		} else if a.limit > 0 && next == int(a.limit) {
 			break

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -12,14 +13,36 @@ import (
 // call is an operation: what it asks for, and its answer.
 type call struct {
 	kind     models.Kind
-	tests    []test
-	branches [2][]action // what happens if a test fails, and if none does
+	pinned   bool    // a read says the revision itself
+	tests    part    // of etcd.tests
+	branches [2]part // of etcd.actions: what happens if a test fails, and if none does
 	lease    int32
 	revision int32 // of a compaction, or of an old state that is read
-	pinned   bool  // a read says the revision itself
-	watch    *watch
+	watch    int32 // of a watch: its place in etcd.watches
 	answer   answer
-	crashed  bool // or its answer is lost
+}
+
+// part is what stands in a list from one place to another.
+type part struct{ from, end int32 }
+
+func (p part) len() int { return int(p.end - p.from) }
+
+func within[T any](list []T, p part) []T { return list[p.from:p.end:p.end] }
+
+// since returns the part of a list from a place on.
+func since[T any](list []T, from int) part { return part{int32(from), int32(len(list))} }
+
+// actionsOf returns what happens in a branch of a transaction.
+func (m *etcd) actionsOf(c *call, branch int32) []action {
+	return within(m.actions, c.branches[branch])
+}
+
+// resultOf returns the result of an action, nil if it is not told.
+func (m *etcd) resultOf(c *call, i int) *result {
+	if i < c.answer.results.len() {
+		return &m.results[int(c.answer.results.from)+i]
+	}
+	return nil
 }
 
 // test is a condition of a transaction: a field of a key is what is wanted.
@@ -40,8 +63,8 @@ const (
 // action is what a transaction does: to a key, or to all keys from one to another.
 type action struct {
 	do                  doing
-	key                 int32 // of a put
-	from, to            edn.ID
+	key                 int32 // of a put, or the first of a range
+	to                  edn.ID
 	lo, hi              int32 // the keys' numbers once all are known
 	value, lease        int32
 	limit               int32 // 0: none
@@ -72,23 +95,15 @@ type answer struct {
 	refused  refusal
 	revision int32
 	branch   int32 // that a transaction took: 0 or 1
-	results  []result
+	results  part  // of etcd.results
 }
 
 // none is an answer that tells nothing.
 var none = answer{revision: untold, branch: untold}
 
-// of returns the result of an action, none if it is not told.
-func (a *answer) of(i int) *result {
-	if i < len(a.results) {
-		return &a.results[i]
-	}
-	return nil
-}
-
 // result is what an action showed.
 type result struct {
-	found          []kv
+	found          part // of etcd.kvs
 	finds          bool // found is told
 	count, deleted int32
 }
@@ -102,28 +117,28 @@ type kv struct {
 // request reads what an operation asks for.
 func (m *etcd) request(c *call, o models.Operation) error {
 	id := o.GivenID
-	switch m.V.Str(o.FID) {
-	case "put", "delete":
-		a, err := m.action(m.V.Str(o.FID), id, nil)
-		c.kind, c.branches[1] = transaction, []action{a}
-		return err
+	switch f := m.V.Str(o.FID); f {
+	case "put":
+		return m.readOne(c, puts, id, putWords)
+	case "delete":
+		return m.readOne(c, deletes, id, deleteWords)
 	case "range":
 		return m.readRange(c, id)
 	case "txn":
 		return m.readTxn(c, id)
 	case "lease-grant", "lease-revoke":
 		c.kind = grant
-		if m.V.Str(o.FID) == "lease-revoke" {
+		if f == "lease-revoke" {
 			c.kind = revoke
 		}
 		f, err := m.fields(id, leaseWords)
-		c.lease = f.class("lease", 0)
+		c.lease = f.class(aLease, 0)
 		return err
 	case "compact":
 		c.kind = compact
 		f, err := m.fields(id, compactWords)
 		if err == nil {
-			c.revision, err = f.number("revision", 0)
+			c.revision, err = f.number(aRevision, 0)
 		}
 		return err
 	case "watch":
@@ -133,20 +148,35 @@ func (m *etcd) request(c *call, o models.Operation) error {
 	return nil
 }
 
+// readOne reads a transaction of one action.
+func (m *etcd) readOne(c *call, do doing, id edn.ID, known words) error {
+	f, err := m.fields(id, known)
+	if err == nil {
+		err = m.only(c, do, &f)
+	}
+	return err
+}
+
+// only makes a call a transaction of one action.
+func (m *etcd) only(c *call, do doing, f *fields) error {
+	a, err := m.action(do, f)
+	m.actions = hugepages.Append(m.actions, a)
+	c.kind, c.branches[1] = transaction, since(m.actions, len(m.actions)-1)
+	return err
+}
+
 // readRange reads a range. If it is of an old revision, or may be of any, it is judged once the order is known.
 func (m *etcd) readRange(c *call, id edn.ID) error {
 	f, err := m.fields(id, rangeWords)
 	if err != nil {
 		return err
 	}
-	a, err := m.action("range", id, &f)
-	if err != nil {
+	if err := m.only(c, gets, &f); err != nil {
 		return err
 	}
-	c.kind, c.branches[1] = transaction, []action{a}
-	stale, err := f.yes("serializable")
+	stale, err := f.yes(serializable)
 	if err == nil {
-		c.revision, err = f.number("revision", 0)
+		c.revision, err = f.number(aRevision, 0)
 	}
 	if c.pinned = c.revision > 0; c.pinned || stale {
 		c.kind = old
@@ -160,26 +190,30 @@ func (m *etcd) readTxn(c *call, id edn.ID) error {
 		return err
 	}
 	c.kind = transaction
-	tests, err := f.items("if")
+	tests, err := f.items(anIf)
+	from := len(m.tests)
 	for _, x := range tests {
 		t, err := m.test(x)
 		if err != nil {
 			return err
 		}
-		c.tests = append(c.tests, t)
+		m.tests = hugepages.Append(m.tests, t)
 	}
-	for branch, name := range [...]string{"else", "then"} {
+	c.tests = since(m.tests, from)
+	for branch, name := range [...]word{anElse, aThen} {
 		var actions []edn.ID
 		if err == nil {
 			actions, err = f.items(name)
 		}
+		from := len(m.actions)
 		for _, x := range actions {
 			if err == nil {
 				var a action
-				a, err = m.action("", x, nil)
-				c.branches[branch] = append(c.branches[branch], a)
+				a, err = m.named(x)
+				m.actions = hugepages.Append(m.actions, a)
 			}
 		}
+		c.branches[branch] = since(m.actions, from)
 	}
 	return err
 }
@@ -193,48 +227,57 @@ func (m *etcd) test(id edn.ID) (t test, err error) {
 	if t.key, err = f.key(); err != nil {
 		return t, err
 	}
-	if _, there := f.is["value"]; there && len(f.is) == 2 {
+	if f.has(aValue) && f.count == 2 {
 		return test{t.key, value, f.value()}, nil
 	}
-	for name, field := range map[string]field{"version": version, "mod-revision": modified, "create-revision": created} {
-		if _, there := f.is[name]; there && len(f.is) == 2 {
-			want, err := f.number(name, 0)
-			return test{t.key, field, want}, err
+	for _, x := range [...]struct {
+		word
+		field
+	}{{aVersion, version}, {modRevision, modified}, {createRevision, created}} {
+		if f.has(x.word) && f.count == 2 {
+			want, err := f.number(x.word, 0)
+			return test{t.key, x.field, want}, err
 		}
 	}
 	return t, fmt.Errorf("expected a condition with one of :value, :version, :mod-revision and :create-revision, found %s", m.V.Text(id))
 }
 
-// action reads an action, whose map says its :f unless it is given. Its fields may have been read.
-func (m *etcd) action(do string, id edn.ID, read *fields) (a action, err error) {
-	known := map[string]words{"put": putWords, "delete": deleteWords, "": actionWords}[do]
-	if read == nil {
-		f, err := m.fields(id, known)
-		if err != nil {
-			return a, err
-		}
-		read = &f
+// named reads an action whose map says its :f.
+func (m *etcd) named(id edn.ID) (a action, err error) {
+	f, err := m.fields(id, actionWords)
+	if err == nil {
+		_, err = f.key()
 	}
-	f := *read
+	if err != nil {
+		return a, err
+	}
+	do := gets
+	switch m.keyword(f.is[anF]) {
+	case "range":
+	case "put":
+		do = puts
+	case "delete":
+		do = deletes
+	default:
+		return a, fmt.Errorf("expected :f :put, :range or :delete, found %s", m.V.Text(id))
+	}
+	return m.action(do, &f)
+}
+
+func (m *etcd) action(do doing, f *fields) (a action, err error) {
 	if a.key, err = f.key(); err != nil {
 		return a, err
 	}
-	if do == "" {
-		if do = m.keyword(f.is["f"]); do != "put" && do != "range" && do != "delete" {
-			return a, fmt.Errorf("expected :f :put, :range or :delete, found %s", m.V.Text(id))
-		}
-	}
-	a.do = map[string]doing{"put": puts, "range": gets, "delete": deletes}[do]
-	a.from, a.to = m.V.Same(f.is["key"]), f.is["end"]
-	if a.lease = f.class("lease", 0); a.lease == m.Class(m.zero) {
+	a.do, a.to = do, f.is[anEnd]
+	if a.lease = f.class(aLease, 0); a.lease == m.Class(m.zero) {
 		a.lease = 0
 	}
 	a.value = f.value()
-	if a.limit, err = f.number("limit", 0); err == nil {
-		a.keysOnly, err = f.yes("keys-only")
+	if a.limit, err = f.number(aLimit, 0); err == nil {
+		a.keysOnly, err = f.yes(keysOnly)
 	}
 	if err == nil {
-		a.countOnly, err = f.yes("count-only")
+		a.countOnly, err = f.yes(countOnly)
 	}
 	return a, err
 }
@@ -257,15 +300,15 @@ func (m *etcd) answered(c *call, id edn.ID) error {
 		return err
 	}
 	c.answer = none
-	if c.answer.revision, err = f.number("revision", untold); err != nil {
+	if c.answer.revision, err = f.number(aRevision, untold); err != nil {
 		return err
 	}
-	if why, there := f.is["error"]; there {
-		c.answer.refused, err = m.refusal(why)
+	if f.has(anError) {
+		c.answer.refused, err = m.refusal(f.is[anError])
 		return err
 	}
-	if _, there := f.is["succeeded"]; there {
-		yes, err := f.yes("succeeded")
+	if f.has(succeeded) {
+		yes, err := f.yes(succeeded)
 		if c.answer.branch = 0; yes {
 			c.answer.branch = 1
 		}
@@ -273,17 +316,21 @@ func (m *etcd) answered(c *call, id edn.ID) error {
 			return err
 		}
 	}
-	results, err := f.items("results")
-	if _, there := f.is["results"]; !there {
-		results = []edn.ID{id} // a put, a range or a delete is a transaction of one action
-	} else if err == nil {
+	from := len(m.results)
+	defer func() { c.answer.results = since(m.results, from) }()
+	if !f.has(theResults) { // a put, a range or a delete is a transaction of one action
+		return m.result(&f)
+	}
+	results, err := f.items(theResults)
+	if err == nil {
 		err = fits(c, len(results))
 	}
 	for _, x := range results {
 		if err == nil {
-			var r result
-			r, err = m.result(x)
-			c.answer.results = append(c.answer.results, r)
+			f, err = m.fields(x, answerWords)
+		}
+		if err == nil {
+			err = m.result(&f)
 		}
 	}
 	return err
@@ -292,7 +339,7 @@ func (m *etcd) answered(c *call, id edn.ID) error {
 // fits returns an error unless a branch that a transaction may have taken has that many actions.
 func fits(c *call, results int) error {
 	for branch, actions := range c.branches {
-		if len(actions) == results && (c.answer.branch == untold || int(c.answer.branch) == branch) {
+		if actions.len() == results && (c.answer.branch == untold || int(c.answer.branch) == branch) {
 			return nil
 		}
 	}
@@ -310,24 +357,26 @@ func (m *etcd) refusal(id edn.ID) (refusal, error) {
 	return 0, fmt.Errorf("expected an :error that is an answer (compacted, future revision or lease not found), found %s; an answer that is lost is an :info", m.V.Text(id))
 }
 
-func (m *etcd) result(id edn.ID) (r result, err error) {
-	f, err := m.fields(id, answerWords)
-	if err != nil {
-		return r, err
-	}
-	found, err := f.items("kvs")
-	_, r.finds = f.is["kvs"]
+// result reads what an action showed.
+func (m *etcd) result(f *fields) error {
+	r, from := result{finds: f.has(kvs)}, len(m.kvs)
+	found, err := f.items(kvs)
 	for _, x := range found {
 		if err == nil {
 			var one kv
 			one, err = m.kv(x)
-			r.found = append(r.found, one)
+			m.kvs = hugepages.Append(m.kvs, one)
 		}
 	}
+	r.found = since(m.kvs, from)
 	if err == nil {
-		err = f.numbers("count deleted", &r.count, &r.deleted)
+		r.count, err = f.number(aCount, untold)
 	}
-	return r, err
+	if err == nil {
+		r.deleted, err = f.number(aDeleted, untold)
+	}
+	m.results = hugepages.Append(m.results, r)
+	return err
 }
 
 func (m *etcd) kv(id edn.ID) (x kv, err error) {
@@ -338,8 +387,8 @@ func (m *etcd) kv(id edn.ID) (x kv, err error) {
 	if x.key, err = f.key(); err != nil {
 		return x, err
 	}
-	x.is[value], x.is[lease] = f.class("value", untold), f.class("lease", untold)
-	return x, f.numbers("mod-revision version create-revision", &x.is[modified], &x.is[version], &x.is[created])
+	x.is[value], x.is[lease] = f.class(aValue, untold), f.class(aLease, untold)
+	return x, f.versions(&x.is)
 }
 
 // Read implements models.Reader. Operations without an answer that ask for the same are the same.
@@ -347,11 +396,11 @@ func (m *etcd) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	if !m.known[o.FID] {
 		return op, false, models.ErrUnknownF
 	}
-	c := call{answer: none, crashed: o.Status == jepsen.Crashed}
+	c := call{answer: none}
 	if err := m.request(&c, o); err != nil {
 		return op, false, err
 	}
-	told := !c.crashed && o.ValueID != o.GivenID && o.ValueID != edn.Nil
+	told := o.Status != jepsen.Crashed && o.ValueID != o.GivenID && o.ValueID != edn.Nil
 	if told {
 		err = m.answered(&c, o.ValueID)
 	}
@@ -364,12 +413,12 @@ func (m *etcd) Read(o models.Operation) (op models.Op, keep bool, err error) {
 		number, met := m.lost[lost]
 		if !met {
 			number = int32(len(m.calls))
-			m.lost[lost], m.calls = number, append(m.calls, c)
+			m.lost[lost], m.calls = number, hugepages.Append(m.calls, c)
 		}
 		op.A = number
 		return op, keep, nil
 	}
 	op.A = int32(len(m.calls))
-	m.calls = append(m.calls, c)
+	m.calls = hugepages.Append(m.calls, c)
 	return op, keep, err
 }

@@ -68,7 +68,8 @@ func (m *etcd) apply(x *now, c *call) bool {
 		x.s[atCompacted] = c.revision
 		return true
 	case watching:
-		return c.watch.reached <= x.revision() || x.no(ofFuture, 0, x.revision(), c.watch.reached)
+		reached := m.watches[c.watch].reached
+		return reached <= x.revision() || x.no(ofFuture, 0, x.revision(), reached)
 	case old:
 		return m.looksBack(x, c)
 	}
@@ -161,14 +162,15 @@ func (m *etcd) transact(x *now, c *call) bool {
 		return x.no(ofBranch, 0, branch, a.branch)
 	}
 	if a.refused == noLease {
-		return m.lacksLease(x, c.branches[branch])
+		return m.lacksLease(x, m.actionsOf(c, branch))
 	}
 	more := int32(0)
-	for i := range c.branches[branch] {
-		changes, ok := m.act(x, &c.branches[branch][i], a.of(i))
+	actions := m.actionsOf(c, branch)
+	for i := range actions {
+		changes, ok := m.act(x, &actions[i], m.resultOf(c, i))
 		if !ok {
 			x.back()
-			x.wrong.idle = x.lacking(c.branches[branch])
+			x.wrong.idle = x.lacking(actions)
 			return false
 		}
 		if changes {
@@ -176,7 +178,7 @@ func (m *etcd) transact(x *now, c *call) bool {
 		}
 	}
 	if !m.moved(x, c, more) {
-		x.wrong.idle = x.lacking(c.branches[branch])
+		x.wrong.idle = x.lacking(actions)
 		return false
 	}
 	return true
@@ -184,7 +186,7 @@ func (m *etcd) transact(x *now, c *call) bool {
 
 // branch returns 1 if all tests hold, else 0.
 func (m *etcd) branch(x *now, c *call) int32 {
-	for _, t := range c.tests {
+	for _, t := range within(m.tests, c.tests) {
 		if e, _ := x.get(t.key); e[t.field] != t.want {
 			return 0
 		}
@@ -211,7 +213,7 @@ func (x *now) lacking(actions []action) int32 {
 func (m *etcd) act(x *now, a *action, r *result) (changes, ok bool) {
 	switch a.do {
 	case gets:
-		return false, r == nil || x.shows(a, r)
+		return false, r == nil || m.shows(x, a, r)
 	case puts:
 		if a.lease != 0 && !x.has(a.lease) {
 			return false, true
@@ -251,12 +253,12 @@ func (x *now) tell(key int32, was, is entry) {
 }
 
 // shows says whether a range has a result.
-func (x *now) shows(a *action, r *result) bool {
+func (m *etcd) shows(x *now, a *action, r *result) bool {
 	at, _ := x.find(a.lo)
-	n := int32(0)
+	n, found := int32(0), within(m.kvs, r.found)
 	compares := r.finds && !a.countOnly
 	for ; at < len(x.s) && x.s[at] < a.hi; at += wide {
-		if compares && (a.limit == 0 || n < a.limit) && !x.fits(at, int(n), a, r) {
+		if compares && (a.limit == 0 || n < a.limit) && !x.fits(at, int(n), a, found) {
 			return false
 		}
 		n++
@@ -265,18 +267,18 @@ func (x *now) shows(a *action, r *result) bool {
 	if a.limit > 0 {
 		shown = min(n, a.limit)
 	}
-	if compares && len(r.found) > int(shown) {
-		return x.no(ofExtra, r.found[shown].key, 0, 0)
+	if compares && len(found) > int(shown) {
+		return x.no(ofExtra, found[shown].key, 0, 0)
 	}
 	return r.count == untold || r.count == n || x.no(ofCount, 0, n, r.count)
 }
 
 // fits says whether the n-th key that a range found is the one that stands somewhere.
-func (x *now) fits(at, n int, a *action, r *result) bool {
-	if n >= len(r.found) || r.found[n].key > x.s[at] {
+func (x *now) fits(at, n int, a *action, list []kv) bool {
+	if n >= len(list) || list[n].key > x.s[at] {
 		return x.no(ofMissing, x.s[at], x.s[at+1], 0)
 	}
-	found := &r.found[n]
+	found := &list[n]
 	if found.key < x.s[at] {
 		return x.no(ofExtra, found.key, 0, 0)
 	}

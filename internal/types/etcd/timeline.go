@@ -30,7 +30,7 @@ func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
 	reads := m.oldReads()
 	for next := 0; ; next++ {
 		for len(reads) > 0 && m.reads(reads[0]) <= x.revision() {
-			if c := &m.calls[m.later[reads[0]].call]; m.reads(reads[0]) == x.revision() && !x.shows(&c.branches[1][0], &c.answer.results[0]) {
+			if c := &m.calls[m.later[reads[0]].call]; m.reads(reads[0]) == x.revision() && !m.looks(&x, c) {
 				t.wrong[reads[0]] = x.wrong
 			}
 			reads = reads[1:]
@@ -55,8 +55,8 @@ func (m *etcd) certain(ops *models.Operations) *timeline {
 			continue
 		}
 		whole := true
-		for i, a := range c.branches[c.mayTake()[0]] {
-			r := c.answer.of(i)
+		for i, a := range m.actionsOf(c, c.mayTake()[0]) {
+			r := m.resultOf(c, i)
 			e := event{key: a.key, revision: revision, is: entry{value: a.value}}
 			switch {
 			case a.do == gets, a.do == deletes && r != nil && r.deleted == 0:
@@ -85,10 +85,15 @@ func (m *etcd) reads(i int) int32 {
 	return c.answer.revision
 }
 
+// looks says whether a state is the one that a read of an old state shows.
+func (m *etcd) looks(x *now, c *call) bool {
+	return m.shows(x, &m.actionsOf(c, 1)[0], m.resultOf(c, 0))
+}
+
 // oldReads returns the reads of old states whose results are told, by revision.
 func (m *etcd) oldReads() (list []int) {
 	for i, l := range m.later {
-		if c := &m.calls[l.call]; c.kind == old && c.answer.refused == notRefused && len(c.answer.results) == 1 {
+		if c := &m.calls[l.call]; c.kind == old && c.answer.refused == notRefused && c.answer.results.len() == 1 {
 			list = append(list, i)
 		}
 	}

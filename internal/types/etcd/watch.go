@@ -31,7 +31,8 @@ type delivered struct {
 	cell
 	revision int32
 	create   bool
-	prev     *entry // each field may be untold; nil: it has none
+	prev     entry // each field may be untold
+	prevTold bool  // it has prev
 }
 
 // cell is a key and its value, absent if it was deleted.
@@ -42,17 +43,18 @@ func (m *etcd) readWatch(c *call, id edn.ID) error {
 	if err != nil {
 		return err
 	}
-	w := &watch{}
-	c.kind, c.watch = watching, w
+	c.kind, c.watch = watching, int32(len(m.watches))
+	m.watches = append(m.watches, watch{})
+	w := &m.watches[c.watch]
 	if _, err = f.key(); err != nil {
 		return err
 	}
-	w.key = m.V.Same(f.is["key"])
-	if w.prefix, err = f.yes("prefix"); err == nil {
-		w.prevKV, err = f.yes("prev-kv")
+	w.key = m.V.Same(f.is[aKey])
+	if w.prefix, err = f.yes(aPrefix); err == nil {
+		w.prevKV, err = f.yes(prevKV)
 	}
 	if err == nil {
-		w.from, err = f.number("revision", 0)
+		w.from, err = f.number(aRevision, 0)
 	}
 	return err
 }
@@ -62,7 +64,8 @@ func (m *etcd) readResponses(c *call, id edn.ID) error {
 	if err != nil {
 		return err
 	}
-	items, err := f.items("responses")
+	items, err := f.items(theResponses)
+	w := &m.watches[c.watch]
 	for _, item := range items {
 		if err != nil {
 			return err
@@ -70,9 +73,9 @@ func (m *etcd) readResponses(c *call, id edn.ID) error {
 		var r response
 		r, err = m.response(item)
 		for _, e := range r.events {
-			c.watch.reached = max(c.watch.reached, e.revision)
+			w.reached = max(w.reached, e.revision)
 		}
-		c.watch.responses = append(c.watch.responses, r)
+		w.responses = append(w.responses, r)
 	}
 	return err
 }
@@ -82,10 +85,10 @@ func (m *etcd) response(id edn.ID) (r response, err error) {
 	if err != nil {
 		return r, err
 	}
-	if r.revision, err = f.number("revision", 0); err == nil {
-		r.progress, err = f.yes("progress")
+	if r.revision, err = f.number(aRevision, 0); err == nil {
+		r.progress, err = f.yes(aProgress)
 	}
-	events, wrong := f.items("events")
+	events, wrong := f.items(theEvents)
 	if err == nil {
 		err = wrong
 	}
@@ -107,7 +110,7 @@ func (m *etcd) delivered(id edn.ID) (e delivered, err error) {
 	if e.Place, err = f.key(); err != nil {
 		return e, err
 	}
-	switch m.keyword(f.is["type"]) {
+	switch m.keyword(f.is[aType]) {
 	case "put":
 		e.Value = f.value()
 	case "delete":
@@ -115,25 +118,16 @@ func (m *etcd) delivered(id edn.ID) (e delivered, err error) {
 	default:
 		return e, fmt.Errorf("expected :type :put or :delete, found %s", m.V.Text(id))
 	}
-	if e.revision, err = f.number("revision", 0); err == nil {
-		e.create, err = f.yes("create")
+	if e.revision, err = f.number(aRevision, 0); err == nil {
+		e.create, err = f.yes(aCreate)
 	}
-	if prev, there := f.is["prev"]; there && err == nil {
-		e.prev = &entry{}
-		if f, err = m.fields(prev, kvWords); err == nil {
-			e.prev[value], e.prev[lease] = f.class("value", untold), untold
-			err = f.numbers("mod-revision version create-revision", &e.prev[modified], &e.prev[version], &e.prev[created])
+	if e.prevTold = f.has(aPrev); e.prevTold && err == nil {
+		if f, err = m.fields(f.is[aPrev], kvWords); err == nil {
+			e.prev[value], e.prev[lease] = f.class(aValue, untold), untold
+			err = f.versions(&e.prev)
 		}
 	}
 	return e, err
-}
-
-func (w *watch) renumber(to []int32) {
-	for _, r := range w.responses {
-		for i := range r.events {
-			r.events[i].Place = to[r.events[i].Place]
-		}
-	}
 }
 
 // wants says whether a watch is for a key.
@@ -160,16 +154,15 @@ func (m *etcd) believe(ops *models.Columns) {
 		if c := &m.calls[i]; c.kind == compact && c.answer.refused == notRefused {
 			m.compacts = max(m.compacts, c.revision)
 		}
-		w := m.calls[i].watch
-		if w == nil {
-			continue
-		}
+	}
+	for i := range m.watches {
+		w := &m.watches[i]
 		for _, r := range w.responses {
 			for _, e := range r.events {
 				if !m.show(e.cell, e.revision) || !m.showPrior(e, w.prevKV) {
 					odd[e.revision] = true
 				}
-				if e.prev != nil && e.prev[value] != untold && e.prev[modified] > 0 && !m.show(cell{Place: e.Place, Value: e.prev[value]}, e.prev[modified]) {
+				if e.prevTold && e.prev[value] != untold && e.prev[modified] > 0 && !m.show(cell{Place: e.Place, Value: e.prev[value]}, e.prev[modified]) {
 					odd[e.prev[modified]] = true
 				}
 			}
@@ -270,10 +263,7 @@ func (m *etcd) show(c cell, revision int32) bool {
 
 // showPrior notes what an event shows of the key before, and says whether other events do not contradict it.
 func (m *etcd) showPrior(e delivered, prevKV bool) bool {
-	p := prior{create: e.create, told: e.prev != nil, hidden: prevKV && e.prev == nil}
-	if p.told {
-		p.was = *e.prev
-	}
+	p := prior{create: e.create, told: e.prevTold, hidden: prevKV && !e.prevTold, was: e.prev}
 	at := [2]int32{e.revision, e.Place}
 	other, known := m.before[at]
 	if known && (p.create != other.create || p.told && other.told && p.was != other.was) {
@@ -302,11 +292,8 @@ func (m *etcd) cover() {
 		prefix bool
 	}
 	number, prefixes := map[filter]int32{}, []int32(nil)
-	for i := range m.calls {
-		w := m.calls[i].watch
-		if w == nil {
-			continue
-		}
+	for i := range m.watches {
+		w := &m.watches[i]
 		first, last := w.covers()
 		if first == 0 || first > last {
 			continue
@@ -396,7 +383,7 @@ func (m *etcd) seenBy(x *now) bool {
 		}
 	}
 	for _, call := range m.reading[next] {
-		if c := &m.calls[call]; !x.shows(&c.branches[1][0], &c.answer.results[0]) {
+		if c := &m.calls[call]; !m.looks(x, c) {
 			return false
 		}
 	}
