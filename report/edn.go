@@ -26,7 +26,12 @@ func (r *Result) EDN() string {
 // WriteEDN writes the result map on one line, with sorted keys, as the text of the
 // map that Clojure would read. It never holds the whole text: it writes a million
 // independent keys one after the other, and a core operation by operation.
-func (r *Result) WriteEDN(w io.Writer) error { return r.writeEDN(w, 64<<10) }
+func (r *Result) WriteEDN(w io.Writer) error {
+	if r.Keys == nil {
+		return r.writeEDN(w, 8<<10)
+	}
+	return r.writeEDN(w, 64<<10)
+}
 
 // writeEDN writes the result map through a buffer of some size.
 func (r *Result) writeEDN(w io.Writer, size int) error {

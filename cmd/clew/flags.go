@@ -51,8 +51,8 @@ func modelFlags() []cli.Flag {
 // given returns the settings of the command line.
 func given(c *cli.Context) store.Settings {
 	s := store.Settings{}
-	for _, name := range store.SettingNames {
-		if c.IsSet(name) {
+	for _, name := range c.LocalFlagNames() {
+		if slices.Contains(store.SettingNames, name) {
 			s[name] = c.String(name)
 		}
 	}
@@ -278,9 +278,15 @@ func commanded(app *cli.App, args []string) []string {
 // isFlag reports whether an argument is a flag, or several.
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
 
+// flagName returns the name of the flag that an argument gives.
+func flagName(arg string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	return name
+}
+
 // flagOf returns the flag of a command that an argument gives, or nil if the command has no such flag.
 func flagOf(command *cli.Command, arg string) cli.Flag {
-	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	name := flagName(arg)
 	for _, f := range command.Flags {
 		if slices.Contains(f.Names(), name) {
 			return f
@@ -337,7 +343,10 @@ func permute(app *cli.App, args []string) []string {
 
 // takesValue reports whether a flag's value is the next argument.
 func takesValue(command *cli.Command, arg string) bool {
+	if strings.Contains(arg, "=") {
+		return false
+	}
 	f := flagOf(command, arg)
 	_, isBool := f.(*cli.BoolFlag)
-	return f != nil && !isBool && !strings.Contains(arg, "=")
+	return f != nil && !isBool
 }

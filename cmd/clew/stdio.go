@@ -82,8 +82,8 @@ func refused(check *cli.Command, args []string) error {
 		if !isFlag(args[i]) {
 			return fmt.Errorf("a request of serve --stdio brings its history, and takes only flags; found %q", args[i])
 		}
-		if f := flagOf(check, args[i]); f != nil && slices.Contains(notInRequests, f.Names()[0]) {
-			return fmt.Errorf("--%s cannot be used in a request of serve --stdio, which brings its history", f.Names()[0])
+		if name := flagName(args[i]); slices.Contains(notInRequests, name) {
+			return fmt.Errorf("--%s cannot be used in a request of serve --stdio, which brings its history", name)
 		}
 		if takesValue(check, args[i]) {
 			if i++; i == len(args) {

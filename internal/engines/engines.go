@@ -3,6 +3,7 @@ package engines
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"clew/fallback"
 	"clew/internal/engines/configs"
@@ -160,7 +161,9 @@ const (
 )
 
 // Names returns the algorithms that New knows.
-func Names() []string {
+func Names() []string { return slices.Clone(names()) }
+
+var names = sync.OnceValue(func() []string {
 	names := []string{auto}
 	for _, e := range All() {
 		names = append(names, e.Name)
@@ -169,7 +172,7 @@ func Names() []string {
 		}
 	}
 	return append(names, competition)
-}
+})
 
 // New returns the engine that an algorithm asks for, or nil if Names does not list it. "" means "auto". depth is for
 // hitting.

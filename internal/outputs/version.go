@@ -1,12 +1,15 @@
 package outputs
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"sync"
+)
 
 // Version returns the version that the Go toolchain recorded when it built the program.
-func Version() string {
+var Version = sync.OnceValue(func() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionOf(info)
-}
+})
 
 func versionOf(info *debug.BuildInfo) string {
 	if info == nil || info.Main.Version == "" {
