@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
@@ -102,7 +103,7 @@ func again(r *report.Result, path string) string {
 		return ""
 	}
 	if r.Keys != nil {
-		args = append(args, "--independent")
+		args = append(args, option.Independent.Flag)
 	}
 	said := "again:    clew check"
 	for _, arg := range append(args, path) {

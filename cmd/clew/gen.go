@@ -76,7 +76,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or more"},
 			&cli.IntFlag{Name: "leases", Value: 2, Usage: "etcd: `N` leases; 0: none"},
 			&cli.Float64Flag{Name: "watches", Value: 0.025, Usage: "etcd: this `SHARE` of the operations are watches, from 0 to 0.5"},
-			&cli.StringFlag{Name: "form", Value: "edn", Usage: "`edn|etcd`: a history, or a report of etcd's robustness tests, with -o as its new folder"},
+			&cli.StringFlag{Name: "form", Value: string(forms.EDN), Usage: "`edn|etcd`: a history, or a report of etcd's robustness tests, with -o as its new folder"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},
@@ -193,13 +193,13 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 
 // etcdOptions sets what the flags of etcd say.
 func etcdOptions(c *cli.Context, o *gen.LongOptions) error {
-	n, share, form := c.Int("leases"), c.Float64("watches"), c.String("form")
+	n, share, form := c.Int("leases"), c.Float64("watches"), forms.Form(c.String("form"))
 	switch {
 	case n < 0 || n > 1e6:
 		return fmt.Errorf("--leases must be a number from 0 to 1000000, not %d", n)
 	case !(share >= 0 && share <= 0.5):
 		return fmt.Errorf("--watches must be a number from 0 to 0.5, not %v", share)
-	case form != "edn" && form != "etcd":
+	case form != forms.EDN && form != forms.Etcd:
 		return fmt.Errorf("--form must be edn or etcd, not %q", form)
 	}
 	if c.IsSet("leases") {
@@ -208,7 +208,7 @@ func etcdOptions(c *cli.Context, o *gen.LongOptions) error {
 	if c.IsSet("watches") {
 		o.Watches = cmp.Or(share, -1)
 	}
-	o.Plain = form == "etcd"
+	o.Plain = form == forms.Etcd
 	return nil
 }
 

@@ -657,6 +657,12 @@ process: 0
 	{"a conversion of a directory", "convert --to edn empty", write,
 		"empty: is a directory"},
 
+	// Positions of a model whose answers tell them.
+	{"a position of etcd under another key", "check --model etcd --position rev h.edn", "0 :invoke :put {:key 1}\n0 :ok :put {:revision 2}\n",
+		"h.edn: --position rev: no operation that completed has a :rev; the answers of etcd tell the revision, without --position"},
+	{"sparse revisions of etcd", "check --model etcd --position revision --positions sparse h.edn", "0 :invoke :put {:key 1}\n0 :ok :put {:revision 2}\n",
+		"h.edn: --positions sparse: in etcd, every update adds one to the revision"},
+
 	// Generation.
 	{"a history of no model", "gen", "",
 		"gen needs --model; clew models lists them"},

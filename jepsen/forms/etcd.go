@@ -17,11 +17,13 @@ import (
 	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/internal/text"
+	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/forms/internal/reports"
 )
 
 // Etcd are the operations and watches that etcd's robustness tests record, as JSON values one after another. A report
-// is a folder with such files for each client, which are read as one text (files.Joined). It is only read:
+// is a folder with such files for each client, which are read as one text (files.Joined). Convert only reads it; EtcdReport writes one:
 //
 //	{"ClientID":7,"Input":{"Type":"range","Range":{"Start":"a"}},"Call":12,"Output":{"Range":{"KVs":[],"Count":0},"Revision":3},"Return":19}
 //	{"Request":{"Key":"a","Revision":2},"Responses":[{"Events":[{"Type":"put-operation","Key":"a","Value":{"Value":"b"},"Revision":2}],"Revision":2,"Time":15}]}
@@ -45,110 +47,11 @@ var etcdForm = form{name: Etcd, wholeOps: true, times: true, read: readEtcd, det
 // etcdType matches the type of a request, in lower case.
 var etcdType = regexp.MustCompile(`"type"\s*:\s*"(range|txn|leasegrant|leaserevoke|defragment|compact)"`)
 
-// etcdRecord is an operation, or a watch. Package json ignores the case of letters in names.
-type etcdRecord struct {
-	ClientID *int64
-	Input    *etcdRequest
-	Call     *int64
-	Output   *etcdResponse
-	Return   *int64
-
-	Request   *etcdWatch
-	Responses []etcdDelivery
-}
-
-type etcdRequest struct {
-	Type        string
-	Range       *etcdRange                `json:",omitempty"`
-	Txn         *etcdTxn                  `json:",omitempty"`
-	LeaseGrant  *struct{ LeaseID int64 }  `json:",omitempty"`
-	LeaseRevoke *struct{ LeaseID int64 }  `json:",omitempty"`
-	Compact     *struct{ Revision int64 } `json:",omitempty"`
-}
-
-type etcdRange struct {
-	Start, End string
-	Limit      int64
-	KeysOnly   bool
-	Revision   int64
-}
-
-type etcdTxn struct {
-	Conditions                               []etcdCondition
-	OperationsOnSuccess, OperationsOnFailure []etcdAction
-}
-
-type etcdCondition struct {
-	Key                               string
-	ExpectedRevision, ExpectedVersion int64
-}
-
-type etcdAction struct {
-	Type  string
-	Range etcdRange
-	Put   struct {
-		Key     string
-		Value   etcdValue
-		LeaseID int64
-	}
-	Delete struct{ Key string }
-}
-
-type etcdValue struct {
-	Value string `json:",omitempty"`
-	Hash  uint32 `json:",omitempty"`
-}
-
-type etcdResponse struct {
-	Txn               *etcdTxnResponse `json:",omitempty"`
-	Range             *etcdResult      `json:",omitempty"`
-	ClientError       string           `json:",omitempty"`
-	Revision          int64            `json:",omitempty"`
-	Persisted         bool             `json:",omitempty"`
-	PersistedRevision int64            `json:",omitempty"`
-	Error             string           `json:",omitempty"`
-}
-
-type etcdTxnResponse struct {
-	Failure bool
-	Results []etcdResult
-}
-
-type etcdResult struct {
-	KVs            []etcdKV
-	Count, Deleted int64
-}
-
-type etcdKV struct {
-	Key                  string
-	Value                etcdValue
-	ModRevision, Version int64
-}
-
-type etcdWatch struct {
-	Key                                        string
-	Revision                                   int64
-	WithPrefix, WithProgressNotify, WithPrevKV bool
-}
-
-type etcdDelivery struct {
-	Events           []etcdEvent
-	IsProgressNotify bool
-	Revision, Time   int64
-	Error            string
-}
-
-type etcdEvent struct {
-	Type, Key string
-	Value     etcdValue
-	Revision  int64
-	IsCreate  bool
-	PrevValue *etcdPrevious `json:",omitempty"`
-}
-
-type etcdPrevious struct {
-	Value                etcdValue
-	ModRevision, Version int64
+// EtcdReport writes a history of etcd as a report of its robustness tests: operations.json and watch.json in a folder for
+// each of some clients. create makes a file, whose name has slashes. Each process is a client's stream, as a client goes on
+// under another number after a failure. Values become strings. An error names the first operation that a report cannot tell.
+func EtcdReport(h *jepsen.History, clients int, create func(name string) (io.WriteCloser, error)) error {
+	return reports.Write(h, clients, create)
 }
 
 // etcdReader makes operations of records.
@@ -207,7 +110,7 @@ func readEtcd(in *input, from source) error {
 }
 
 // told notes which revision an operation tells.
-func (t *etcdReader) told(in *etcdRequest, out *etcdResponse) {
+func (t *etcdReader) told(in *reports.Request, out *reports.Response) {
 	revision := out.Revision
 	if out.Error != "" || out.Persisted {
 		revision = out.PersistedRevision
@@ -281,7 +184,7 @@ func (t *etcdReader) number() {
 
 // record adds the operation of a record. fail makes an error about it.
 func (t *etcdReader) record(object []byte, fail func(string, ...any) error) error {
-	var r etcdRecord
+	var r reports.Record
 	if err := json.Unmarshal(object, &r); err != nil {
 		return fail("expected an operation or a watch of etcd's robustness tests: %v", err)
 	}
@@ -316,7 +219,7 @@ func (t *etcdReader) record(object []byte, fail func(string, ...any) error) erro
 }
 
 // etcdLacks says which parts of an operation are missing.
-func etcdLacks(r *etcdRecord) string {
+func etcdLacks(r *reports.Record) string {
 	var lacks []string
 	for _, part := range []struct {
 		name string
@@ -330,7 +233,7 @@ func etcdLacks(r *etcdRecord) string {
 }
 
 // operation reads what an operation asks for and what it returned.
-func (t *etcdReader) operation(op *intervalOp, r *etcdRecord) (err error) {
+func (t *etcdReader) operation(op *intervalOp, r *reports.Record) (err error) {
 	in, out := r.Input, r.Output
 	var answer []any
 	switch {
@@ -383,10 +286,10 @@ func yes(is bool) any {
 }
 
 // txn reads a transaction. One that does a single thing whatever there is has the name of that.
-func (t *etcdReader) txn(op *intervalOp, txn *etcdTxn, out *etcdResponse) (answer []any, err error) {
+func (t *etcdReader) txn(op *intervalOp, txn *reports.Txn, out *reports.Response) (answer []any, err error) {
 	single := len(txn.Conditions) == 0 && len(txn.OperationsOnSuccess) == 1 && len(txn.OperationsOnFailure) == 0
 	var branches [2][]edn.ID
-	for i, actions := range [][]etcdAction{txn.OperationsOnSuccess, txn.OperationsOnFailure} {
+	for i, actions := range [][]reports.Action{txn.OperationsOnSuccess, txn.OperationsOnFailure} {
 		for _, a := range actions {
 			f, fields, err := t.action(&a)
 			if err != nil {
@@ -415,7 +318,7 @@ func (t *etcdReader) txn(op *intervalOp, txn *etcdTxn, out *etcdResponse) (answe
 }
 
 // results returns the fields of a transaction's answer, or those of its only action.
-func (t *etcdReader) results(txn *etcdTxn, out *etcdResponse, single bool) (answer []any, err error) {
+func (t *etcdReader) results(txn *reports.Txn, out *reports.Response, single bool) (answer []any, err error) {
 	if out.Txn == nil || out.Error != "" {
 		return nil, nil
 	}
@@ -438,7 +341,7 @@ func (t *etcdReader) results(txn *etcdTxn, out *etcdResponse, single bool) (answ
 }
 
 // action returns the name of an action, and its fields.
-func (t *etcdReader) action(a *etcdAction) (f string, fields []any, err error) {
+func (t *etcdReader) action(a *reports.Action) (f string, fields []any, err error) {
 	switch a.Type {
 	case "range-operation":
 		return "range", t.span(&a.Range), nil
@@ -451,7 +354,7 @@ func (t *etcdReader) action(a *etcdAction) (f string, fields []any, err error) {
 }
 
 // shown returns the fields of an action's result.
-func (t *etcdReader) shown(a *etcdAction, r *etcdResult) []any {
+func (t *etcdReader) shown(a *reports.Action, r *reports.Result) []any {
 	switch a.Type {
 	case "range-operation":
 		return t.found(r)
@@ -461,7 +364,7 @@ func (t *etcdReader) shown(a *etcdAction, r *etcdResult) []any {
 	return nil
 }
 
-func (t *etcdReader) span(r *etcdRange) []any {
+func (t *etcdReader) span(r *reports.Range) []any {
 	fields := []any{"key", r.Start, "limit", positive(r.Limit), "keys-only", yes(r.KeysOnly), "revision", positive(r.Revision)}
 	if r.End != "" {
 		fields = append(fields, "end", r.End)
@@ -469,7 +372,7 @@ func (t *etcdReader) span(r *etcdRange) []any {
 	return fields
 }
 
-func (t *etcdReader) found(r *etcdResult) []any {
+func (t *etcdReader) found(r *reports.Result) []any {
 	var kvs []edn.ID
 	for _, kv := range r.KVs {
 		kvs = append(kvs, t.fields("key", kv.Key, "value", t.value(kv.Value), "mod-revision", kv.ModRevision, "version", kv.Version))
@@ -478,7 +381,7 @@ func (t *etcdReader) found(r *etcdResult) []any {
 }
 
 // value returns a short value, or the hash of a long one.
-func (t *etcdReader) value(x etcdValue) edn.ID {
+func (t *etcdReader) value(x reports.Value) edn.ID {
 	if x.Hash != 0 {
 		return t.fields("hash", int64(x.Hash))
 	}
@@ -486,7 +389,7 @@ func (t *etcdReader) value(x etcdValue) edn.ID {
 }
 
 // watch reads a watch. It returns the time of a response.
-func (t *etcdReader) watch(op *intervalOp, r *etcdRecord) (time int64) {
+func (t *etcdReader) watch(op *intervalOp, r *reports.Record) (time int64) {
 	w := r.Request
 	t.watches = append(t.watches, len(t.ops))
 	if t.client >= 0 {
@@ -511,7 +414,7 @@ func (t *etcdReader) watch(op *intervalOp, r *etcdRecord) (time int64) {
 	return time
 }
 
-func (t *etcdReader) event(e *etcdEvent) edn.ID {
+func (t *etcdReader) event(e *reports.Event) edn.ID {
 	fields := []any{"type", t.word(strings.TrimSuffix(e.Type, "-operation")), "key", e.Key, "revision", e.Revision, "create", yes(e.IsCreate)}
 	if e.Type == "put-operation" {
 		fields = append(fields, "value", t.value(e.Value))

@@ -1,4 +1,5 @@
-package forms
+// Package reports has the records of the reports that etcd's robustness tests leave, and writes them.
+package reports
 
 import (
 	"bufio"
@@ -15,11 +16,9 @@ import (
 	"clew/jepsen"
 )
 
-// EtcdReport writes a history of etcd as a report of its robustness tests: operations.json and watch.json in a folder for
-// each of some clients. create makes a file, whose name has slashes. Each process is a client's stream, as a client goes on
-// under another number after a failure. Values become strings. An error names the first operation that a report cannot tell.
-func EtcdReport(h *jepsen.History, clients int, create func(name string) (io.WriteCloser, error)) error {
-	w := etcdWriter{h: h, v: h.Values}
+// Write is forms.EtcdReport.
+func Write(h *jepsen.History, clients int, create func(name string) (io.WriteCloser, error)) error {
+	w := writer{h: h, v: h.Values}
 	texts := map[string][]byte{}
 	for op := range jepsen.Operation(h.Operations()) {
 		if h.Status[op] == jepsen.Failed {
@@ -56,14 +55,14 @@ func EtcdReport(h *jepsen.History, clients int, create func(name string) (io.Wri
 	return nil
 }
 
-// etcdWriter makes records of operations. It keeps the first thing that it cannot tell.
-type etcdWriter struct {
+// writer makes records of operations. It keeps the first thing that it cannot tell.
+type writer struct {
 	h     *jepsen.History
 	v     *edn.Values
 	wrong error
 }
 
-func (w *etcdWriter) fail(format string, args ...any) {
+func (w *writer) fail(format string, args ...any) {
 	if w.wrong == nil {
 		w.wrong = fmt.Errorf(format, args...)
 	}
@@ -72,33 +71,33 @@ func (w *etcdWriter) fail(format string, args ...any) {
 // eventTime is the time between two events of a history, in nanoseconds.
 const eventTime = 1000
 
-func (w *etcdWriter) operation(op jepsen.Operation, process int64) any {
+func (w *writer) operation(op jepsen.Operation, process int64) any {
 	h, inv := w.h, w.h.Invocation[op]
 	given := h.Value[inv]
-	out, end := etcdResponse{Error: "it is not known whether it happened"}, int64(h.Events)
+	out, end := Response{Error: "it is not known whether it happened"}, int64(h.Events)
 	if h.Status[op] == jepsen.Succeeded {
 		out, end = w.response(w.word(h.F[inv]), h.OpValue(op), given), int64(h.Completion[op])
 	}
 	return struct {
 		ClientID int64 `json:"ClientId"`
-		Input    etcdRequest
+		Input    Request
 		Call     int64
-		Output   etcdResponse
+		Output   Response
 		Return   int64
 	}{process, w.request(w.word(h.F[inv]), given), int64(inv) * eventTime, out, end * eventTime}
 }
 
-func (w *etcdWriter) request(f string, given edn.ID) (r etcdRequest) {
+func (w *writer) request(f string, given edn.ID) (r Request) {
 	switch f {
 	case "range":
 		x := w.span(given)
 		r.Type, r.Range = "range", &x
 	case "put", "delete":
-		r.Type, r.Txn = "txn", &etcdTxn{OperationsOnSuccess: []etcdAction{w.action(f, given)}}
+		r.Type, r.Txn = "txn", &Txn{OperationsOnSuccess: []Action{w.action(f, given)}}
 	case "txn":
-		r.Type, r.Txn = "txn", &etcdTxn{OperationsOnSuccess: w.actions(given, "then"), OperationsOnFailure: w.actions(given, "else")}
+		r.Type, r.Txn = "txn", &Txn{OperationsOnSuccess: w.actions(given, "then"), OperationsOnFailure: w.actions(given, "else")}
 		for _, test := range w.items(given, "if") {
-			var c etcdCondition
+			var c Condition
 			c.Key = w.text(test, "key")
 			for _, name := range []string{"value", "create-revision"} {
 				if w.get(test, name) != edn.Nil {
@@ -120,14 +119,14 @@ func (w *etcdWriter) request(f string, given edn.ID) (r etcdRequest) {
 	return r
 }
 
-func (w *etcdWriter) actions(given edn.ID, branch string) (actions []etcdAction) {
+func (w *writer) actions(given edn.ID, branch string) (actions []Action) {
 	for _, a := range w.items(given, branch) {
 		actions = append(actions, w.action(w.word(w.get(a, "f")), a))
 	}
 	return actions
 }
 
-func (w *etcdWriter) action(f string, given edn.ID) (a etcdAction) {
+func (w *writer) action(f string, given edn.ID) (a Action) {
 	switch a.Type = f + "-operation"; f {
 	case "range":
 		a.Range = w.span(given)
@@ -141,16 +140,16 @@ func (w *etcdWriter) action(f string, given edn.ID) (a etcdAction) {
 	return a
 }
 
-func (w *etcdWriter) span(given edn.ID) etcdRange {
+func (w *writer) span(given edn.ID) Range {
 	for _, name := range []string{"serializable", "count-only"} {
 		if w.get(given, name) == edn.True {
 			w.fail("a range has no :%s", name)
 		}
 	}
-	return etcdRange{w.text(given, "key"), w.text(given, "end"), w.number(given, "limit"), w.get(given, "keys-only") == edn.True, w.number(given, "revision")}
+	return Range{w.text(given, "key"), w.text(given, "end"), w.number(given, "limit"), w.get(given, "keys-only") == edn.True, w.number(given, "revision")}
 }
 
-func (w *etcdWriter) response(f string, answer, given edn.ID) (r etcdResponse) {
+func (w *writer) response(f string, answer, given edn.ID) (r Response) {
 	if r.Revision = w.number(answer, "revision"); f == "compact" || f == "defragment" {
 		r.Revision = -1
 	} else if r.Revision == 0 {
@@ -165,9 +164,9 @@ func (w *etcdWriter) response(f string, answer, given edn.ID) (r etcdResponse) {
 		x := w.result(answer)
 		r.Range = &x
 	case "put", "delete":
-		r.Txn = &etcdTxnResponse{Results: []etcdResult{w.result(answer)}}
+		r.Txn = &TxnResponse{Results: []Result{w.result(answer)}}
 	case "txn":
-		r.Txn = &etcdTxnResponse{Failure: w.get(answer, "succeeded") == edn.False, Results: []etcdResult{}}
+		r.Txn = &TxnResponse{Failure: w.get(answer, "succeeded") == edn.False, Results: []Result{}}
 		for _, x := range w.items(answer, "results") {
 			r.Txn.Results = append(r.Txn.Results, w.result(x))
 		}
@@ -175,21 +174,21 @@ func (w *etcdWriter) response(f string, answer, given edn.ID) (r etcdResponse) {
 	return r
 }
 
-func (w *etcdWriter) result(answer edn.ID) etcdResult {
-	r := etcdResult{Count: w.number(answer, "count"), Deleted: w.number(answer, "deleted")}
+func (w *writer) result(answer edn.ID) Result {
+	r := Result{Count: w.number(answer, "count"), Deleted: w.number(answer, "deleted")}
 	for _, x := range w.items(answer, "kvs") {
-		r.KVs = append(r.KVs, etcdKV{w.text(x, "key"), w.value(x), w.number(x, "mod-revision"), w.number(x, "version")})
+		r.KVs = append(r.KVs, KV{w.text(x, "key"), w.value(x), w.number(x, "mod-revision"), w.number(x, "version")})
 	}
 	return r
 }
 
-func (w *etcdWriter) watch(op jepsen.Operation) any {
+func (w *writer) watch(op jepsen.Operation) any {
 	h, given := w.h, w.h.Value[w.h.Invocation[op]]
 	is := func(name string) bool { return w.get(given, name) == edn.True }
-	responses := []etcdDelivery{}
+	responses := []Delivery{}
 	if h.Status[op] == jepsen.Succeeded {
 		for _, x := range w.items(h.OpValue(op), "responses") {
-			d := etcdDelivery{Revision: w.number(x, "revision"), IsProgressNotify: w.get(x, "progress") == edn.True, Time: int64(h.Completion[op]) * eventTime}
+			d := Delivery{Revision: w.number(x, "revision"), IsProgressNotify: w.get(x, "progress") == edn.True, Time: int64(h.Completion[op]) * eventTime}
 			for _, e := range w.items(x, "events") {
 				d.Events = append(d.Events, w.event(e))
 			}
@@ -197,24 +196,24 @@ func (w *etcdWriter) watch(op jepsen.Operation) any {
 		}
 	}
 	return struct {
-		Request   etcdWatch
-		Responses []etcdDelivery
-	}{etcdWatch{w.text(given, "key"), w.number(given, "revision"), is("prefix"), is("progress-notify"), is("prev-kv")}, responses}
+		Request   Watch
+		Responses []Delivery
+	}{Watch{w.text(given, "key"), w.number(given, "revision"), is("prefix"), is("progress-notify"), is("prev-kv")}, responses}
 }
 
-func (w *etcdWriter) event(x edn.ID) etcdEvent {
-	e := etcdEvent{Type: w.word(w.get(x, "type")) + "-operation", Key: w.text(x, "key"), Revision: w.number(x, "revision"), IsCreate: w.get(x, "create") == edn.True}
+func (w *writer) event(x edn.ID) Event {
+	e := Event{Type: w.word(w.get(x, "type")) + "-operation", Key: w.text(x, "key"), Revision: w.number(x, "revision"), IsCreate: w.get(x, "create") == edn.True}
 	if e.Type == "put-operation" {
 		e.Value = w.value(x)
 	}
 	if prev := w.get(x, "prev"); prev != edn.Nil {
-		e.PrevValue = &etcdPrevious{w.value(prev), w.number(prev, "mod-revision"), w.number(prev, "version")}
+		e.PrevValue = &Previous{w.value(prev), w.number(prev, "mod-revision"), w.number(prev, "version")}
 	}
 	return e
 }
 
 // get returns a field of a map, nil if it is not there.
-func (w *etcdWriter) get(id edn.ID, name string) edn.ID {
+func (w *writer) get(id edn.ID, name string) edn.ID {
 	if w.v.Kind(id) != edn.KindMap {
 		return edn.Nil
 	}
@@ -225,10 +224,10 @@ func (w *etcdWriter) get(id edn.ID, name string) edn.ID {
 	return x
 }
 
-func (w *etcdWriter) items(id edn.ID, name string) []edn.ID { return w.v.Items(w.get(id, name)) }
+func (w *writer) items(id edn.ID, name string) []edn.ID { return w.v.Items(w.get(id, name)) }
 
 // number returns a field that is a number, 0 if it is not there.
-func (w *etcdWriter) number(id edn.ID, name string) int64 {
+func (w *writer) number(id edn.ID, name string) int64 {
 	x := w.get(id, name)
 	n, isInt := w.v.Int(x)
 	if x != edn.Nil && !isInt {
@@ -238,7 +237,7 @@ func (w *etcdWriter) number(id edn.ID, name string) int64 {
 }
 
 // text returns a field that is a string, "" if it is not there.
-func (w *etcdWriter) text(id edn.ID, name string) string {
+func (w *writer) text(id edn.ID, name string) string {
 	x := w.get(id, name)
 	if x != edn.Nil && w.v.Kind(x) != edn.KindString {
 		w.fail("expected a string as :%s, found %s", name, w.v.Text(x))
@@ -247,7 +246,7 @@ func (w *etcdWriter) text(id edn.ID, name string) string {
 }
 
 // word returns the name of a keyword, or a string.
-func (w *etcdWriter) word(id edn.ID) string {
+func (w *writer) word(id edn.ID) string {
 	if kind := w.v.Kind(id); kind != edn.KindKeyword && kind != edn.KindString {
 		return ""
 	}
@@ -255,7 +254,7 @@ func (w *etcdWriter) word(id edn.ID) string {
 }
 
 // value returns the :value of a map, as a string. Only a hash may be longer than etcd's tests record.
-func (w *etcdWriter) value(id edn.ID) etcdValue {
+func (w *writer) value(id edn.ID) Value {
 	x := w.get(id, "value")
 	said := w.v.Text(x)
 	if w.v.Kind(x) == edn.KindString {
@@ -264,5 +263,5 @@ func (w *etcdWriter) value(id edn.ID) etcdValue {
 	if x == edn.Nil {
 		said = ""
 	}
-	return etcdValue{Value: said}
+	return Value{Value: said}
 }
