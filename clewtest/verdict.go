@@ -114,8 +114,9 @@ func again(r *report.Result, path string) string {
 
 // folder returns one that go test -artifacts keeps, or else a new one that survives the test.
 func folder(t testing.TB) (string, error) {
-	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
-		return t.ArtifactDir(), nil
+	since126, is := t.(interface{ ArtifactDir() string }) // Go 1.25 has none
+	if f := flag.Lookup("test.artifacts"); is && f != nil && f.Value.String() == "true" {
+		return since126.ArtifactDir(), nil
 	}
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\*:?"<>|`, r) || r == os.PathSeparator {

@@ -21,13 +21,13 @@ import (
 // preparing another search. After it, Window decides most linearizable histories,
 // knowing nothing of the model.
 type budgets struct {
-	easy               int // porcupine's
+	easy, easyEach     int // porcupine's, and more of it for each operation
 	window, windowEach int // Window's, and more of it for each operation
 	more               int // porcupine's, if the model has many states
 }
 
 // Tests change budget.
-var budget = budgets{easy: 10_000, window: 500, windowEach: 1, more: math.MaxInt}
+var budget = budgets{easy: 10_000, easyEach: 10, window: 500, windowEach: 1, more: math.MaxInt}
 
 // If the model has many states, searches do so much work in their turns. Porcupine's has a first one of
 // about 50 ms: as long as it goes on alone, it is faster than the library.
@@ -163,7 +163,7 @@ func (p *part) judge(ctx context.Context, model Model, steps budgets, show bool)
 		return judgment{result: Unknown}
 	case result == Illegal:
 		j.wrong = m.changed(p)
-	case !m.plain && !m.replays(p, orders[0]):
+	case m.doubt && !m.replays(p, orders[0]):
 		if j.wrong = m.changed(p); j.wrong == "" {
 			return judgment{result: Unknown}
 		}
@@ -197,7 +197,7 @@ func (p *part) decide(ctx context.Context, m *numbered, steps budgets, show bool
 	if show {
 		w.shown = &shown{longest: make([]*place, len(p.calls))}
 	}
-	if r := w.run(ctx, steps.easy); r != Unknown {
+	if r := w.run(ctx, steps.easy+steps.easyEach*len(p.calls)); r != Unknown {
 		return r, w.orders(r)
 	}
 	runtime.Gosched() // other partitions may be easy

@@ -1,6 +1,6 @@
 module clew/contrib/porcupine
 
-go 1.26.0
+go 1.25.0
 
 require (
 	clew v0.0.0
@@ -9,8 +9,6 @@ require (
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
-	golang.org/x/sys v0.48.0 // indirect
 	olympos.io/encoding/edn v0.0.0-20201019073823-d3554ca0b0a3 // indirect
 )
 

@@ -28,17 +28,18 @@ var seed = maphash.MakeSeed()
 
 // contents returns a hash of what a state holds. The order of a set of states,
 // as NondeterministicModel.ToModel makes them, does not matter. If all slices are
-// sets, no order matters.
-func contents(state any, sets bool) uint64 {
-	h := hasher{sets, maxNodes}
+// sets, no order matters. all says that it has looked at everything that could change.
+func contents(state any, sets bool) (hash uint64, all bool) {
+	h := hasher{sets: sets, left: maxNodes}
 	if set, ok := state.([]any); ok && !sets {
-		sum := uint64(len(set))
+		hash = uint64(len(set))
 		for _, s := range set {
-			sum += mix(h.hash(reflect.ValueOf(s)), 0)
+			hash += mix(h.hash(reflect.ValueOf(s)), 0)
 		}
-		return sum
+		return hash, !h.missed
 	}
-	return h.hash(reflect.ValueOf(state))
+	hash = h.hash(reflect.ValueOf(state))
+	return hash, !h.missed
 }
 
 // hashOfComparable returns a hash of a state that == compares, and 0 for others,
@@ -64,13 +65,15 @@ func mix(a, b uint64) uint64 {
 
 // hasher hashes values.
 type hasher struct {
-	sets bool // the order of slices does not matter
-	left int  // how many more values it looks at
+	sets   bool // the order of slices does not matter
+	left   int  // how many more values it looks at
+	missed bool // it has not looked at something
 }
 
 func (x *hasher) hash(v reflect.Value) uint64 {
 	h := uint64(v.Kind())
 	if x.left--; x.left < 0 {
+		x.missed = true
 		return h
 	}
 	switch v.Kind() {
@@ -108,6 +111,8 @@ func (x *hasher) hash(v reflect.Value) uint64 {
 		if !v.IsNil() {
 			h = mix(h, x.hash(v.Elem()))
 		}
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		x.missed = x.missed || !v.IsNil()
 	}
 	return h
 }
@@ -120,7 +125,7 @@ func (x *hasher) entries(v reflect.Value) uint64 {
 		return sum
 	}
 	key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-	each := hasher{x.sets, 0}
+	each := hasher{sets: x.sets}
 	for all := v.MapRange(); all.Next(); {
 		if v.CanInterface() {
 			key.SetIterKey(all)
@@ -132,5 +137,6 @@ func (x *hasher) entries(v reflect.Value) uint64 {
 		sum += mix(each.hash(key), each.hash(value))
 	}
 	x.left -= n
+	x.missed = x.missed || each.missed
 	return sum
 }

@@ -99,6 +99,16 @@ func TestAPointerThatIsChangedIsNoFalseAlarm(t *testing.T) {
 	}
 }
 
+// shared is a state of which only functions know what it holds.
+type shared struct {
+	get func() int
+	set func(int)
+}
+
+func sharing(value int) shared {
+	return shared{func() int { return value }, func(other int) { value = other }}
+}
+
 // TestWhatCountsAsAChange has models of each kind of state.
 func TestWhatCountsAsAChange(t *testing.T) {
 	type cell struct {
@@ -169,6 +179,18 @@ func TestWhatCountsAsAChange(t *testing.T) {
 		{"a pointer to a new one, with a cache", pointers(func(_ *cell, value int) *cell { return &cell{value: value} }), false},
 		{"a pointer with an Equal", withEqual(pointers(func(s *cell, value int) *cell { s.value = value; return s })), true},
 		{"a pointer to a new one, with a cache and an Equal", withEqual(pointers(func(_ *cell, value int) *cell { return &cell{value: value} })), false},
+		{"what functions share", Model{
+			Init: func() any { return sharing(0) },
+			Step: func(state, input, output any) (bool, any) {
+				s, in := state.(shared), input.(kvInput)
+				if in.get {
+					return output == s.get(), s
+				}
+				s.set(in.value)
+				return true, s
+			},
+			Equal: func(a, b any) bool { return a.(shared).get() == b.(shared).get() },
+		}, true},
 		{"a step that refuses, and has changed its state", Model{
 			Init: func() any { return []int{0} },
 			Step: func(state, input, output any) (bool, any) {

@@ -24,6 +24,7 @@ type numbered struct {
 
 	mu      sync.Mutex // goroutines never call the model's functions at once, as in porcupine
 	plain   bool       // nothing can change the states in place
+	doubt   bool       // something may have changed one (inplace.go)
 	states  []any
 	origins []origin // by state
 	byHash  table
@@ -45,6 +46,7 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 	}
 	first := model.Init()
 	m.plain = first != nil && isPlain(reflect.TypeOf(first))
+	m.doubt = !m.plain && !m.byContents()
 	m.init, m.origins = models.State{m.number(first)}, []origin{{}}
 	m.traits = models.Traits{
 		StepNumber: m.lockedStep,
@@ -94,7 +96,7 @@ func (m *numbered) number(state any) int32 {
 			return at
 		}
 	}
-	if m.model.Equal != nil && m.model.Hash == nil && (m.coarse || n < fewStates || n&(n-1) == 0) {
+	if m.byContents() && (m.coarse || n < fewStates || n&(n-1) == 0) {
 		for old := n - 1; old >= max(0, n-fewStates); old-- {
 			if m.model.Equal(state, m.states[old]) {
 				m.coarsen(state, m.states[old])
@@ -122,12 +124,20 @@ func (m *numbered) hash(state any) uint64 {
 	case m.model.Hash != nil:
 		return m.model.Hash(state)
 	}
-	return contents(state, m.sets)
+	hash, all := contents(state, m.sets)
+	m.doubt = m.doubt || !all
+	return hash
 }
+
+// byContents says whether states are told apart by what they hold.
+func (m *numbered) byContents() bool { return m.model.Equal != nil && m.model.Hash == nil }
 
 // coarsen looks for what two states have in common that are equal, and have different contents.
 func (m *numbered) coarsen(a, b any) {
-	if m.coarse || m.sets || contents(a, true) != contents(b, true) {
+	m.doubt = true
+	x, _ := contents(a, true)
+	y, _ := contents(b, true)
+	if m.coarse || m.sets || x != y {
 		m.coarse = true
 		return
 	}
@@ -158,6 +168,7 @@ func (m *numbered) step(state int32, op models.Op) int32 {
 	to := int32(none)
 	c := &m.calls[op.A]
 	if ok, next := m.model.StepContext(m.ctx, m.states[state], c.input, c.output); ok {
+		m.doubt = m.doubt || !m.isAsMade(state)
 		if to = m.number(next); !m.plain && int(to) == len(m.origins) {
 			m.origins = append(room(m.origins, 1), origin{state, op.A})
 		}

@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mattn/go-isatty"
-
 	"clew/internal/text"
 )
 
@@ -57,7 +55,7 @@ func To(path string, stdout, stderr io.Writer) *Output {
 	case !o.there.Mode().IsRegular():
 		o.through = func() (io.WriteCloser, error) {
 			f, err := os.OpenFile(file, os.O_WRONLY, 0)
-			if err != nil || !isatty.IsTerminal(f.Fd()) {
+			if err != nil || o.there.Mode()&os.ModeCharDevice == 0 { // not a terminal
 				return f, err
 			}
 			return struct {

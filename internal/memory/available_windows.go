@@ -1,9 +1,8 @@
 package memory
 
 import (
+	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/windows"
 )
 
 // memoryStatus is Windows's MEMORYSTATUSEX.
@@ -13,7 +12,7 @@ type memoryStatus struct {
 	_                [5]uint64 // of the page file and of addresses
 }
 
-var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+var globalMemoryStatus = syscall.NewLazyDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 
 // available returns how much memory of the machine is free at the moment.
 func available() int64 {
