@@ -55,7 +55,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 		key := ops.History.Extra(s.Position)
 		ops.addUnread(key)
 		of = func(row Row) (ToldPosition, error) {
-			at, err := positionIn(key, operationOf(ops.History, ops.Of[row]))
+			at, err := positionIn(key, ops.History, ops.Of[row])
 			at.Moves = m.moving(ops.Op(row))
 			return at, err
 		}
@@ -86,23 +86,38 @@ const unread Kind = math.MaxUint8
 
 // addUnread adds the operations that succeeded and of which the model reads nothing, if they say a position.
 func (o *Operations) addUnread(key func(jepsen.Event) (edn.Value, bool)) {
-	h, all := o.History, Operations{Columns: Columns{Events: o.Events}}
+	h, more := o.History, []jepsen.Operation(nil)
 	row := 0
 	for op := range jepsen.Operation(h.Operations()) {
 		if row < len(o.Of) && o.Of[row] == op {
-			all.Append(o.Inv[row], o.Res[row], o.Op(Row(row)))
-			all.Of = append(all.Of, op)
 			row++
 		} else if h.Status[op] == jepsen.Succeeded {
-			if at, err := positionIn(key, operationOf(h, op)); err != nil || at.Told {
-				all.Append(int32(h.Invocation[op]), int32(h.Completion[op]), Op{Kind: unread})
-				all.Of = append(all.Of, op)
+			if at, err := positionIn(key, h, op); err != nil || at.Told {
+				more = append(more, op)
 			}
 		}
 	}
-	if len(all.Of) > len(o.Of) {
-		o.Columns, o.Of = all.Columns, all.Of
+	if len(more) == 0 {
+		return
 	}
+	all := Operations{Columns: Columns{Events: o.Events}, Of: make([]jepsen.Operation, 0, len(o.Of)+len(more))}
+	all.grow(cap(all.Of))
+	for row, op := range o.Of {
+		for ; len(more) > 0 && more[0] < op; more = more[1:] {
+			all.addUnreadOne(h, more[0])
+		}
+		all.Append(o.Inv[row], o.Res[row], o.Op(Row(row)))
+		all.Of = append(all.Of, op)
+	}
+	for _, op := range more {
+		all.addUnreadOne(h, op)
+	}
+	o.Columns, o.Of = all.Columns, all.Of
+}
+
+func (o *Operations) addUnreadOne(h *jepsen.History, op jepsen.Operation) {
+	o.Append(int32(h.Invocation[op]), int32(h.Completion[op]), Op{Kind: unread})
+	o.Of = append(o.Of, op)
 }
 
 // place makes the operations those of a model that counts its updates.
@@ -118,16 +133,20 @@ func (m *placed) place(ops *Operations, told []ToldPosition) {
 
 // positionIn returns the position under a key of an operation's completion. One that crashed has none: it may not
 // have happened.
-func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
-	if o.Status == jepsen.Crashed {
+func positionIn(key func(jepsen.Event) (edn.Value, bool), h *jepsen.History, op jepsen.Operation) (at ToldPosition, err error) {
+	if h.Status[op] == jepsen.Crashed {
 		return at, nil
 	}
-	x, found := key(o.History.Completion[o.Of])
+	x, found := key(h.Completion[op])
 	if !found || x.Kind() == edn.KindNil {
 		return at, nil
 	}
 	at.Told = true
 	n, isInt := x.Int()
+	if isInt && n >= 0 {
+		at.At = n
+		return at, nil
+	}
 	if s, isText := x.Go().(string); !isInt && isText {
 		digits, base := strings.CutPrefix(strings.ToLower(s), "0x")
 		radix := 10
