@@ -55,7 +55,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 		key := ops.History.Extra(s.Position)
 		ops.addUnread(key)
 		of = func(row Row) (ToldPosition, error) {
-			at, err := positionIn(key, operationOf(ops.History, ops.Of[row]))
+			at, err := positionIn(key, ops.History, ops.Of[row])
 			at.Moves = m.moving(ops.Op(row))
 			return at, err
 		}
@@ -100,23 +100,38 @@ const unread Kind = math.MaxUint8
 
 // addUnread adds the operations that succeeded and of which the model reads nothing, if they say a position.
 func (o *Operations) addUnread(key func(jepsen.Event) (edn.Value, bool)) {
-	h, all := o.History, Operations{Columns: Columns{Events: o.Events}}
+	h, more := o.History, []jepsen.Operation(nil)
 	row := 0
 	for op := range jepsen.Operation(h.Operations()) {
 		if row < len(o.Of) && o.Of[row] == op {
-			all.Append(o.Inv[row], o.Res[row], o.Op(Row(row)))
-			all.Of = append(all.Of, op)
 			row++
 		} else if h.Status[op] == jepsen.Succeeded {
-			if at, err := positionIn(key, operationOf(h, op)); err != nil || at.Told {
-				all.Append(int32(h.Invocation[op]), int32(h.Completion[op]), Op{Kind: unread})
-				all.Of = append(all.Of, op)
+			if at, err := positionIn(key, h, op); err != nil || at.Told {
+				more = append(more, op)
 			}
 		}
 	}
-	if len(all.Of) > len(o.Of) {
-		o.Columns, o.Of = all.Columns, all.Of
+	if len(more) == 0 {
+		return
 	}
+	all := Operations{Columns: Columns{Events: o.Events}, Of: make([]jepsen.Operation, 0, len(o.Of)+len(more))}
+	all.grow(cap(all.Of))
+	for row, op := range o.Of {
+		for ; len(more) > 0 && more[0] < op; more = more[1:] {
+			all.addUnreadOne(h, more[0])
+		}
+		all.Append(o.Inv[row], o.Res[row], o.Op(Row(row)))
+		all.Of = append(all.Of, op)
+	}
+	for _, op := range more {
+		all.addUnreadOne(h, op)
+	}
+	o.Columns, o.Of = all.Columns, all.Of
+}
+
+func (o *Operations) addUnreadOne(h *jepsen.History, op jepsen.Operation) {
+	o.Append(int32(h.Invocation[op]), int32(h.Completion[op]), Op{Kind: unread})
+	o.Of = append(o.Of, op)
 }
 
 // place makes the operations those of a model that counts its updates.
@@ -132,11 +147,11 @@ func (m *placed) place(ops *Operations, told []ToldPosition) {
 
 // positionIn returns the position under a key of an operation's completion. One that crashed has none: it may not
 // have happened.
-func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldPosition, err error) {
-	if o.Status == jepsen.Crashed {
+func positionIn(key func(jepsen.Event) (edn.Value, bool), h *jepsen.History, op jepsen.Operation) (at ToldPosition, err error) {
+	if h.Status[op] == jepsen.Crashed {
 		return at, nil
 	}
-	x, found := key(o.History.Completion[o.Of])
+	x, found := key(h.Completion[op])
 	if !found || x.Kind() == edn.KindNil {
 		return at, nil
 	}
@@ -151,16 +166,19 @@ func positionIn(key func(jepsen.Event) (edn.Value, bool), o Operation) (at ToldP
 // naturalNumber returns a natural number below 2^62 that a value or the digits of a string spell. A ratio does not, even if
 // it is one.
 func naturalNumber(x edn.Value) (n int64, ok bool) {
-	if digits, isText := x.Go().(string); isText {
-		base := 10
+	switch x.Kind() {
+	case edn.KindInt:
+		n, ok = x.Int()
+		return n, ok && n >= 0 && n <= math.MaxInt64/2
+	case edn.KindString:
+		digits, base := x.Go().(string), 10
 		if hex, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
 			digits, base = hex, 16
 		}
 		u, err := strconv.ParseUint(digits, base, 62)
 		return int64(u), err == nil
 	}
-	n, ok = x.Int()
-	return n, ok && n >= 0 && n <= math.MaxInt64/2 && !strings.Contains(x.String(), "/")
+	return 0, false
 }
 
 // placed is a model whose state also counts its updates. A state is the position in two halves, and then a state of the

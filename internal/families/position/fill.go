@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -87,7 +88,7 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 // newMatching returns a matching in which nothing fills the gaps but what will tell that it does.
 func newMatching(s *sweep) *matching {
 	s.shownAt = map[int32][]int64{}
-	m := &matching{sweep: s, byCell: map[models.Cell]*pool{}, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
+	m := &matching{sweep: s, byCell: make(map[models.Cell]*pool, len(s.fill)), byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
 		m.next[k] = int32(k)
@@ -100,20 +101,11 @@ func newMatching(s *sweep) *matching {
 	for k, f := range s.fill {
 		m.cells = s.p.Makes(m.cells[:0], s.in.Op(f.row))
 		for _, c := range m.cells {
-			if m.byCell[c] == nil {
-				m.byCell[c] = &pool{}
-			}
-			if m.byPlace[c.Place] == nil {
-				m.byPlace[c.Place] = &pool{}
-			}
-			m.byCell[c].add(int32(k))
-			m.byPlace[c.Place].add(int32(k))
+			addTo(m.byCell, c, int32(k))
+			addTo(m.byPlace, c.Place, int32(k))
 		}
 		if m.cells, _ = s.p.Sees(m.cells[:0], s.in.Op(f.row)); len(m.cells) == 1 {
-			if m.bySeen[m.cells[0]] == nil {
-				m.bySeen[m.cells[0]] = &pool{}
-			}
-			m.bySeen[m.cells[0]].add(int32(k))
+			addTo(m.bySeen, m.cells[0], int32(k))
 		}
 	}
 	return m
@@ -213,7 +205,7 @@ func (m *matching) needed() (why *fastpath.Finding) {
 	}
 	for k := range m.now {
 		if p := &m.now[k]; m.p.Dense && len(m.gaps) > 0 {
-			m.spans = append(m.spans, span{models.Cell{Place: p.number, Value: p.value}, p.known, max(p.shown, p.at), math.MaxInt64})
+			m.spans = hugepages.Append(m.spans, span{models.Cell{Place: p.number, Value: p.value}, p.known, max(p.shown, p.at), math.MaxInt64})
 		}
 	}
 	return nil
@@ -246,7 +238,7 @@ func (m *matching) leaves(row models.Row, at int64) {
 		gone := m.counts && m.p.None != nil && m.p.None(c)
 		if !m.counts || gone {
 			if m.p.Dense && len(m.gaps) > 0 && p.shown < at-1 {
-				m.spans = append(m.spans, span{models.Cell{Place: c.Place, Value: p.value}, p.known, max(p.shown, p.at), at})
+				m.spans = hugepages.Append(m.spans, span{models.Cell{Place: c.Place, Value: p.value}, p.known, max(p.shown, p.at), at})
 			}
 			p.shown = at
 		}
@@ -313,10 +305,10 @@ func (m *matching) pause(c models.Cell, p *place, row models.Row, at int64) {
 	}
 	first, end := m.from(max(p.shown, p.at)+1), m.from(at+1)
 	if p.at > p.shown { // what filled a gap left it
-		m.spans = append(m.spans, span{models.Cell{Place: c.Place, Value: p.was}, p.sure == p.shown && p.sure != none, p.shown, p.at})
+		m.spans = hugepages.Append(m.spans, span{models.Cell{Place: c.Place, Value: p.was}, p.sure == p.shown && p.sure != none, p.shown, p.at})
 	}
 	if first < end {
-		m.pauses = append(m.pauses, pause{c, first, end})
+		m.pauses = hugepages.Append(m.pauses, pause{c, first, end})
 	}
 }
 

@@ -9,6 +9,18 @@ import (
 type pool struct {
 	fill []int32 // places in matching.fill
 	back []int32 // by place in fill, plus 1: an update before that place may be unused from there down; see last
+	room [3]int32
+}
+
+// addTo adds an update to the pool of those that have something in common. Most are alone.
+func addTo[T comparable](pools map[T]*pool, common T, k int32) {
+	l := pools[common]
+	if l == nil {
+		l = &pool{}
+		l.fill, l.back = l.room[:0:1], l.room[1:1:3]
+		pools[common] = l
+	}
+	l.add(k)
 }
 
 func (l *pool) add(k int32) {

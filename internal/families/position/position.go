@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -190,6 +191,13 @@ func (s *sweep) judge(witness bool) fastpath.Result {
 func (s *sweep) time() (r fastpath.Result, found bool) {
 	in, returns := s.in, s.in.Returns()
 	s.lo = make([]int64, in.Len())
+	open := 0
+	for _, res := range in.Res {
+		if res == models.Open {
+			open++
+		}
+	}
+	s.fill = make([]filler, 0, open)
 	top, by, next := none, models.Row(-1), int32(0)
 	late, early := models.Row(-1), models.Row(-1)
 	for e, row := range returns {
@@ -240,7 +248,6 @@ func (s *sweep) sort() {
 			least, most, n = min(least, at), max(most, at), n+1
 		}
 	}
-	s.rows = make([]int32, 0, n)
 	if n == 0 {
 		return
 	}
@@ -251,9 +258,10 @@ func (s *sweep) sort() {
 			}
 			return int32(2*(s.at[i]-least)) + s.rank(i)
 		})
-		s.rows = append(s.rows, g.Sorted()...)
+		s.rows = g.Sorted()
 		return
 	}
+	s.rows = make([]int32, 0, n)
 	for i, at := range s.at[:s.in.Len()] {
 		if at != none && s.in.Res[i] != models.Open {
 			s.rows = append(s.rows, int32(i))
@@ -274,7 +282,13 @@ func (s *sweep) rank(i int32) int32 {
 
 // group finds the blocks, and checks lemma 2.
 func (s *sweep) group() (r fastpath.Result, found bool) {
-	s.blocks = make([]block, 0, len(s.rows))
+	n := 0
+	for k, row := range s.rows {
+		if k == 0 || s.at[row] != s.at[s.rows[k-1]] {
+			n++
+		}
+	}
+	s.blocks = make([]block, 0, n)
 	initial, based := s.p.At(s.model.Init())
 	for from := 0; from < len(s.rows); {
 		b := block{at: s.at[s.rows[from]], from: int32(from), update: -1, returned: models.Open}
@@ -577,7 +591,7 @@ func (s *sweep) findGaps() (r fastpath.Result, found bool) {
 			} else if free--; free < 0 && !without[byHall] {
 				return s.tooFew(b, at), true
 			}
-			s.gaps = append(s.gaps, g)
+			s.gaps = hugepages.Append(s.gaps, g)
 		}
 		at = b.at
 	}
