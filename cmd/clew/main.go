@@ -94,8 +94,9 @@ const (
 	argsKey   = "args"
 )
 
-// setUp guards urfave/cli's help command, which is one for all apps.
-var setUp sync.Mutex
+// parsing guards urfave/cli's help command and help flag, which are one for all apps. It is held until a command has its
+// flags.
+var parsing sync.Mutex
 
 // runWith runs the program. The engine, unless nil, decides instead of --algorithm's.
 func runWith(ctx context.Context, engine fallback.Engine, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
@@ -110,9 +111,15 @@ func runWith(ctx context.Context, engine fallback.Engine, args []string, stdin i
 		app := newApp(args, stdout, stderr, &status)
 		app.Reader, app.Writer = stdin, help
 		app.Metadata = map[string]any{engineKey: engine, argsKey: args}
-		setUp.Lock()
-		app.Setup()
-		setUp.Unlock()
+		parsing.Lock()
+		parsed := sync.OnceFunc(parsing.Unlock)
+		defer parsed()
+		for _, c := range app.Commands {
+			c.Before = func(c *cli.Context) error {
+				parsed()
+				return noEmptyFlag(c)
+			}
+		}
 		err = app.RunContext(ctx, permute(app, commanded(app, args)))
 	})
 	switch {
@@ -179,7 +186,6 @@ func newApp(args []string, stdout, stderr io.Writer, status *int) *cli.App {
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
-		c.Before = noEmptyFlag
 		// Only clew itself has a help command: after another command, "h" and "help" are paths. The help of such a
 		// command stays that of a command without subcommands.
 		c.HideHelpCommand = true

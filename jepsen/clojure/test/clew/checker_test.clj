@@ -819,7 +819,8 @@ ops = {'add': add}
                      (clew.checker/linearizable
                        ; clew itself, which waits for a history that never comes
                        {:model :register
-                        :command ~(script (str "echo $$ > " (.getAbsolutePath ^File f))
+                        :command ~(script "[ $1 = check ] || exit 254"
+                                          (str "echo $$ > " (.getAbsolutePath ^File f))
                                           (str "exec clew \"$@\" " (.getAbsolutePath ^File never)))})
                      nil [] nil))
         _     (sh "mkfifo" (.getPath ^File never))
