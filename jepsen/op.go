@@ -130,6 +130,9 @@ func (h *History) call(op Operation, most, asks int) string {
 	if h.AnswersTo(op) {
 		add(text.Shorten(h.ValueText(h.Value[inv]), asks) + " →")
 	}
+	if h.words.Asked > 0 && h.AnswersTo(op) { // so that a long request does not take the room of the answer
+		return s + " " + text.Middle(h.ValueText(value), most-utf8.RuneCountInString(s)-1)
+	}
 	if value != edn.Nil || h.AnswersTo(op) {
 		s += " " + h.ValueText(value)
 	}
