@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,7 +27,6 @@ type client struct {
 	out     *bufio.Reader
 	stderr  bytes.Buffer
 	status  chan int
-	mu      sync.Mutex
 	answers map[int]reply // those that came while another one was awaited
 }
 
