@@ -111,8 +111,11 @@ func every(n int, timeout time.Duration, judge judge) (CheckResult, [][][]int) {
 	}
 	judged := make([]judgment, n)
 	var all sync.WaitGroup
-	for i := range n {
+	for i := range n - 1 {
 		all.Go(func() { judged[i] = judge(ctx, i) })
+	}
+	if n > 0 {
+		judged[n-1] = judge(ctx, n-1)
 	}
 	all.Wait()
 	result, found := Ok, make([][][]int, n)

@@ -33,7 +33,8 @@
 // A model's functions have to be pure, as porcupine wants them. They may get states that porcupine
 // would not give them: those that some order of the operations leads to, whether their times allow
 // it or not. If that makes one panic, porcupine decides. A step that changes a state in place makes
-// every answer doubtful. So linearizations are replayed, and before a history is called Illegal, states are
+// every answer doubtful. So states that are hashed by what they hold are looked at after each step. Where one has changed, or
+// this cannot be seen, linearizations are replayed, and before a history is called Illegal, states are
 // made again. If one of them has changed for the model, the check panics with a message that names it
 // (inplace.go). Inputs and outputs that are equal by == mean the same thing.
 package porcupine

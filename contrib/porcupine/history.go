@@ -166,8 +166,3 @@ func calls(events []Event) (ids []int) {
 	}
 	return ids
 }
-
-// showing returns a model under which nothing can happen: it shows a history, and finds nothing.
-func showing() Model {
-	return Model{Init: func() any { return nil }, Step: func(_, _, _ any) (bool, any) { return false, nil }}
-}

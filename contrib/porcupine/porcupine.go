@@ -83,9 +83,6 @@ func CheckOperationsVerbose(model Model, history []Operation, timeout time.Durat
 	model = complete(model)
 	parts, events := partitioned(model, history)
 	result, found := checkAll(model, events, timeout)
-	shown := showing()
-	shown.Partition = func([]Operation) [][]Operation { return parts }
-	_, info := theirs.CheckOperationsVerbose(shown, history, 0)
 	for i, orders := range found { // the library numbers operations by their place in the partition
 		ids := calls(events[i])
 		for _, order := range orders {
@@ -94,8 +91,7 @@ func CheckOperationsVerbose(model Model, history []Operation, timeout time.Durat
 			}
 		}
 	}
-	copy(info.PartialLinearizations(), found)
-	return result, info
+	return result, operationsInfo(parts, events, found)
 }
 
 // CheckEventsVerbose does for events what CheckOperationsVerbose does for operations.
@@ -103,11 +99,7 @@ func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (Ch
 	model = complete(model)
 	parts := partitionedEvents(model, history)
 	result, found := checkAll(model, parts, timeout)
-	shown := showing()
-	shown.PartitionEvent = func([]Event) [][]Event { return parts }
-	_, info := theirs.CheckEventsVerbose(shown, history, 0)
-	copy(info.PartialLinearizations(), found)
-	return result, info
+	return result, eventsInfo(parts, found)
 }
 
 // Visualize draws what a Verbose check has found, as porcupine does: with the labels of

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	theirs "github.com/anishathalye/porcupine"
-
 	"clew/jepsen"
 	"clew/report"
 )
@@ -53,13 +51,9 @@ func (x Positioned) CheckEventsTimeout(history []Event, timeout time.Duration) C
 
 // CheckOperationsVerbose does what the function CheckOperationsVerbose does.
 func (x Positioned) CheckOperationsVerbose(history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
-	parts, _ := partitioned(x.Model, history)
+	parts, events := partitioned(x.Model, history)
 	result, found := every(len(parts), timeout, x.judging(parts))
-	shown := showing()
-	shown.Partition = func([]Operation) [][]Operation { return parts }
-	_, info := theirs.CheckOperationsVerbose(shown, history, 0)
-	copy(info.PartialLinearizations(), found)
-	return result, info
+	return result, operationsInfo(parts, events, found)
 }
 
 // CheckEventsVerbose does what the function CheckEventsVerbose does.
@@ -70,11 +64,7 @@ func (x Positioned) CheckEventsVerbose(history []Event, timeout time.Duration) (
 		return CheckEventsVerbose(x.Model, history, timeout)
 	}
 	result, found := every(len(parts), timeout, x.judging(parts))
-	shown := showing()
-	shown.PartitionEvent = func([]Event) [][]Event { return partitions }
-	_, info := theirs.CheckEventsVerbose(shown, history, 0)
-	copy(info.PartialLinearizations(), found)
-	return result, info
+	return result, eventsInfo(partitions, found)
 }
 
 // Explain does what the function Explain does.

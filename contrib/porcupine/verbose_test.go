@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,49 @@ func shows(model Model, result CheckResult, info, other LinearizationInfo) error
 		}
 	}
 	return nil
+}
+
+// The history in a LinearizationInfo is set here as the library would set it.
+func TestTheHistoryThatIsShownIsTheLibrarys(t *testing.T) {
+	if !known.ok {
+		t.Fatal("the library's types are not as expected")
+	}
+	t.Cleanup(func() { known.ok = true })
+	model := small["register"]
+	model.Partition = func(ops []Operation) [][]Operation {
+		half := len(ops) / 2
+		return [][]Operation{ops[:half], ops[half:]}
+	}
+	r := rand.New(rand.NewPCG(39, 3))
+	for range 100 {
+		ops := random(r, false)
+		times := r.Perm(2 * len(ops)) // all different: the library sorts others anyhow
+		for i := range ops {
+			a, b := int64(times[2*i]), int64(times[2*i+1])
+			ops[i].Call, ops[i].Return, ops[i].ClientId, ops[i].Metadata = min(a, b), max(a, b), 7*i, i
+		}
+		events := eventsOf(ops)
+		for i := range events {
+			events[i].Id, events[i].ClientId, events[i].Metadata = 3-2*events[i].Id, i, -i
+		}
+		var infos [2][]LinearizationInfo
+		for i := range infos {
+			known.ok = i == 0
+			_, ofOperations := CheckOperationsVerbose(model, ops, 0)
+			_, ofEvents := CheckEventsVerbose(model, events, 0)
+			infos[i] = append(infos[i], ofOperations, ofEvents)
+		}
+		if !reflect.DeepEqual(infos[0], infos[1]) {
+			t.Fatalf("%+v\nthe library has %+v", infos[0], infos[1])
+		}
+	}
+	model.Partition = func([]Operation) [][]Operation { return nil }
+	for i := range 2 {
+		known.ok = i == 0
+		if result, info := CheckOperationsVerbose(model, nil, 0); result != Ok || !reflect.DeepEqual(info, LinearizationInfo{}) {
+			t.Errorf("%s of no partition, %+v", result, info)
+		}
+	}
 }
 
 // The operations that had returned before the first failing return are in what is shown.
