@@ -169,7 +169,7 @@ func naturalNumber(x edn.Value) (n int64, ok bool) {
 	switch x.Kind() {
 	case edn.KindInt:
 		n, ok = x.Int()
-		return n, ok && n >= 0 && n <= math.MaxInt64/2
+		return n, ok && n >= 0 && n <= math.MaxInt64/2 && !strings.Contains(x.String(), "/") // 5/1 equals 5
 	case edn.KindString:
 		digits, base := x.Go().(string), 10
 		if hex, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
