@@ -32,7 +32,7 @@ type Positions struct {
 	None func(c Cell) bool
 	// Clues, unless it is nil, appends what op's answer shows of earlier updates.
 	Clues func(dst []Clue, op Op) []Clue
-	// Left, unless it is nil, returns cells that are there at a position, whoever shows that. Step refuses an update that
+	// Left, unless it is nil, returns cells that are there at a position, whatever shows that. Step refuses an update that
 	// brings the state to that position without them.
 	Left func(position int64) []Cell
 }

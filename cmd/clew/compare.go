@@ -213,7 +213,7 @@ func (k *comparer) listed(ctx context.Context, flag, path, dir string, read func
 		return fmt.Errorf("%s needs a folder, and %s is a file", flag, dir)
 	}
 	if path == "-" {
-		return read(limits.Reader(ctx, os.Stdin, k.Memory))
+		return read(limits.Reader(ctx, k.stdin, k.Memory))
 	}
 	f, err := files.Open(path)
 	if err != nil {

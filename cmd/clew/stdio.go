@@ -39,7 +39,7 @@ func (r *runner) answerRequests(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE) // answers that nobody reads end the loop
+	signal.Ignore(syscall.SIGPIPE) // answers that are not read end the loop
 	watchdog.Of(c.Context).Knows(func() int { return exitValid })
 	engine, _ := c.App.Metadata[engineKey].(fallback.Engine)
 	info, _ := debug.ReadBuildInfo()

@@ -129,7 +129,7 @@ func (m *numbered) hash(state any) uint64 {
 	return hash
 }
 
-// byContents says whether states are told apart by what they hold.
+// byContents says whether states are distinguished by what they hold.
 func (m *numbered) byContents() bool { return m.model.Equal != nil && m.model.Hash == nil }
 
 // coarsen looks for what two states have in common that are equal, and have different contents.

@@ -598,8 +598,8 @@ func (s *sweep) findGaps() (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// fillCertain fills the first gaps as long as there is only one update for each: every one that suits it and did not fill
-// one before.
+// fillCertain fills the first gaps as long as there is only one update for each: no other one that suits it is left. By
+// lemma 3 it made that position in every linearization, so what it leaves is certain.
 func (s *sweep) fillCertain() {
 	k, free := 0, int32(-1)
 	for g := range s.gaps {

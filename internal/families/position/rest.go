@@ -8,8 +8,8 @@ import (
 	"clew/models"
 )
 
-// span is positions between from and to, both exclusive, at which no operation shows what an update leaves at a place. The cell
-// is what was there before.
+// span is positions between from and to, both exclusive, at which no operation shows what an update leaves at a place.
+// The cell is what was there before.
 type span struct {
 	cell     models.Cell
 	known    bool // the cell is
