@@ -13,7 +13,7 @@
 // is in a file with its reader and its writer: edn.go, json.go (for an array and for lines),
 // log.go (on logline.go, which says what is in a line), intervals.go, and testfile.go, which is
 // only read. limo.go and timed.go (fastlin and fptlin) are forms for the objects of other
-// monitors: objects.go has what they share, and quick.go reads their usual lines several bytes
+// monitors: objects.go has what they share, and both read their usual lines several bytes
 // at a time.
 //
 // Everything else walks the table. read.go opens a text, detects its form and calls the form's

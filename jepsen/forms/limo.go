@@ -2,6 +2,7 @@ package forms
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"unicode"
 
 	"clew/edn"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/internal/feed"
@@ -228,4 +230,95 @@ func (c *converter) calls(h *jepsen.History) error {
 		}
 	}
 	return nil
+}
+
+// quickCalls reads lines of LiMo as long as they are plain.
+func (r *textReader) quickCalls(calls *limoCalls) error {
+	for text := r.lines.Data; ; {
+		begin := r.lines.At
+		if begin+32 > len(text) || text[begin] != '[' {
+			return nil
+		}
+		thread, i := scan.ShortInt(text, begin+1)
+		if i < 0 || thread < 0 || text[i] != ']' || text[i+1] != ' ' {
+			return nil
+		}
+		call := calls.of(thread, r.lines.N+1)
+		var e *opmap.Event
+		switch verb := binary.LittleEndian.Uint64(text[i:]) >> 16; {
+		case verb&(1<<40-1) == callWord && !call.isOpen:
+			e = r.plainCall(thread, call, text, i+7)
+		case verb == returnWord && call.isOpen:
+			e = r.plainReturn(thread, call, text, i+8)
+		}
+		if e == nil {
+			return nil
+		}
+		if err := r.in.to.Add(e, feed.ByProcess); err != nil {
+			return err
+		}
+	}
+}
+
+const (
+	callWord   = 'c' | 'a'<<8 | 'l'<<16 | 'l'<<24 | ' '<<32
+	returnWord = 'r' | 'e'<<8 | 't'<<16 | 'u'<<24 | 'r'<<32 | 'n'<<40
+	emptyWord  = 'e' | 'm'<<8 | 'p'<<16 | 't'<<24 | 'y'<<32
+)
+
+// plainCall reads METHOD(VALUE) or METHOD() at i, and goes to the next line. It
+// returns nil if there is anything else.
+func (r *textReader) plainCall(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
+	method, i := r.known.At(text, i)
+	if i < 0 || i+1 >= len(text) || text[i] != '(' {
+		return nil
+	}
+	begin, n := i+1, int64(0)
+	if i = begin; text[i] != ')' {
+		if n, i = scan.ShortInt(text, i); i < 0 || text[i] != ')' {
+			return nil
+		}
+	}
+	next := scan.LineEnd(text, i+1)
+	if next < 0 {
+		return nil
+	}
+	r.lines.N, r.lines.At = r.lines.N+1, next
+	*call = limoCall{method: method, line: int32(r.lines.N), isOpen: true}
+	e := r.event(r.in.values.InternInt(thread), method, false, call.line, 1)
+	if i > begin {
+		call.value = r.in.values.InternInt(n)
+	}
+	if r.methods[method].adds {
+		e.Value = call.value
+	}
+	return e
+}
+
+// plainReturn reads the value that is returned, or none, and goes to the next
+// line. It returns nil if there is anything else.
+func (r *textReader) plainReturn(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
+	var n int64
+	begin, isEmpty := i, false
+	if at := scan.Past(text, i); at >= 0 && at+8 <= len(text) && text[i] == ' ' && text[at] != '\n' {
+		if isEmpty = binary.LittleEndian.Uint64(text[at:])&(1<<40-1) == emptyWord; isEmpty {
+			i = at + len("empty")
+		} else if n, i = scan.ShortInt(text, at); i < 0 {
+			return nil
+		}
+	}
+	next := scan.LineEnd(text, i)
+	if next < 0 {
+		return nil
+	}
+	r.lines.N, r.lines.At = r.lines.N+1, next
+	call.isOpen = false
+	e := r.event(r.in.values.InternInt(thread), call.method, true, int32(r.lines.N), 1)
+	switch {
+	case i == begin:
+		e.Value = call.value
+	case !isEmpty:
+		e.Value = r.in.values.InternInt(n)
+	}
+	return e
 }

@@ -294,16 +294,16 @@ func (l *logReader) quickLines() error {
 // plain reads the event at i if it consists only of a short integer, two keywords and a
 // simple value, as most do. It returns where the next line begins, or else -1.
 func (l *logReader) plain(text []byte, i int) (next int) {
-	process, i := printedInt(text, i)
-	typ, i := word(text, i)
-	f, i := word(text, i)
-	if i = past(text, i); i < 0 || len(f) < 2 || f[0] != ':' || !isType(typ) {
+	process, i := scan.PrintedInt(text, i)
+	typ, i := scan.WordAt(text, i)
+	f, i := scan.WordAt(text, i)
+	if i = scan.Past(text, i); i < 0 || len(f) < 2 || f[0] != ':' || !isType(typ) {
 		return -1
 	}
-	n, end := printedInt(text, i)
+	n, end := scan.PrintedInt(text, i)
 	isInt := end >= 0
 	if next = -1; isInt {
-		next = lineEnd(text, end)
+		next = scan.LineEnd(text, end)
 	}
 	if next < 0 {
 		line := bytes.IndexByte(text[i:], '\n')

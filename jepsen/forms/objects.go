@@ -169,7 +169,7 @@ type textReader struct {
 	methods []method
 	headed  int              // how many methods there were before the last heading
 	numbers map[string]int32 // of the methods after it
-	known   known            // the same
+	known   scan.Numbered    // the same
 	e       opmap.Event
 
 	invoke, ok edn.ID // types
@@ -231,7 +231,7 @@ func (r *textReader) heading(h heading) error {
 		return r.fail("expected one object, found %s after %s", scan.Clip([]byte(h.name)), r.object)
 	case h.known:
 		r.in.to.SetObject(h.word)
-		r.object, r.headed, r.numbers, r.known = h.word, len(r.methods), map[string]int32{}, known{}
+		r.object, r.headed, r.numbers, r.known = h.word, len(r.methods), map[string]int32{}, scan.Numbered{}
 		r.named, r.unknown = true, nil
 	case h.object:
 		return r.fail("expected %s, found @object %s", limo.headings(), scan.Clip([]byte(h.name)))
@@ -315,7 +315,7 @@ func (r *textReader) method(word []byte) int32 {
 	m := int32(len(r.methods))
 	r.methods = append(r.methods, method{word: string(word), f: f, adds: adds(f)})
 	r.numbers[string(word)] = m
-	r.known.add(word, m)
+	r.known.Add(word, m)
 	return m
 }
 

@@ -400,3 +400,115 @@ func (c *converter) operation(h *jepsen.History, op jepsen.Operation, inv jepsen
 	}
 	return fmt.Appendf(nil, "%d %d %d %s %s%s", process, inv, ev, strings.ToUpper(method), value, answer), nil
 }
+
+// Nearly all lines consist only of a known method, short integers, and blanks. What is below
+// reads them one after another; what is above reads all others, including wrong ones.
+
+// plainLine is a line of fastlin or fptlin.
+type plainLine struct {
+	process, value, start, end int64
+	method                     int32
+}
+
+// fastlin reads the line at i. It returns where the next one begins, or -1 if the
+// line is not plain.
+func (l *plainLine) fastlin(k *scan.Numbered, text []byte, i int) int {
+	if l.method, i = k.At(text, i); i < 0 {
+		return -1
+	}
+	if i = ints(text, i, &l.value, &l.start, &l.end); i < 0 {
+		return -1
+	}
+	return scan.LineEnd(text, i)
+}
+
+// fptlin reads the line at i up to its value. It returns where the value ends, or
+// -1 if the line is not plain.
+func (l *plainLine) fptlin(k *scan.Numbered, text []byte, i int) int {
+	if l.process, i = scan.ShortInt(text, i); i < 0 || l.process < 0 {
+		return -1
+	}
+	if i = scan.Past(text, ints(text, i, &l.start, &l.end)); i < 0 {
+		return -1
+	}
+	if l.method, i = k.At(text, i); i < 0 {
+		return -1
+	}
+	return ints(text, i, &l.value)
+}
+
+// ints reads integers with blanks before them, and returns where the last ends, or -1.
+func ints(text []byte, i int, into ...*int64) int {
+	for _, n := range into {
+		if i = scan.Past(text, i); i < 0 {
+			return -1
+		}
+		if *n, i = scan.ShortInt(text, i); i < 0 {
+			return -1
+		}
+	}
+	return i
+}
+
+// quick reads lines as long as they are plain.
+func (r *textReader) quick(all *timedOps) {
+	var l plainLine
+	v := r.in.values
+	processes := r.dialect.processes
+	for text := r.lines.Data; len(all.value) < maxTimed; {
+		next, value, answer := -1, edn.Nil, edn.Nil
+		if !processes {
+			next = l.fastlin(&r.known, text, r.lines.At)
+		} else if next = l.fptlin(&r.known, text, r.lines.At); next >= 0 {
+			next, value, answer = r.rest(&l, text, next)
+		}
+		if next < 0 || l.end <= l.start {
+			return
+		}
+		if value == edn.Nil {
+			value = v.InternInt(l.value)
+		}
+		r.lines.At, r.lines.N = next, r.lines.N+1
+		all.reserve(r)
+		if processes {
+			all.process = append(all.process, v.InternInt(l.process))
+			all.answered(answer)
+		}
+		all.start, all.end, all.method = append(all.start, l.start), append(all.end, l.end), append(all.method, l.method)
+		all.value, all.line = append(all.value, value), append(all.line, int32(r.lines.N))
+		all.empty = all.empty || l.value == empty
+	}
+}
+
+// rest reads what follows the first value of a line of fptlin. value is Nil if the
+// operation's value is only that integer.
+func (r *textReader) rest(l *plainLine, text []byte, i int) (next int, value, answered edn.ID) {
+	v, end := r.in.values, i
+	second := scan.Past(text, i)
+	var to int64
+	if second >= 0 && second < len(text) && text[second] != '\n' {
+		to, end = scan.ShortInt(text, second)
+	}
+	if end < 0 {
+		return -1, edn.Nil, edn.Nil
+	}
+	if next = scan.LineEnd(text, end); next < 0 || l.end <= l.start {
+		return -1, edn.Nil, edn.Nil
+	}
+	only, ok := end == i, true
+	switch method := &r.methods[l.method]; {
+	case method.f == ":cas" && !only:
+		value = v.InternVector([]edn.ID{v.InternInt(l.value), v.InternInt(to)})
+	case method.f == ":cas":
+		return -1, edn.Nil, edn.Nil
+	case r.isCounted(method):
+		value, ok = answer(text[i-1 : i])
+		ok = ok && only && text[i-2] <= ' '
+	case !only:
+		answered, ok = answer(text[second:end])
+	}
+	if !ok {
+		return -1, edn.Nil, edn.Nil
+	}
+	return next, value, answered
+}
