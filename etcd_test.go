@@ -317,6 +317,44 @@ func TestEtcdIsDecidedByRevisions(t *testing.T) {
 1 :invoke :watch {:key "a", :revision 1}
 1 :ok :watch {:responses [{:events [{:type :put, :key "a", :value 1, :revision 2, :create true}], :revision 2}]}
 `,
+		"a lower compaction that returns later comes first": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :put {:key "a", :value 2}
+0 :ok :put {:revision 3}
+0 :invoke :compact {:revision 2}
+1 :invoke :compact {:revision 3}
+1 :ok :compact {}
+1 :invoke :put {:key "a", :value 3}
+0 :ok :compact {}
+1 :ok :put {:revision 4}
+`,
+		"a watch shows a key before that the revoked lease never had": `
+0 :invoke :lease-grant {:lease 1}
+0 :ok :lease-grant {:revision 1}
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :put {:key "a", :value 2, :lease 1}
+0 :info :put {:key "a", :value 2, :lease 1}
+2 :invoke :delete {:key "a"}
+2 :info :delete {:key "a"}
+1 :invoke :lease-revoke {:lease 1}
+1 :ok :lease-revoke {:revision 3}
+1 :invoke :watch {:key "a", :revision 1, :prev-kv true}
+1 :ok :watch {:responses [{:events [{:type :put, :key "a", :value 1, :revision 2, :create true} {:type :delete, :key "a", :revision 3, :prev {:value 1, :mod-revision 2, :version 1}}], :revision 3}]}
+`,
+		"a later read shows that a lease had been revoked before": `
+0 :invoke :lease-grant {:lease 2}
+0 :ok :lease-grant {:revision 1}
+1 :invoke :lease-revoke {:lease 2}
+1 :info :lease-revoke {:lease 2}
+0 :invoke :txn {:if [], :then [{:f :put, :key "b", :value 1} {:f :put, :key "a", :value 1, :lease 2}]}
+0 :ok :txn {:revision 2, :succeeded true, :results [{} {}]}
+0 :invoke :put {:key "c", :value 1}
+0 :ok :put {:revision 3}
+0 :invoke :range {:key "a"}
+0 :ok :range {:revision 3, :kvs [], :count 0}
+`,
 		"what began after a read of its revision did not make that": `
 0 :invoke :put {:key "a", :value 1}
 0 :info :put {:key "a", :value 1}

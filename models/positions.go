@@ -16,6 +16,7 @@ type Positions struct {
 	// Moves says whether op is an update.
 	Moves func(op Op) Moving
 	// Aside, unless it is nil, says whether op changes the state although it never moves it, such as a grant of a lease.
+	// Makes and Sees say what it changes, and what depends on that.
 	Aside func(op Op) bool
 	// At returns the position of a state, or false if the first operation that says one decides it.
 	At func(s State) (position int64, known bool)
@@ -32,9 +33,9 @@ type Positions struct {
 	None func(c Cell) bool
 	// Clues, unless it is nil, appends what op's answer shows of earlier updates.
 	Clues func(dst []Clue, op Op) []Clue
-	// Left, unless it is nil, returns cells that are there at a position, whatever shows that. Step refuses an update that
-	// brings the state to that position without them.
-	Left func(position int64) []Cell
+	// Made, unless it is nil, says whether op may have brought the state to a position, and whether it is known what the
+	// update at that position left. If op may not, Step refuses to bring the state there by it.
+	Made func(op Op, position int64) (may, known bool)
 }
 
 // Moving says whether an operation brings the state to a new position.

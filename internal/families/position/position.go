@@ -53,6 +53,11 @@ import (
 //
 // Operations that returned without a position and change nothing, such as stale reads, take the earliest place that
 // suits their answers: no later one is better for the others.
+//
+// Some operations change the state without moving it, such as grants of leases and compactions. Those of one position
+// are arranged by what later ones depend on. Those without a position wait until it would be too late. What never
+// returned is tried where a step is impossible without it, or at earlier positions whose answers do not show whether it
+// has happened (beside.go). All of that is chosen, so no failure after it is certain.
 
 // Rules that a decision can do without: then more is unknown, and nothing else.
 const (
@@ -136,7 +141,8 @@ type block struct {
 	from, to int32 // in rows
 	update   int32 // the row that made it, or -1
 	returned int32 // the first return of its operations, or 0 if none made it: none that was invoked later made it
-	named    bool  // it is known to have left a cell
+	named    bool  // it is known what it left
+	shown    bool  // it left this cell
 	left     models.Cell
 }
 
@@ -309,9 +315,7 @@ func (s *sweep) group() (r fastpath.Result, found bool) {
 		if b.to = int32(to); based && b.at == initial {
 			b.returned = 0
 		}
-		if s.unsure(b) && !s.mayMake(&b, b.update) {
-			b.update = -1
-		}
+		s.first(&b)
 		s.blocks = append(s.blocks, b)
 		from = to
 	}
@@ -423,7 +427,6 @@ func (s *sweep) settle() {
 	}
 	defer s.guess()
 	defer s.arrange()
-	s.settleLeft()
 	var clues []models.Clue
 	for _, row := range s.rows {
 		clues = s.p.Clues(clues[:0], s.in.Op(row))
@@ -432,18 +435,6 @@ func (s *sweep) settle() {
 			if found && s.name(&s.blocks[k], c.Cell) {
 				s.settled = max(s.settled, s.in.Res[row])
 			}
-		}
-	}
-}
-
-// settleLeft finds out the same from what is known besides.
-func (s *sweep) settleLeft() {
-	if s.p.Left == nil {
-		return
-	}
-	for k := range s.blocks {
-		for _, c := range s.p.Left(s.blocks[k].at) {
-			s.name(&s.blocks[k], c)
 		}
 	}
 }
@@ -457,7 +448,7 @@ func (s *sweep) name(b *block, c models.Cell) (other bool) {
 	if other = !s.mayLeave(b.update, c); other {
 		s.unsettle(b, c)
 	}
-	b.named, b.left = b.update >= 0, c
+	b.named, b.left, b.shown = b.update >= 0, c, true
 	return other
 }
 
@@ -505,7 +496,7 @@ func (s *sweep) guessOne(b *block, now map[int32]int32, known map[int32]bool) {
 		best-- // it is one of these, whatever it depends on
 	}
 	for _, row := range s.rows[b.from:b.to] {
-		if !s.mayMake(b, row) || b.named && !s.mayLeave(row, b.left) {
+		if !s.mayMake(b, row) || b.shown && !s.mayLeave(row, b.left) {
 			continue
 		}
 		fits := 0 // it may be one if anything that it depends on is there
@@ -549,7 +540,33 @@ func (s *sweep) unsettle(b *block, c models.Cell) {
 
 // mayMake says whether an operation may be the update of its position, though it is not certain to be one.
 func (s *sweep) mayMake(b *block, row models.Row) bool {
-	return s.moves[row] == models.MayMove && s.in.Inv[row] < b.returned
+	if s.moves[row] != models.MayMove || s.in.Inv[row] >= b.returned {
+		return false
+	}
+	may := true
+	if s.p.Made != nil {
+		may, _ = s.p.Made(s.in.Op(row), b.at)
+	}
+	return may
+}
+
+// first makes the first operation of a position its update that may be it, unless one is certain to be.
+func (s *sweep) first(b *block) {
+	if !s.unsure(*b) {
+		return
+	}
+	if s.p.Made != nil {
+		_, b.named = s.p.Made(s.in.Op(b.update), b.at)
+	}
+	if s.mayMake(b, b.update) {
+		return
+	}
+	b.update = -1
+	for _, row := range s.rows[b.from:b.to] {
+		if s.mayMake(b, row) && (b.update < 0 || s.in.Inv[row] < s.in.Inv[b.update]) {
+			b.update = row
+		}
+	}
 }
 
 // unsure says whether it is not certain that a position's update is one.

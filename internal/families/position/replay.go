@@ -1,7 +1,6 @@
 package position
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -26,6 +25,7 @@ type replay struct {
 	before []run // that run
 	copied int   // numbers of states, for the beginnings of runs
 	work   int   // steps of searches
+	beside beside
 }
 
 // replay decides by lemma 5.
@@ -43,11 +43,7 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 		if x.k%1024 == 0 {
 			s.in.Poll()
 		}
-		r, failed := x.fillRun()
-		if !failed {
-			r, failed = x.block(s.blocks[x.k])
-		}
-		if failed && (r.Verdict == jepsen.Invalid || !x.again()) {
+		if r, failed := x.position(); failed && (r.Verdict == jepsen.Invalid || !x.retry() && !x.again()) {
 			return r
 		}
 	}
@@ -60,6 +56,15 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 		r.Witness = x.order
 	}
 	return r
+}
+
+// position takes the steps of the next position, and of the gaps before it.
+func (x *replay) position() (r fastpath.Result, failed bool) {
+	x.mark()
+	if r, failed = x.fillRun(); failed {
+		return r, failed
+	}
+	return x.block(x.blocks[x.k])
 }
 
 // fillRun takes the steps of the gaps before a block. It is a new run of gaps if an update was told since the last one.
@@ -234,89 +239,10 @@ func (x *replay) freeFill() []filler {
 	return x.fill[k:]
 }
 
-// prepared takes the step of an operation after one that never returned and changes the state without moving it, if it
-// cannot happen before that.
-func (x *replay) prepared(row models.Row, at int64) bool {
-	tried := 0
-	for k := len(x.side) - 1; k >= 0 && tried < maxTried; k-- {
-		if other := x.side[k]; x.in.Res[other] == models.Open && x.lo[other] <= at && !x.done[other] {
-			if tried++; x.after(other, row, at) {
-				return true
-			}
-		}
-	}
-	for k := len(x.fill) - 1; k >= 0 && tried < maxTried; k-- {
-		if f := &x.fill[k]; x.moves[f.row] == models.MayMove && !f.used && f.at == none && x.lo[f.row] <= at {
-			if tried++; x.after(f.row, row, at) {
-				f.used = true
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// after takes the steps of two operations, if both can happen and only the second one may move the state.
-func (x *replay) after(first, row models.Row, at int64) bool {
-	if x.in.Inv[first] > x.in.Res[row] {
-		return false
-	}
-	before, latest, n := slices.Clone(x.now()), x.latest, len(x.order)
-	if now, _ := x.p.At(before); x.step(first, now) && x.step(row, at) {
-		x.filled = true
-		return true
-	}
-	x.latest = latest
-	x.cut(n)
-	x.begin(before)
-	return false
-}
-
-// cut makes the order shorter.
-func (x *replay) cut(n int) {
-	for _, row := range x.order[n:] {
-		x.done[row] = false
-	}
-	x.order = x.order[:n]
-}
-
-// overdue takes the steps of operations without a position that returned before an event, and could not happen yet.
-func (x *replay) overdue(event int32) (r fastpath.Result, failed bool) {
-	for len(x.open) > 0 {
-		f := slices.MinFunc(x.open, func(a, b models.Row) int { return cmp.Compare(x.in.Res[a], x.in.Res[b]) })
-		if x.in.Res[f] >= event {
-			break
-		}
-		if !x.late(f) {
-			return x.lost(f), true
-		}
-	}
-	return r, false
-}
-
-// late takes the step of an operation without a position that could not happen before, after one that waits.
-func (x *replay) late(row models.Row) bool {
-	at, _ := x.p.At(x.now())
-	waiting := slices.Clone(x.open)
-	slices.SortFunc(waiting, func(a, b models.Row) int { return cmp.Compare(x.in.Res[a], x.in.Res[b]) })
-	for _, other := range waiting {
-		if other != row && x.changes[other] && x.after(other, row, at) {
-			x.filled = true
-			x.open = slices.DeleteFunc(x.open, func(f models.Row) bool { return f == row || f == other })
-			return true
-		}
-	}
-	if !x.prepared(row, at) {
-		return false
-	}
-	x.open = slices.DeleteFunc(x.open, func(f models.Row) bool { return f == row })
-	return true
-}
-
 // mayFill says whether an update that fills no gap, or what changes the state without moving it, may have happened up to
 // a position.
 func (x *replay) mayFill(at int64) bool {
-	if x.beside(at) {
+	if x.mayChange(at) {
 		return true
 	}
 	free := x.freeFill()
@@ -331,9 +257,9 @@ func (x *replay) mayFill(at int64) bool {
 	return !based && first == none
 }
 
-// beside says whether an operation may have changed the state up to a position without moving it, so that nothing says
+// mayChange says whether an operation may have changed the state up to a position without moving it, so that nothing says
 // when. In a model that has such operations, an update that may not move the state is one, if it never returned.
-func (x *replay) beside(at int64) bool {
+func (x *replay) mayChange(at int64) bool {
 	return slices.ContainsFunc(x.side, func(row models.Row) bool { return x.lo[row] <= at }) ||
 		x.p.Aside != nil && slices.ContainsFunc(x.fill, func(f filler) bool { return !f.only && x.moves[f.row] == models.MayMove && x.lo[f.row] <= at })
 }
@@ -391,14 +317,43 @@ func (x *replay) place(at int64, event, next int32) {
 	}
 	for k := 0; k < len(x.open); {
 		row := x.open[k]
-		before := slices.ContainsFunc(x.open, func(f models.Row) bool { return x.in.Res[f] < x.in.Inv[row] })
-		if before || x.waits(row, next) || !x.float(row) {
+		if x.follows(row) || x.waits(row, next) {
 			k++
 			continue
 		}
-		x.open = slices.Delete(x.open, k, k+1)
+		if other := x.spoiled(row); other >= 0 {
+			row = other
+		}
+		if !x.float(row) {
+			k++
+			continue
+		}
+		x.open = slices.DeleteFunc(x.open, func(f models.Row) bool { return f == row })
 		k = 0
 	}
+}
+
+// follows says whether an operation was invoked after another one without a position had returned.
+func (x *replay) follows(row models.Row) bool {
+	return slices.ContainsFunc(x.open, func(f models.Row) bool { return x.in.Res[f] < x.in.Inv[row] })
+}
+
+// spoiled returns another operation without a position that changes the state and can happen now, but not after this
+// one, or -1.
+func (x *replay) spoiled(row models.Row) models.Row {
+	if !x.changes[row] || len(x.open) == 1 {
+		return -1
+	}
+	now := x.now()
+	for _, after := range x.model.Step(nil, now, x.in.Op(row)) {
+		for _, other := range x.open {
+			op := x.in.Op(other)
+			if other != row && x.changes[other] && !x.follows(other) && len(x.model.Step(nil, after, op)) == 0 && len(x.model.Step(nil, now, op)) > 0 {
+				return other
+			}
+		}
+	}
+	return -1
 }
 
 // waits says whether an operation changes the state and need not happen before the next step, or not before others.

@@ -84,6 +84,7 @@ func (x *replay) again() bool {
 		if !l.retried {
 			l.retried, l.end = true, end
 			x.cut(l.order)
+			x.beside.marks = x.beside.marks[:0]
 			x.latest, x.due, x.open = l.latest, l.due, append(x.open[:0], l.open...)
 			x.g, x.k = l.from, l.block
 			x.begin(l.state)

@@ -37,6 +37,7 @@ type etcd struct {
 	keys     []edn.ID            // by number
 	number   map[edn.ID]int32    // by class
 	leased   map[int32][]int32   // by lease: the keys that are put with it
+	puts     map[leasing]bool    // what is put with a lease
 	shown    map[int32][]cell    // by revision: what watches show that it left, if some operation can have left it
 	sure     map[int32]int32     // by call whose answer is lost: its revision, if watches show it
 	before   map[[2]int32]prior  // by revision and key: what watches show of the key before
@@ -62,7 +63,7 @@ var definition = models.Definition{
 
 func newEtcd(b *models.Binding) (models.Reader, error) {
 	m := &etcd{Base: home.NewBase(b), zero: b.Values.InternInt(0), known: map[edn.ID]bool{}, lost: map[[2]edn.ID]int32{},
-		number: map[edn.ID]int32{}, leased: map[int32][]int32{}, shown: map[int32][]cell{}, sure: map[int32]int32{}, reading: map[int32][]int32{}, before: map[[2]int32]prior{}}
+		number: map[edn.ID]int32{}, leased: map[int32][]int32{}, puts: map[leasing]bool{}, shown: map[int32][]cell{}, sure: map[int32]int32{}, reading: map[int32][]int32{}, before: map[[2]int32]prior{}}
 	for _, f := range []string{"put", "range", "delete", "txn", "lease-grant", "lease-revoke", "compact", "defragment", "watch"} {
 		m.known[b.Values.InternKeyword(f)] = true
 	}
@@ -80,12 +81,18 @@ func (m *etcd) traits() models.Traits {
 		Finish:  m.finish,
 		Run:     m.run,
 		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
-		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Left: m.left,
+		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Made: m.made,
 			Aside: m.aside, Vague: m.vague, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,
 		Beyond:     &models.Beyond{Judge: m.judge, Alone: m.alone},
 	}
+}
+
+// leasing is a key and its value, put with a lease.
+type leasing struct {
+	models.Cell
+	lease int32
 }
 
 // keyOf returns the number of a key until all are known.
@@ -134,7 +141,11 @@ func (m *etcd) renumber(to []int32) {
 	for i := range m.actions {
 		a := &m.actions[i]
 		a.key = to[a.key]
-		if a.lo, a.hi = m.span(a); a.do == puts && a.lease != 0 && !slices.Contains(m.leased[a.lease], a.key) {
+		if a.lo, a.hi = m.span(a); a.do != puts || a.lease == 0 {
+			continue
+		}
+		m.puts[leasing{models.Cell{Place: a.key, Value: a.value}, a.lease}] = true
+		if !slices.Contains(m.leased[a.lease], a.key) {
 			m.leased[a.lease] = append(m.leased[a.lease], a.key)
 		}
 	}

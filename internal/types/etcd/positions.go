@@ -100,8 +100,19 @@ func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	return dst
 }
 
-// left is Positions.Left: what watches show.
-func (m *etcd) left(position int64) []models.Cell { return m.shown[int32(position)] }
+// made is Positions.Made: watches show what a revision left, and what was there before.
+func (m *etcd) made(op models.Op, position int64) (may, known bool) {
+	cells, known := m.shown[int32(position)]
+	return !known || m.leavesAll(op, cells) && (op.Kind != revoke || m.revokes(op, int32(position), cells)), known
+}
+
+// revokes says whether the keys that watches show to be gone may have had the lease that is revoked.
+func (m *etcd) revokes(op models.Op, revision int32, cells []models.Cell) bool {
+	return !slices.ContainsFunc(cells, func(c models.Cell) bool {
+		p := m.before[[2]int32{revision, c.Place}]
+		return p.told && p.was[value] != untold && !m.puts[leasing{models.Cell{Place: c.Place, Value: p.was[value]}, m.calls[op.A].lease}]
+	})
+}
 
 // keysOnly says whether some range leaves the values out.
 func (m *etcd) keysOnly(c *call) bool {

@@ -219,7 +219,10 @@ func (m *etcd) explain(ops *models.Columns, odd map[int32]bool) {
 		}
 		rows := append(slices.Clone(perhaps[revision]), fewest(lost, cells)...)
 		if len(rows) <= maxBelieved {
-			rows = slices.DeleteFunc(rows, func(row models.Row) bool { return !m.leavesAll(ops.Op(row), cells) })
+			rows = slices.DeleteFunc(rows, func(row models.Row) bool {
+				may, _ := m.made(ops.Op(row), int64(revision))
+				return !may
+			})
 		}
 		switch {
 		case odd[revision] || len(rows) == 0:
