@@ -85,7 +85,7 @@ func (c *cache) at(state, class int32) *cached {
 
 // put returns the place of a step that is to be remembered.
 func (c *cache) put(state, class int32) *cached {
-	if c.puts++; c.puts > len(c.places) && len(c.places) < maxCache {
+	if c.puts++; c.puts > 2*len(c.places) && len(c.places) < maxCache {
 		old := c.places
 		c.places = make([]cached, 4*len(old))
 		for _, p := range old {
