@@ -24,6 +24,8 @@ type Positions struct {
 	// that Makes appends, and not others.
 	Makes func(dst []Cell, op Op) []Cell
 	Sees  func(dst []Cell, op Op) (cells []Cell, all bool)
+	// Depends, unless it is nil, appends the places on which it depends whether op can happen, whatever Sees says of them.
+	Depends func(dst []int32, op Op) []int32
 	// Vague, unless it is nil, says that op may leave less than Makes appends, and depend on less than Sees appends, even
 	// if it is certain to be an update.
 	Vague func(op Op) bool
@@ -54,6 +56,7 @@ type Clue struct {
 	Position int64
 	Cell     Cell
 	Count    int64
+	Any      bool // it left some value there, which need not be that of the cell
 }
 
 // PositionShape is any model with Positions: its operations are replayed in the order that their positions tell.

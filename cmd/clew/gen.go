@@ -70,7 +70,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.Float64Flag{Name: "fail-rate", Usage: "this share of the operations that change something ends in :fail: a `RATE` from 0 to 1"},
 			&cli.StringFlag{Name: "bug", Value: gen.Linearizable.String(), Usage: "the `KIND` of bug"},
 			&cli.Float64Flag{Name: "bug-at", Value: 0.8, Usage: "the place of the bug: a `FRACTION` of the history from 0 to 1"},
-			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug"},
+			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug; with positions, K keys that have one order"},
 			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
 			&cli.StringFlag{Name: "position", DefaultText: "none", Usage: "completions say under `KEY` where they stand in the order of updates, such as revision"},
 			&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or more"},
@@ -159,6 +159,9 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	}
 	if o.Model == "" {
 		return o, errors.New("gen needs --model; clew models lists them")
+	}
+	if gen.OneOrder(o.Model, o.Position) {
+		o.Keys, o.Independent = o.Independent, 0
 	}
 	if err := etcdOptions(c, &o); err != nil {
 		return o, err

@@ -158,6 +158,8 @@ type Model struct {
 	Mistaken bool
 	// Positions: every operation that changes something is an update, so histories may say positions.
 	Positions bool
+	// Keyed: one order of positions may be that of several keys.
+	Keyed bool
 	// Leases: it has leases and watches, and reports.
 	Leases bool
 	// Init, unless it is nil, returns the initial value of long histories as EDN. Otherwise
@@ -170,6 +172,13 @@ var registered = map[string]Model{}
 
 // Register makes a model's histories known. It is not safe for concurrent use.
 func Register(name string, m Model) { registered[name] = m }
+
+// OneOrder says whether several keys of a model's histories have one order of positions, which completions say under a
+// name, or always.
+func OneOrder(model, position string) bool {
+	m := registered[model]
+	return m.Keyed && (position != "" || m.Leases)
+}
 
 // Flags returns the flags with which clew check reads the history.
 func (o LongOptions) Flags() []string {

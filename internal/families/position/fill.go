@@ -15,8 +15,7 @@ import (
 type matching struct {
 	*sweep
 	places  models.Numbering
-	now     []place               // by number
-	byCell  map[models.Cell]*pool // by what they may leave
+	now     []place // by number
 	byPlace map[int32]*pool
 	bySeen  map[models.Cell]*pool // by the one cell that they depend on
 	next    []int32               // by gap plus 1: a gap up to there, plus 1, that may be free; 0 if none is
@@ -87,8 +86,8 @@ func (s *sweep) fillGaps() (r fastpath.Result, found bool) {
 
 // newMatching returns a matching in which nothing fills the gaps but what will tell that it does.
 func newMatching(s *sweep) *matching {
-	s.shownAt = map[int32][]int64{}
-	m := &matching{sweep: s, byCell: make(map[models.Cell]*pool, len(s.fill)), byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
+	s.shownAt, s.quiet, s.left, s.byCell = map[int32][]int64{}, map[int32][]quiet{}, map[int64]int32{}, make(map[models.Cell]*pool, len(s.fill))
+	m := &matching{sweep: s, byPlace: map[int32]*pool{}, bySeen: map[models.Cell]*pool{}, taken: map[int64]bool{}, beside: map[models.Cell]bool{}}
 	m.next, m.jobs = make([]int32, len(s.gaps)+1), make([]job, len(s.gaps))
 	for k := range m.next {
 		m.next[k] = int32(k)
@@ -153,13 +152,27 @@ func (m *matching) from(at int64) int32 {
 
 // named fills the gaps that answers name together with what they left.
 func (m *matching) named() (why *fastpath.Finding) {
-	if m.p.Clues == nil {
-		return nil
-	}
+	var later []int32 // gaps of which only a place is known
 	for _, row := range m.rows {
+		seen := m.seen(row)
+		for _, c := range seen {
+			if list := m.byCell[c]; list != nil && len(list.fill) == 1 {
+				m.fill[list.fill[0]].kept = true
+			}
+		}
+		if m.p.Clues == nil {
+			continue
+		}
 		m.clues = m.p.Clues(m.clues[:0], m.in.Op(row))
 		for _, c := range m.clues {
 			m.counts = m.counts || c.Count > 0
+			switch {
+			case c.Any && c.Count > 0:
+			case c.Any && m.mutates(row):
+				m.undisturbed(c, m.at[row]-1)
+			case c.Any || slices.Contains(seen, c.Cell):
+				m.undisturbed(c, m.at[row])
+			}
 			g := m.from(c.Position)
 			if int(g) == len(m.gaps) || m.gaps[g].at != c.Position || c.Position > m.at[row] {
 				continue
@@ -167,16 +180,53 @@ func (m *matching) named() (why *fastpath.Finding) {
 			if m.gaps[g].by >= 0 {
 				continue
 			}
-			for k := range m.unused(m.byCell[c.Cell], c.Position) {
-				m.assign(g, k)
-				break
+			m.left[c.Position] = c.Cell.Place
+			if c.Any {
+				later = append(later, g)
+				continue
 			}
+			n := 0
+			for k := range m.unused(m.byCell[c.Cell], c.Position) {
+				if n++; n == 1 {
+					m.assign(g, k)
+				}
+			}
+			m.gaps[g].named = n == 1
 			if m.gaps[g].by < 0 && !m.some(m.byCell[c.Cell], c.Position, c.Position) {
 				return Unmade.Of(row, models.Row(fastpath.Missing))
 			}
 		}
 	}
+	for _, g := range later {
+		if m.gaps[g].by < 0 {
+			m.anyOf(g, m.left[m.gaps[g].at])
+		}
+	}
 	return nil
+}
+
+// anyOf fills a gap with an update that leaves some value at a place.
+func (m *matching) anyOf(g, place int32) {
+	for k := range m.unused(m.byPlace[place], m.gaps[g].at) {
+		if f := &m.fill[k]; !f.kept && m.moves[f.row] == models.AlwaysMoves && !m.leavesNone(f.row, place) {
+			m.assign(g, k)
+			return
+		}
+	}
+}
+
+// undisturbed notes that nothing was left at the place of a clue between its position and the one at which it was shown.
+func (m *matching) undisturbed(c models.Clue, at int64) {
+	if len(m.gaps) == 0 {
+		return
+	}
+	list := m.quiet[c.Cell.Place]
+	for n := len(list); n > 0 && list[n-1].after >= c.Position; n-- { // shown before, too
+		list = list[:n-1]
+	}
+	if n := len(list); n == 0 || list[n-1].until < at {
+		m.quiet[c.Cell.Place] = append(list, quiet{c.Position, at})
+	}
 }
 
 // needed fills the gaps that lemma 4 needs, while positions ascend.
@@ -417,7 +467,7 @@ func (m *matching) fillSparse(list *pool, after, latest int64, suits func(row mo
 				continue
 			}
 			m.taken[at], m.fill[k].used = true, true
-			m.sparse = append(m.sparse, gap{at, k})
+			m.sparse = append(m.sparse, gap{at: at, by: k})
 			return at
 		}
 	}
@@ -490,7 +540,17 @@ func (m *matching) count(row models.Row) {
 
 // another fills a gap between two positions with any update of a place that leaves a value there.
 func (m *matching) another(number int32, after, latest int64) int64 {
-	return m.fillOne(number, m.byPlace[number], after, latest, func(row models.Row) bool { return !m.leavesNone(row, number) })
+	list, leaves := m.byPlace[number], func(row models.Row) bool { return !m.leavesNone(row, number) }
+	if at := m.fillOne(number, list, after, latest, func(row models.Row) bool { return leaves(row) && !m.keeps(row) }); at != none {
+		return at
+	}
+	return m.fillOne(number, list, after, latest, leaves)
+}
+
+// keeps says whether an operation shows what an update leaves, which has that from no other.
+func (m *matching) keeps(row models.Row) bool {
+	k, found := slices.BinarySearchFunc(m.fill, row, func(f filler, row models.Row) int { return int(f.row - row) })
+	return found && m.fill[k].kept
 }
 
 func (m *matching) leavesNone(row models.Row, number int32) bool {

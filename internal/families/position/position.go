@@ -127,12 +127,15 @@ type sweep struct {
 	floats  []int32 // operations that returned without a position
 	until   int32   // the last return
 	gaps    []gap
-	fill    []filler          // by invocation, so that lo ascends
-	before  []int32           // updates before the first position, if it may be any
-	shownAt map[int32][]int64 // by place: where operations show it, as far as gaps matter
-	guessed bool              // some position's update is a guess
-	settled int32             // the last return of an operation that showed which was the update of a position
-	side    []int32           // operations that say no position, or never returned, and change the state without moving it
+	fill    []filler              // by invocation, so that lo ascends
+	before  []int32               // updates before the first position, if it may be any
+	shownAt map[int32][]int64     // by place: where operations show it, as far as gaps matter
+	byCell  map[models.Cell]*pool // updates that never returned, by what they may leave
+	left    map[int64]int32       // by gap: a place where it left a value
+	quiet   map[int32][]quiet     // by place: where it is certain that no update left anything there, by the end
+	guessed bool                  // some position's update is a guess
+	settled int32                 // the last return of an operation that showed which was the update of a position
+	side    []int32               // operations that say no position, or never returned, and change the state without moving it
 }
 
 // block is the operations of one position.
@@ -146,10 +149,15 @@ type block struct {
 	left     models.Cell
 }
 
+// quiet is positions after one and up to another at which no update left anything at a place: what an operation showed at
+// the last of them was left at the first.
+type quiet struct{ after, until int64 }
+
 // gap is a position that no operation tells which returned.
 type gap struct {
-	at int64
-	by int32 // the place in fill of what made it, or -1
+	at    int64
+	by    int32 // the place in fill of what made it, or -1
+	named bool  // an answer says what was left, and nothing else leaves that
 }
 
 // filler is an update that has not returned.
@@ -158,6 +166,7 @@ type filler struct {
 	at   int64 // the position that it will tell, or none
 	used bool
 	only bool // nothing else can have filled its gap
+	kept bool // an operation shows what it leaves, and no other of them leaves that
 }
 
 func (s *sweep) decide(witness bool) fastpath.Result {
@@ -432,7 +441,7 @@ func (s *sweep) settle() {
 		clues = s.p.Clues(clues[:0], s.in.Op(row))
 		for _, c := range clues {
 			k, found := slices.BinarySearchFunc(s.blocks, c.Position, func(b block, at int64) int { return cmp.Compare(b.at, at) })
-			if found && s.name(&s.blocks[k], c.Cell) {
+			if found && !c.Any && s.name(&s.blocks[k], c.Cell) {
 				s.settled = max(s.settled, s.in.Res[row])
 			}
 		}

@@ -26,6 +26,8 @@ type replay struct {
 	copied int   // numbers of states, for the beginnings of runs
 	work   int   // steps of searches
 	beside beside
+	// footprints are those of the updates that never returned, once a search needs them.
+	footprints []footprint
 }
 
 // replay decides by lemma 5.

@@ -75,7 +75,7 @@ func (x *rest) unseen(n int32, until int64) {
 // wait adds an update that suits the gaps from now on. One that depends on what is there is left out.
 func (x *rest) wait(fill int32) {
 	f := &x.fill[fill]
-	if f.used || f.at != none {
+	if f.used || f.kept || f.at != none {
 		return
 	}
 	depends := x.depends(f.row)

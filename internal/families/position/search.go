@@ -2,12 +2,18 @@ package position
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 
 	"clew/models"
 )
+
+// widths are the searches of a run, one after another. Most gaps are filled by what always leaves the same, or by what takes a
+// value away. So others are tried for a few gaps only at first (limited discrepancy search, Harvey and Ginsberg 1995).
+var widths = [...]struct{ width, doubts, steps int }{{1, 0, 100_000}, {1, 1, 100_000}, {4, 1, 200_000}, {4, 2, 500_000}, {16, maxGaps, 1_000_000}}
 
 // run is gaps between which no update is told, and where a replay stood before them.
 type run struct {
@@ -25,7 +31,7 @@ type run struct {
 // operation, and besides, of all searches.
 const (
 	maxAhead          = 48
-	maxChoices        = 96
+	doubtful          = 16  // times as many updates are tried for a gap if it is not certain what they leave
 	maxGaps           = 16  // of a search
 	maxBack           = 16  // runs that again goes back
 	farAhead          = 256 // positions after the last gap at which it matters whether a place is shown
@@ -77,7 +83,7 @@ func (x *replay) again() bool {
 	for x.last.end > 0 && x.last.state != nil && end-x.last.from <= maxGaps {
 		l := &x.last
 		for g := l.from; g < end; g++ {
-			if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none {
+			if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none && !x.gaps[g].named {
 				x.fill[by].used, x.gaps[g].by = false, -1
 			}
 		}
@@ -104,9 +110,15 @@ func (x *replay) again() bool {
 // look is a search for what fills a run of gaps.
 type look struct {
 	*replay
-	choice []int32 // the updates to try, one of each meaning
-	next   []models.State
-	until  int // the block up to which everything must happen
+	next     []models.State
+	places   []int32
+	wanted   []choice // what leaves what is shown
+	conflict conflict // why the last step could not be taken
+	until    int      // the block up to which everything must happen
+	width    int      // how many updates of a footprint to try for a gap
+	// doubts is for how many gaps more one may try what is not sure to do what it says.
+	doubts int
+	limit  int // of work
 }
 
 // search fills the gaps of the run, and of later ones up to a block, so that what is told up to there can happen, and
@@ -119,19 +131,39 @@ func (x *replay) search(block int) bool {
 		x.last.end++
 	}
 	l := &look{replay: x, until: block}
-	l.choose()
-	return l.from(x.last.from, x.last.block, x.last.state, maxAhead)
+	l.group()
+	l.want()
+	for _, w := range widths {
+		l.width, l.doubts = w.width, w.doubts
+		l.limit = min(x.work+w.steps, stepsPerOperation*x.in.Len()+freeSteps)
+		if l.from(x.last.from, x.last.block, x.last.state, maxAhead) {
+			return true
+		}
+	}
+	return false
 }
 
-// choose finds the updates to try: the latest of each meaning that were invoked in time.
-func (l *look) choose() {
-	met := map[models.Op]bool{}
-	at := l.gaps[l.last.end-1].at
-	end := sort.Search(len(l.fill), func(i int) bool { return l.lo[l.fill[i].row] >= at })
-	for k := end - 1; k >= 0 && len(l.choice) < maxChoices && k > end-maxChoices*maxChoices; k-- {
-		if f := &l.fill[k]; !f.used && f.at == none && !met[l.in.Op(f.row)] {
-			met[l.in.Op(f.row)] = true
-			l.choice = append(l.choice, int32(k))
+// want finds updates that leave what operations show up to the block.
+func (l *look) want() {
+	met := map[models.Cell]bool{}
+	for _, b := range l.blocks[l.last.block : l.until+1] {
+		for _, row := range l.rows[b.from:b.to] {
+			if l.p.Sees == nil {
+				return
+			}
+			for _, c := range l.seen(row) {
+				list := l.byCell[c]
+				if list == nil || met[c] {
+					continue
+				}
+				met[c] = true
+				for k := len(list.fill) - 1; k >= max(0, len(list.fill)-maxTried); k-- {
+					if f := &l.fill[list.fill[k]]; !f.used && f.at == none {
+						l.wanted = append(l.wanted, choice{fill: list.fill[k], seen: math.MaxInt64})
+						break
+					}
+				}
+			}
 		}
 	}
 }
@@ -150,76 +182,200 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 	if g >= l.last.end {
 		return true // what fills it may be wrong, or is searched later
 	}
-	if l.work++; l.work > stepsPerOperation*l.in.Len()+freeSteps {
+	at := l.gaps[g].at
+	if l.work++; l.work > l.limit {
+		l.conflict = conflict{all: true}
 		return false
 	}
 	if by := l.gaps[g].by; by >= 0 {
-		next, ok := l.one(s, l.fill[by].row, l.gaps[g].at)
-		return ok && l.from(g+1, k, next, ahead)
+		next, ok := l.one(s, l.fill[by].row, at)
+		if !ok {
+			l.fails(l.fill[by].row, at)
+			return false
+		}
+		return l.from(g+1, k, next, ahead)
 	}
-	for _, f := range l.unseenFirst(l.gaps[g].at) {
+	var all conflict
+	for _, c := range l.unseenFirst(l.gaps[g].at) {
+		f := c.fill
 		next, ok := l.one(s, l.fill[f].row, l.gaps[g].at)
 		if !ok {
 			continue
 		}
-		l.fill[f].used, l.gaps[g].by = true, f
+		l.fill[f].used, l.gaps[g].by, l.doubts = true, f, l.doubts-c.doubt
 		if l.from(g+1, k, next, ahead) {
 			return true
 		}
-		l.fill[f].used, l.gaps[g].by = false, -1
+		l.fill[f].used, l.gaps[g].by, l.doubts = false, -1, l.doubts+c.doubt
+		if !l.matters(at) {
+			return false
+		}
+		all.add(l.conflict)
 	}
+	if len(all.shown) == 0 {
+		all.all = true
+	}
+	l.conflict = all
 	return false
 }
 
-// unseenFirst returns the updates to try for a position, those first that leave what is not shown for the longest.
-func (l *look) unseenFirst(at int64) []int32 {
-	type scored struct {
-		fill int32
-		seen int64
-	}
-	var list []scored
-	for _, f := range l.choice {
-		if l.fill[f].used {
-			if f = l.twin(f, at); f < 0 {
-				continue
-			}
-		}
-		if l.lo[l.fill[f].row] < at {
-			list = append(list, scored{f, l.seenNext(l.fill[f].row, at)})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b scored) int { return cmp.Compare(b.seen, a.seen) })
-	fills := make([]int32, len(list))
-	for i, x := range list {
-		fills[i] = x.fill
-	}
-	return fills
+// conflict is the places on which it depends that something could not happen, or all.
+type conflict struct {
+	all   bool
+	shown []shown
 }
 
-// seenNext returns the first position from one on at which an operation shows what an update leaves.
-func (l *look) seenNext(row models.Row, at int64) int64 {
-	next := int64(math.MaxInt64)
-	if l.p.Makes == nil {
-		return next
+// shown is a place and the position at which something depends on it.
+type shown struct {
+	place int32
+	at    int64
+}
+
+func (c *conflict) add(other conflict) {
+	if c.all = c.all || other.all || len(c.shown) > maxTried; c.all {
+		return
 	}
-	for _, c := range l.p.Makes(nil, l.in.Op(row)) {
-		list := l.shownAt[c.Place]
+	for _, o := range other.shown {
+		if !slices.Contains(c.shown, o) {
+			c.shown = append(c.shown, o)
+		}
+	}
+}
+
+// fails notes that an operation cannot happen at a position.
+func (l *look) fails(row models.Row, at int64) {
+	l.conflict = conflict{all: l.p.Depends == nil}
+	if l.conflict.all {
+		return
+	}
+	l.places = l.p.Depends(l.places[:0], l.in.Op(row))
+	for _, p := range l.places {
+		l.conflict.shown = append(l.conflict.shown, shown{p, at})
+	}
+}
+
+// matters says whether what happened at a position can be a cause of the conflict: no operation shows one of the places
+// in between.
+func (l *look) matters(at int64) bool {
+	return l.conflict.all || slices.ContainsFunc(l.conflict.shown, func(c shown) bool {
+		list := l.shownAt[c.place]
+		k, _ := slices.BinarySearch(list, at)
+		return (k == len(list) || list[k] >= c.at) && !l.alone(c.place, at)
+	})
+}
+
+// choice is an update to try for a gap.
+type choice struct {
+	fill  int32
+	seen  int64 // the next position at which an operation shows its places
+	doubt int
+}
+
+// unseenFirst returns the updates to try for a position, those first that leave what is not shown for the longest.
+func (l *look) unseenFirst(at int64) (list []choice) {
+	place, known := l.left[at]
+	for _, c := range l.wanted {
+		if f := l.fill[c.fill]; !f.used && l.lo[f.row] < at {
+			list = append(list, c)
+		}
+	}
+	for i := range l.footprints {
+		p := &l.footprints[i]
+		if p.doubt > l.doubts || !l.mayMove(p, at) || known && !l.leavesAt(p, place) {
+			continue
+		}
+		seen, width := l.seenNext(p.cells, at), l.width
+		if p.doubt > 0 {
+			width *= doubtful
+		}
+		end := sort.Search(len(p.fill), func(k int) bool { return l.lo[l.fill[p.fill[k]].row] >= at })
+		for k := end - 1; k >= 0 && width > 0; k-- {
+			if f := p.fill[k]; !l.fill[f].used && !l.fill[f].kept {
+				list = append(list, choice{f, seen, p.doubt})
+				width--
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b choice) int { return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(b.seen, a.seen)) })
+	return list
+}
+
+// footprint is updates that never returned and may leave something at the same places, or take it away.
+type footprint struct {
+	cells []models.Cell // of one of them
+	sure  bool          // they leave all that, whenever they happen
+	doubt int           // 1 if they may do other things than take a value away
+	fill  []int32
+}
+
+// group finds the footprints.
+func (x *replay) group() {
+	if x.footprints != nil {
+		return
+	}
+	number := map[string]int32{}
+	var name []byte
+	for k := range x.fill {
+		f := &x.fill[k]
+		if f.at != none {
+			continue
+		}
+		var cells []models.Cell
+		if x.p.Makes != nil {
+			cells = x.p.Makes(nil, x.in.Op(f.row))
+		}
+		sure := x.moves[f.row] == models.AlwaysMoves && !x.vague[f.row]
+		name = strconv.AppendBool(name[:0], sure)
+		for _, c := range cells {
+			name = binary.AppendVarint(name, int64(c.Place))
+			name = strconv.AppendBool(name, x.p.None != nil && x.p.None(c))
+		}
+		i, found := number[string(name)]
+		if !found {
+			i = int32(len(x.footprints))
+			number[string(name)] = i
+			p := footprint{cells: cells, sure: sure}
+			if !sure && !(len(cells) == 1 && x.p.None != nil && x.p.None(cells[0])) {
+				p.doubt = 1
+			}
+			x.footprints = append(x.footprints, p)
+		}
+		x.footprints[i].fill = append(x.footprints[i].fill, int32(k))
+	}
+}
+
+// mayMove says whether the updates of a footprint may have made a position: if something happens at a place that
+// was left alone then, they have not.
+func (x *replay) mayMove(p *footprint, at int64) bool {
+	alone := func(c models.Cell) bool { return x.alone(c.Place, at) }
+	if p.sure {
+		return !slices.ContainsFunc(p.cells, alone)
+	}
+	return len(p.cells) == 0 || slices.ContainsFunc(p.cells, func(c models.Cell) bool { return !alone(c) })
+}
+
+// leavesAt says whether the updates of a footprint may leave a value at a place.
+func (x *replay) leavesAt(p *footprint, place int32) bool {
+	return slices.ContainsFunc(p.cells, func(c models.Cell) bool { return c.Place == place && (x.p.None == nil || !x.p.None(c)) })
+}
+
+// alone says whether no update left anything at a place at a position.
+func (x *replay) alone(place int32, at int64) bool {
+	list := x.quiet[place]
+	k := sort.Search(len(list), func(k int) bool { return list[k].until >= at })
+	return k < len(list) && list[k].after < at
+}
+
+// seenNext returns the first position from one on at which an operation shows one of the places.
+func (x *replay) seenNext(cells []models.Cell, at int64) int64 {
+	next := int64(math.MaxInt64)
+	for _, c := range cells {
+		list := x.shownAt[c.Place]
 		if k, _ := slices.BinarySearch(list, at); k < len(list) {
 			next = min(next, list[k])
 		}
 	}
 	return next
-}
-
-// twin returns an unused update of the same meaning that was invoked in time, or -1.
-func (l *look) twin(f int32, at int64) int32 {
-	op := l.in.Op(l.fill[f].row)
-	for k := f - 1; k >= 0 && k > f-maxChoices*maxChoices; k-- {
-		if x := &l.fill[k]; !x.used && x.at == none && l.in.Op(x.row) == op && l.lo[x.row] < at {
-			return k
-		}
-	}
-	return -1
 }
 
 // take returns the state after the operations of a position, or false if they cannot happen.
@@ -234,6 +390,9 @@ func (l *look) take(b block, s models.State, ahead *int) (models.State, bool) {
 		}
 	}
 	if !ok {
+		if l.fails(b.update, b.at); l.unsure(b) {
+			l.conflict.all = true
+		}
 		return nil, false
 	}
 	for _, row := range l.rows[b.from:b.to] {
@@ -242,6 +401,7 @@ func (l *look) take(b block, s models.State, ahead *int) (models.State, bool) {
 		}
 		*ahead--
 		if s, ok = l.one(s, row, b.at); !ok {
+			l.fails(row, b.at)
 			return nil, false
 		}
 	}

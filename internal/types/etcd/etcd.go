@@ -81,7 +81,7 @@ func (m *etcd) traits() models.Traits {
 		Finish:  m.finish,
 		Run:     m.run,
 		Shape:   func() models.Shape { return models.PositionShape{Model: m} },
-		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Made: m.made,
+		Positions: &models.Positions{Name: "revision", Dense: true, Of: m.position, Moves: m.moves, At: at, Clues: m.clues, Depends: m.depends, Made: m.made,
 			Aside: m.aside, Vague: m.vague, Makes: m.makes, Sees: m.sees, None: func(c models.Cell) bool { return c.Value == absent }},
 		Visibility: &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly:    m.anomaly,

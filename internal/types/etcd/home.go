@@ -6,4 +6,4 @@ import (
 )
 
 // Home is what clew knows about etcd.
-var Home = home.Home{Place: 15, Types: []home.Type{{Definition: &definition, Generated: gen.Model{New: newObject, Bugs: bugs, Leases: true}}}}
+var Home = home.Home{Place: 15, Types: []home.Type{{Definition: &definition, Generated: gen.Model{New: newObject, Bugs: bugs, Keyed: true, Leases: true}}}}

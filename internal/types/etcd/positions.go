@@ -90,12 +90,30 @@ func (m *etcd) moving(c *call, branch int32) models.Moving {
 // clues is Positions.Clues.
 func (m *etcd) clues(dst []models.Clue, op models.Op) []models.Clue {
 	c := &m.calls[op.A]
+	if c.answer.branch == 1 { // all conditions hold
+		for _, t := range within(m.tests, c.tests) {
+			dst = dated(dst, t.key, t.field, t.want)
+		}
+	}
 	for _, r := range within(m.results, c.answer.results) {
 		for _, x := range within(m.kvs, r.found) {
 			if e := x.is; e[modified] > 0 && e[value] != untold && !m.keysOnly(c) {
 				dst = append(dst, models.Clue{Position: int64(e[modified]), Cell: models.Cell{Place: x.key, Value: e[value]}, Count: int64(max(e[version], 0))})
 			}
+			dst = dated(dst, x.key, created, x.is[created])
 		}
+	}
+	return dst
+}
+
+// dated appends what it shows that a key has a revision.
+func dated(dst []models.Clue, key int32, field field, revision int32) []models.Clue {
+	switch {
+	case revision <= 0:
+	case field == created:
+		dst = append(dst, models.Clue{Position: int64(revision), Cell: models.Cell{Place: key}, Count: 1, Any: true})
+	case field == modified:
+		dst = append(dst, models.Clue{Position: int64(revision), Cell: models.Cell{Place: key}, Any: true})
 	}
 	return dst
 }
@@ -184,6 +202,37 @@ func (m *etcd) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all b
 		}
 	}
 	return dst, false
+}
+
+// depends is Positions.Depends: all that conditions and actions look at.
+func (m *etcd) depends(dst []int32, op models.Op) []int32 {
+	c := &m.calls[op.A]
+	for _, t := range within(m.tests, c.tests) {
+		dst = append(dst, t.key)
+	}
+	switch op.Kind {
+	case revoke:
+		return append(append(dst, leasePlace(c.lease)), m.leased[c.lease]...)
+	case grant:
+		return append(dst, leasePlace(c.lease))
+	case compact:
+		return append(dst, compactPlace)
+	case transaction:
+		for _, branch := range c.mayTake() {
+			for _, a := range m.actionsOf(c, branch) {
+				switch {
+				case a.do == puts && a.lease != 0:
+					dst = append(dst, leasePlace(a.lease))
+				case a.do != puts:
+					for key := a.lo; key < a.hi; key++ {
+						dst = append(dst, key)
+					}
+				}
+			}
+		}
+		return append(dst, compactPlace)
+	}
+	return dst
 }
 
 // tested adds what the conditions of a transaction show if all of them hold, or if there is one that does not.

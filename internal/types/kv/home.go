@@ -7,7 +7,7 @@ import (
 )
 
 // Home is what clew knows about kv.
-var Home = home.Home{Place: 90, Types: []home.Type{{Definition: &kvDefinition, Generated: gen.Model{Positions: true,
+var Home = home.Home{Place: 90, Types: []home.Type{{Definition: &kvDefinition, Generated: gen.Model{Positions: true, Keyed: true,
 	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}, Mistaken: true,
 }}}}
 
