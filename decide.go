@@ -187,6 +187,7 @@ func (p byPath) Decide(ctx context.Context, ops *models.Operations, lim fallback
 			a.Verdict, a.FailEvent = f.Verdict, f.FailEvent
 			return a
 		}
+		a.Work *= timesUndecided // it has searched
 	}
 	if ops.Len() <= fewOperations {
 		return p.engine.Decide(ctx, ops, lim)
@@ -197,8 +198,9 @@ func (p byPath) Decide(ctx context.Context, ops *models.Operations, lim fallback
 // fewOperations is how many operations an engine decides in byPath.
 const fewOperations = 32
 
-// workOfPath is the work of a fast path for each operation.
-const workOfPath = 50
+// workOfPath is the work of a fast path for each operation, and timesUndecided how many times as much it is if that does
+// not decide.
+const workOfPath, timesUndecided = 50, 40
 
 // hard says what made a part too hard for the search, nil if the search was not stopped by a limit.
 func (c *checking) hard(i int) *report.Hard {

@@ -524,7 +524,7 @@ func (m *matching) count(row models.Row) {
 			n++
 		}
 		for ; int64(n) < c.Count; n++ {
-			made := m.another(c.Cell.Place, max(p.done, none), c.Position-1)
+			made := m.another(c.Cell.Place, max(p.done, none), c.Position-1, false)
 			if made == none {
 				break
 			}
@@ -538,13 +538,29 @@ func (m *matching) count(row models.Row) {
 	}
 }
 
-// another fills a gap between two positions with any update of a place that leaves a value there.
-func (m *matching) another(number int32, after, latest int64) int64 {
-	list, leaves := m.byPlace[number], func(row models.Row) bool { return !m.leavesNone(row, number) }
-	if at := m.fillOne(number, list, after, latest, func(row models.Row) bool { return leaves(row) && !m.keeps(row) }); at != none {
-		return at
+// another fills a gap between two positions with any update of a place that leaves a value there, or takes it away: if
+// there is one, with one that does nothing else, and else with one whose value no operation shows.
+func (m *matching) another(number int32, after, latest int64, takes bool) int64 {
+	list := m.byPlace[number]
+	for _, suits := range [...]func(row models.Row) bool{
+		func(row models.Row) bool {
+			return !m.keeps(row) && m.onlyPlace(row) && (takes || m.moves[row] == models.AlwaysMoves)
+		},
+		func(row models.Row) bool { return !m.keeps(row) },
+		func(models.Row) bool { return true },
+	} {
+		made := m.fillOne(number, list, after, latest, func(row models.Row) bool { return m.leavesNone(row, number) == takes && suits(row) })
+		if made != none {
+			return made
+		}
 	}
-	return m.fillOne(number, list, after, latest, leaves)
+	return none
+}
+
+// onlyPlace says whether an update leaves nothing but one cell.
+func (m *matching) onlyPlace(row models.Row) bool {
+	m.cells = m.p.Makes(m.cells[:0], m.in.Op(row))
+	return len(m.cells) == 1
 }
 
 // keeps says whether an operation shows what an update leaves, which has that from no other.
@@ -558,15 +574,29 @@ func (m *matching) leavesNone(row models.Row, number int32) bool {
 	return slices.ContainsFunc(m.cells, func(c models.Cell) bool { return c.Place == number && m.p.None(c) })
 }
 
-// removed fills a gap with an update that took the value of a place away, so that fewer updates have been in a row.
+// removed fills a gap with an update that took the value of a place away, so that fewer updates have been in a row: as early
+// as there is a gap, and others with those that must have followed it then.
 func (m *matching) removed(c models.Clue, p *place, n int) {
-	begin := n - int(c.Count) // in p.count: the first of them
-	after, latest := p.count[begin-1], c.Position-1
-	if begin < len(p.count) {
-		latest = p.count[begin] - 1
-	}
-	made := m.fillOne(c.Cell.Place, m.byPlace[c.Cell.Place], after, latest, func(row models.Row) bool { return m.leavesNone(row, c.Cell.Place) })
-	if made != none {
-		p.count = slices.Clone(p.count[begin:])
+	number := c.Cell.Place
+	for begin := n - int(c.Count); begin < n; begin++ { // in p.count: the first of them
+		after, latest := p.count[begin-1], c.Position-1
+		if begin < len(p.count) {
+			latest = p.count[begin] - 1
+		}
+		row := slices.Clone(p.count[begin:])
+		if begin > n-int(c.Count) && m.from(after+1) == m.from(latest+1) {
+			continue // no gap
+		}
+		for more := begin - (n - int(c.Count)); more > 0; more-- {
+			made := m.another(number, after, latest, false)
+			if made == none {
+				return
+			}
+			row, latest = slices.Insert(row, 0, made), made-1
+		}
+		if m.another(number, after, latest, true) != none {
+			p.count = row
+			return
+		}
 	}
 }

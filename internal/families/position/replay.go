@@ -28,6 +28,7 @@ type replay struct {
 	beside beside
 	// footprints are those of the updates that never returned, once a search needs them.
 	footprints []footprint
+	fillsGap   []int32 // by place in fill: the gap, or -1; with the footprints
 }
 
 // replay decides by lemma 5.

@@ -27,6 +27,7 @@ type pause struct {
 type rest struct {
 	*matching
 	waiting [][]int32 // by place: updates that suit the gap, the last invoked last
+	taking  [][]int32 // by place: those that take its value away, if it has one
 	until   []int64   // by place: up to where no operation shows what they leave
 	now     []cell    // by place: what is there
 	ready   []int32   // places to look at
@@ -44,7 +45,7 @@ type cell struct {
 func (m *matching) fillRest() {
 	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	slices.SortFunc(m.pauses, func(a, b pause) int { return cmp.Compare(a.first, b.first) })
-	x := &rest{matching: m, waiting: make([][]int32, len(m.now)), until: make([]int64, len(m.now)), now: make([]cell, len(m.now))}
+	x := &rest{matching: m, waiting: make([][]int32, len(m.now)), taking: make([][]int32, len(m.now)), until: make([]int64, len(m.now)), now: make([]cell, len(m.now))}
 	fill, spans, pauses := 0, m.spans, m.pauses
 	for g := range m.gaps {
 		at := m.gaps[g].at
@@ -72,7 +73,8 @@ func (x *rest) unseen(n int32, until int64) {
 	x.ready = append(x.ready, n)
 }
 
-// wait adds an update that suits the gaps from now on. One that depends on what is there is left out.
+// wait adds an update that suits the gaps from now on. One that depends on what is there, or may change nothing, is left
+// out.
 func (x *rest) wait(fill int32) {
 	f := &x.fill[fill]
 	if f.used || f.kept || f.at != none {
@@ -88,10 +90,14 @@ func (x *rest) wait(fill int32) {
 	}
 	n := x.numberOf(x.cells[0].Place)
 	for int(n) >= len(x.until) { // no operation ever shows it
-		x.waiting, x.until, x.now = append(x.waiting, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
+		x.waiting, x.taking, x.until, x.now = append(x.waiting, nil), append(x.taking, nil), append(x.until, math.MaxInt64), append(x.now, cell{})
 	}
-	if !depends {
+	switch {
+	case depends:
+	case x.moves[f.row] == models.AlwaysMoves:
 		x.waiting[n] = append(x.waiting[n], fill)
+	case x.p.None != nil && x.p.None(x.cells[0]):
+		x.taking[n] = append(x.taking[n], fill)
 	}
 	x.ready = append(x.ready, n)
 }
@@ -100,7 +106,7 @@ func (x *rest) wait(fill int32) {
 func (x *rest) alone(g int) bool {
 	for len(x.ready) > 0 {
 		n := x.ready[len(x.ready)-1]
-		if x.until[n] > x.gaps[g].at && (x.blind(g, n) || x.suited(g, n)) {
+		if x.until[n] > x.gaps[g].at && (x.blind(g, n) || x.suited(g, n) || x.clear(g, n)) {
 			return true
 		}
 		x.ready = x.ready[:len(x.ready)-1]
@@ -109,10 +115,18 @@ func (x *rest) alone(g int) bool {
 }
 
 // blind fills a gap with an update of a place that can always happen.
-func (x *rest) blind(g int, n int32) bool {
-	for list := x.waiting[n]; len(list) > 0; list = x.waiting[n] {
+func (x *rest) blind(g int, n int32) bool { return x.latest(g, n, x.waiting) }
+
+// clear fills a gap with an update that takes the value of a place away.
+func (x *rest) clear(g int, n int32) bool {
+	return x.now[n].known && x.p.None != nil && !x.p.None(x.now[n].Cell) && x.latest(g, n, x.taking)
+}
+
+// latest fills a gap with the update of a place that was invoked last.
+func (x *rest) latest(g int, n int32, lists [][]int32) bool {
+	for list := lists[n]; len(list) > 0; list = lists[n] {
 		f := list[len(list)-1]
-		x.waiting[n] = list[:len(list)-1]
+		lists[n] = list[:len(list)-1]
 		if !x.fill[f].used {
 			x.put(g, f, n)
 			return true

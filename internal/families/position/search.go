@@ -35,8 +35,8 @@ const (
 	maxGaps           = 16  // of a search
 	maxBack           = 16  // runs that again goes back
 	farAhead          = 256 // positions after the last gap at which it matters whether a place is shown
-	stepsPerOperation = 4
-	freeSteps         = 5_000_000
+	stepsPerOperation = 16
+	freeSteps         = 200_000
 )
 
 // beginRun begins a run of gaps, and searches if it is not clear what fills some of them. It returns false if that is
@@ -84,7 +84,7 @@ func (x *replay) again() bool {
 		l := &x.last
 		for g := l.from; g < end; g++ {
 			if by := x.gaps[g].by; by >= 0 && x.fill[by].at == none && !x.gaps[g].named {
-				x.fill[by].used, x.gaps[g].by = false, -1
+				x.empty(g)
 			}
 		}
 		if !l.retried {
@@ -202,11 +202,19 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 		if !ok {
 			continue
 		}
-		l.fill[f].used, l.gaps[g].by, l.doubts = true, f, l.doubts-c.doubt
+		later := l.fillsGap[f]
+		if later >= 0 {
+			l.empty(int(later))
+		}
+		l.put(g, f)
+		l.doubts -= c.doubt
 		if l.from(g+1, k, next, ahead) {
 			return true
 		}
-		l.fill[f].used, l.gaps[g].by, l.doubts = false, -1, l.doubts+c.doubt
+		l.doubts += c.doubt
+		if l.empty(g); later >= 0 {
+			l.put(int(later), f)
+		}
 		if !l.matters(at) {
 			return false
 		}
@@ -217,6 +225,19 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 	}
 	l.conflict = all
 	return false
+}
+
+// put lets an update fill a gap.
+func (x *replay) put(g int, f int32) {
+	x.gaps[g].by, x.fill[f].used, x.fillsGap[f] = f, true, int32(g)
+}
+
+// empty undoes that.
+func (x *replay) empty(g int) {
+	f := x.gaps[g].by
+	if x.gaps[g].by, x.fill[f].used = -1, false; x.fillsGap != nil {
+		x.fillsGap[f] = -1
+	}
 }
 
 // conflict is the places on which it depends that something could not happen, or all.
@@ -295,6 +316,13 @@ func (l *look) unseenFirst(at int64) (list []choice) {
 				width--
 			}
 		}
+		width = l.width - 1
+		for k := end - 1; k >= 0 && width > 0; k-- {
+			if f := p.fill[k]; l.fill[f].used && l.fillsGap[f] >= int32(l.last.end) && !l.gaps[l.fillsGap[f]].named {
+				list = append(list, choice{f, seen, p.doubt})
+				width--
+			}
+		}
 	}
 	slices.SortStableFunc(list, func(a, b choice) int { return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(b.seen, a.seen)) })
 	return list
@@ -312,6 +340,12 @@ type footprint struct {
 func (x *replay) group() {
 	if x.footprints != nil {
 		return
+	}
+	x.fillsGap = slices.Repeat([]int32{-1}, len(x.fill))
+	for g := range x.gaps {
+		if by := x.gaps[g].by; by >= 0 {
+			x.fillsGap[by] = int32(g)
+		}
 	}
 	number := map[string]int32{}
 	var name []byte
