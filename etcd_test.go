@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"clew"
+	"clew/fastpath"
 	"clew/internal/effort"
+	"clew/internal/families"
 	"clew/internal/gen"
 	"clew/internal/store"
 	"clew/jepsen"
@@ -371,6 +373,48 @@ func TestEtcdIsDecidedByRevisions(t *testing.T) {
 		for _, algorithm := range []string{"fast", "frontier"} {
 			if r, err := clew.Check(context.Background(), h, models.Spec{Name: "etcd"}, clew.Options{Algorithm: algorithm}); err != nil || r.Verdict != jepsen.Valid {
 				t.Errorf("%s: %s says %v, %v", name, algorithm, r, err)
+			}
+		}
+	}
+}
+
+// Most histories in which many operations crashed are decided by their revisions. The general search decides few of them.
+func TestEtcdWithManyCrashedOperationsIsDecidedByRevisions(t *testing.T) {
+	seeds := effort.Histories(20, 200)
+	for _, x := range []struct {
+		operations int
+		crashes    float64
+		leases     int
+		least      uint64 // of 100
+	}{{300, 0.3, -1, 100}, {3_000, 0.02, -1, 100}, {3_000, 0.05, -1, 100}, {3_000, 0.3, -1, 50}, {3_000, 0.02, 2, 50}} {
+		for _, kind := range []gen.LongKind{gen.Linearizable, gen.StaleRead} {
+			decided := uint64(0)
+			for seed := range seeds {
+				o := gen.LongOptions{Model: "etcd", Operations: x.operations, Processes: 8, Keys: 5, Leases: x.leases, Watches: float64(x.leases) / 100, Crashes: x.crashes, Kind: kind, At: 0.8, Seed: seed}
+				var text bytes.Buffer
+				if _, err := gen.Long(&text, o); err != nil {
+					t.Fatal(err)
+				}
+				h, err := forms.Read(&text, "h", jepsen.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ops, err := models.Spec{Name: "etcd"}.Read(h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				path, _ := families.Of(ops.Model)
+				switch d := path.Decide(t.Context(), &ops.Columns, fastpath.WantVerdict); {
+				case d.Verdict == jepsen.Unknown:
+				case (d.Verdict == jepsen.Valid) != (kind == gen.Linearizable):
+					t.Fatalf("seed %d, %+v: %s", seed, x, d.Verdict)
+				default:
+					decided++
+				}
+			}
+			t.Logf("%+v, %s: %d of %d", x, kind, decided, seeds)
+			if 100*decided < x.least*seeds {
+				t.Errorf("%+v, %s: %d of %d are decided", x, kind, decided, seeds)
 			}
 		}
 	}

@@ -45,8 +45,10 @@ import (
 // Gaps are filled in three passes: what an answer names with its position (models.Clue); then what lemma 4 needs
 // (fill.go), each into the last gap that is free, and others are moved along augmenting paths if none is (Berge 1957);
 // and the rest with updates whose cells no operation shows before they are replaced (rest.go). The replay searches for
-// what that leaves open, and again where a step is impossible (search.go). It judges the outcome, so a wrong choice is
-// never a wrong verdict. A failure is certain only if nothing was chosen before it (mayFill).
+// what that leaves open, and again where a step is impossible (search.go): it tries one update of each footprint first,
+// the places where it leaves something, and goes back only to gaps that can be the cause (conflict-directed backjumping,
+// Prosser 1993). It judges the outcome, so a wrong choice is never a wrong verdict. A failure is certain only if nothing
+// was chosen before it (mayFill).
 //
 // Crashed operations: they fill gaps, or are left out. In a prefix, an operation that is still open has the position
 // that it will tell, and fills that gap or none.
