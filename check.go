@@ -255,6 +255,9 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 	start := time.Now()
 	c.release = within(ctx, c.ops.Model, lim)
 	c.fails(d, caught(c.ops.Model, func() {
+		if without := c.ops.Model.Traits().WithoutIdle; without != nil {
+			c.ops = without(c.ops)
+		}
 		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {

@@ -34,27 +34,56 @@ func (r *reached) visibility() *Visibility {
 // findVisibility is Traits.FindVisibility. Two states rule most models out: no call leads to
 // the same state from both.
 func (m *functional[S]) findVisibility(ops *Operations) *Visibility {
+	calls := m.callsOf(ops)
+	steps := make([][]*step, len(m.ops)) // by call and state
+	several := make([]bool, len(m.ops))  // calls that do not lead to one state from all
+	left := len(calls)
+	states, all := m.reach(calls, maxDoubts, func(_ State, call int32, x *step) bool {
+		steps[call] = append(steps[call], x)
+		if !several[call] && (len(x.next) != 1 || !slices.Equal(x.next[0], steps[call][0].next[0])) {
+			several[call] = true
+			left--
+		}
+		return left > 0
+	})
+	if !all {
+		return nil
+	}
+	r, overwrites := &reached{make([][]Cell, len(m.ops)), make([][]Cell, len(m.ops))}, false
+	for _, call := range calls {
+		overwrites = r.add(call, states, steps[call], !several[call]) || overwrites
+	}
+	if !overwrites {
+		return nil
+	}
+	return r.visibility()
+}
+
+// callsOf returns the calls of some operations, each once.
+func (m *functional[S]) callsOf(ops *Operations) (calls []int32) {
 	in := make([]bool, len(m.ops))
-	var calls []int32
 	for _, call := range ops.A {
 		if !in[call] {
 			in[call] = true
 			calls = append(calls, call)
 		}
 	}
-	steps := make([][]*step, len(m.ops)) // by call and state
-	several := make([]bool, len(m.ops))  // calls that do not lead to one state from all
-	states, known := []State{m.Init()}, map[int32]bool{numberOf(m.Init()): true}
-	for i, left := 0, len(calls); i < len(states) && i*len(calls) < maxDoubts; i++ {
+	return calls
+}
+
+// reach takes the step of each call in each state that they can lead to, and calls visit with it. all is false if
+// there are more states than maxReached or more steps than a limit, if a step fails, or if visit returns false.
+func (m *functional[S]) reach(calls []int32, most int, visit func(s State, call int32, x *step) bool) (states []State, all bool) {
+	states = []State{m.Init()}
+	known := map[int32]bool{numberOf(m.Init()): true}
+	for i := 0; i < len(states); i++ {
+		if (i+1)*len(calls) > most {
+			return nil, false
+		}
 		for _, call := range calls {
 			x := m.try(numberOf(states[i]), call)
 			if x == nil {
-				return nil
-			}
-			steps[call] = append(steps[call], x)
-			if !several[call] && (len(x.next) != 1 || !slices.Equal(x.next[0], steps[call][0].next[0])) {
-				several[call] = true
-				left--
+				return nil, false
 			}
 			for _, s := range x.next {
 				if n := numberOf(s); !known[n] {
@@ -62,22 +91,50 @@ func (m *functional[S]) findVisibility(ops *Operations) *Visibility {
 					states = append(states, s)
 				}
 			}
-			if len(states) > maxReached || left == 0 {
-				return nil
+			if !visit(states[i], call, x) || len(states) > maxReached {
+				return nil, false
 			}
 		}
 	}
-	r, overwrites := &reached{make([][]Cell, len(m.ops)), make([][]Cell, len(m.ops))}, false
-	for _, call := range calls {
-		if len(steps[call]) < len(states) {
-			return nil // there were too many steps to take
+	return states, true
+}
+
+// maxKindSteps bounds the steps of withoutIdle.
+const maxKindSteps = 4096
+
+// withoutIdle is Traits.WithoutIdle. Calls that change none of the states that all calls can lead to are as good as
+// declared to be reads. Those that lead from all of them to one state are as good as declared to overwrite.
+func (m *functional[S]) withoutIdle(ops *Operations) *Operations {
+	if m.traits.Declared != nil {
+		return ops
+	}
+	calls, to := m.callsOf(ops), make([]State, len(m.ops))
+	changes, several := make([]bool, len(m.ops)), make([]bool, len(m.ops))
+	_, all := m.reach(calls, maxKindSteps, func(from State, call int32, x *step) bool {
+		for _, s := range x.next {
+			changes[call] = changes[call] || !slices.Equal(s, from)
+			several[call] = several[call] || to[call] != nil && !slices.Equal(s, to[call])
+			to[call] = s
 		}
-		overwrites = r.add(call, states, steps[call], !several[call]) || overwrites
+		several[call] = several[call] || len(x.next) == 0
+		return true
+	})
+	if !all {
+		return ops
 	}
-	if !overwrites {
-		return nil
+	for _, call := range calls {
+		m.ops[call].reads, m.ops[call].overwrites = !changes[call], changes[call] && !several[call]
 	}
-	return r.visibility()
+	var rows []int32
+	for row, call := range ops.A {
+		if ops.Res[row] != Open || changes[call] {
+			rows = append(rows, int32(row))
+		}
+	}
+	if len(rows) == ops.Len() {
+		return ops
+	}
+	return ops.Select(rows)
 }
 
 // add adds a call with its step in each state and says whether it overwrites. toOne says

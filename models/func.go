@@ -36,6 +36,8 @@ type Func[S comparable] struct {
 
 	// Ops has a step for every :f, by its name without the colon.
 	Ops map[string]StepFunc[S]
+	// Other, unless it is nil, is the step of every :f that is not among Ops.
+	Other StepFunc[S]
 	// Check, unless it is nil, is called when the history is read. It returns what is wrong
 	// with an operation.
 	Check func(c Call) error
@@ -102,7 +104,13 @@ type Call struct {
 	OK      bool
 	Key     edn.Value // the :key of the invocation, nil if it has none
 	Process edn.Value // nil without UsesProcess
+
+	number int32
 }
+
+// Number returns the number of the call among those of its history, from 0 in their order. Calls that are the same
+// operation have the same number.
+func (c Call) Number() int32 { return c.number }
 
 // Inconsistent returns the error of a step that cannot happen; it says why.
 func Inconsistent(format string, args ...any) error {
@@ -145,8 +153,19 @@ func (f Func[S]) Definition() *Definition {
 	return d
 }
 
+// stepOf returns the step of an :f, nil if the model does not know it.
+func (f Func[S]) stepOf(name string) StepFunc[S] {
+	if step := f.Ops[name]; step != nil {
+		return step
+	}
+	return f.Other
+}
+
 // fs lists the :f's that the model knows, for messages.
 func (f Func[S]) fs() string {
+	if f.Other != nil {
+		return "any :f"
+	}
 	return ":" + strings.Join(slices.Sorted(maps.Keys(f.Ops)), ", :")
 }
 
@@ -155,12 +174,12 @@ func (f Func[S]) fs() string {
 func (f Func[S]) Reader(b *Binding) (Reader, error) {
 	for _, declared := range [][]string{f.Reads, f.Overwrites} {
 		for _, name := range declared {
-			if f.Ops[name] == nil {
+			if f.stepOf(name) == nil {
 				return nil, fmt.Errorf("%s makes a declaration about :%s, which is not among its operations; it has %s", f.Name, name, f.fs())
 			}
 		}
 	}
-	if len(f.Ops) == 0 {
+	if len(f.Ops) == 0 && f.Other == nil {
 		return nil, fmt.Errorf("%s has no operations", f.Name)
 	}
 	m := &functional[S]{
@@ -178,15 +197,15 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		}
 	}
 	m.init = m.number(start)
-	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility}
+	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility, WithoutIdle: m.withoutIdle}
 	if f.Tell != nil || f.Position != nil {
 		m.traits.Told = &Told{Of: func(op Op) ToldPosition { return m.ops[op.A].told }, Sparse: f.SparsePositions}
 	}
 	if f.Partition != nil || m.traits.Told != nil || len(f.Reads)+len(f.Overwrites) > 0 {
 		plain := &bare[S]{m, m.traits}
 		m.traits.Declared = &Declared{Bare: func() Model { return plain }, Doubt: m.doubt}
-		m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
 	}
+	m.traits.Overwrites = func(op Op) bool { return m.ops[op.A].overwrites }
 	m.traits.MayIdle = func(op Op) bool { return m.ops[op.A].told.Moves == MayMove }
 	m.traits.Hard = f.hard
 	if f.Partition != nil {
@@ -223,12 +242,12 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 	if m.UsesProcess {
 		key.process = o.ProcessID
 	}
-	n, known := m.calls[key]
-	if known {
+	if n, known := m.calls[key]; known {
 		return Op{A: n}, true, nil
 	}
 	op := call{Call: o.Call(m.UsesProcess), of: o}
-	if m.Ops[op.F] == nil {
+	op.number = int32(len(m.ops))
+	if m.stepOf(op.F) == nil {
 		return Op{}, false, ErrUnknownF
 	}
 	if m.Check != nil {
@@ -245,10 +264,9 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 			return Op{}, false, err
 		}
 	}
-	n = int32(len(m.ops))
-	m.calls[key] = n
+	m.calls[key] = op.number
 	m.ops = append(m.ops, op)
-	return Op{A: n}, true, nil
+	return Op{A: op.number}, true, nil
 }
 
 // tell finds out what a call tells of its position.

@@ -256,7 +256,7 @@ func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure
 			failed = failure(fmt.Errorf("%s: in %s: panic: %w", m.Name, c.F, panicked(p)), p)
 		}
 	}()
-	next, err := m.Ops[c.F](s, c.Call)
+	next, err := m.stepOf(c.F)(s, c.Call)
 	var cannot *inconsistent
 	var f *Failure
 	switch {

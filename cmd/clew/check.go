@@ -80,6 +80,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written; end as soon as it is invalid. A signal ends this within 200 ms, with the verdict or with how far the history was decided"},
 			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: treat the history as ended after `DURATION` without new data, such as 30s"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
+			&cli.StringFlag{Name: askedModel, Hidden: true},
 		}),
 		Action: func(c *cli.Context) error {
 			k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
@@ -112,6 +113,9 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	}
 	var err error
 	if k.reading, err = store.NewReading(given(c)); err != nil {
+		return err
+	}
+	if err = k.givenAskedModel(c); err != nil {
 		return err
 	}
 	var badOutput error

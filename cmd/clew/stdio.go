@@ -15,11 +15,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/fallback"
+	"clew/internal/asked"
 	"clew/internal/batch"
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/requests"
 	"clew/internal/watchdog"
+	"clew/models"
 )
 
 // notInRequests are the flags of check that are about files to read, or about standard input.
@@ -92,4 +94,28 @@ func refused(check *cli.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// askedModel is the flag for a model of the program that sends a request. It gives the name of the model.
+const askedModel = "asked-model"
+
+// givenAskedModel sets the model to that of the program that sends the request, if it has one.
+func (k *checker) givenAskedModel(c *cli.Context) error {
+	name, ask := c.String(askedModel), requests.AskerOf(c.Context)
+	switch {
+	case name == "":
+		return nil
+	case ask == nil:
+		return fmt.Errorf("--%s is for a request of serve --stdio, whose program takes the steps of its model (docs/stdio.md)", askedModel)
+	case k.reading.Spec.Name != "":
+		return fmt.Errorf("--%s cannot be combined with another model; found both %s and %s", askedModel, name, k.reading.Spec.Name)
+	}
+	given := k.reading.Spec.Given()
+	k.reading.Spec = models.Own(asked.Definition(name, asked.Ask(ask)))
+	for p, value := range given {
+		if err := k.reading.Spec.Set(p, value); err != nil {
+			return err
+		}
+	}
+	return k.reading.Spec.Check()
 }

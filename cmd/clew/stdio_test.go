@@ -28,6 +28,9 @@ type client struct {
 	stderr  bytes.Buffer
 	status  chan int
 	answers map[int]reply // those that came while another one was awaited
+
+	// tells returns what the program tells of its model, "" for nothing.
+	tells func(id int, ask question) string
 }
 
 // reply is a line of clew's, with what follows it.
@@ -38,6 +41,7 @@ type reply struct {
 	Error            string
 	Clew             string
 	AtOnce           int `json:"at-once"`
+	Ask              *question
 	said, complained string
 }
 
@@ -111,7 +115,11 @@ func (c *client) answer(id int) reply {
 		if r.ID == nil {
 			c.t.Fatalf("expected an answer to %d, found %+v", id, r)
 		}
-		c.answers[*r.ID] = r
+		if r.Ask == nil {
+			c.answers[*r.ID] = r
+		} else if told := c.tells(*r.ID, *r.Ask); told != "" {
+			c.line(fmt.Sprintf(`{"id":%d,"told":%s}`, *r.ID, told))
+		}
 	}
 }
 
@@ -231,9 +239,10 @@ func TestStdioNamesLinesThatItCannotRead(t *testing.T) {
 		{`{"id":1,"begin":true}`, `expected a request, an object of JSON: json: unknown field "begin"`},
 		{`{"id":1,"end":true} {}`, "expected a request, an object of JSON: more than one value"},
 		{`{"check":[]}`, `expected an "id", a number`},
-		{`{"id":1}`, `expected "check", "bytes", "end" or "cancel" beside the id 1`},
+		{`{"id":1}`, `expected "check", "bytes", "end", "told" or "cancel" beside the id 1`},
 		{`{"id":1,"check":[]}`, "request 1 is not answered yet; expected another id"},
 		{`{"id":2,"end":true}`, `no request 2 waits for its history; expected its "check" first`},
+		{`{"id":1,"told":[0]}`, `request 1 asks nothing; expected "told" only after its "ask"`},
 		{`{"id":2,"bytes":3}` + "\n{}", `no request 2 waits for its history; expected its "check" first`},
 	} {
 		c.line(x.line)
@@ -252,10 +261,10 @@ func TestStdioNamesLinesThatItCannotRead(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	c.line(`{"id":1,"bytes":"many"}`) // what follows may be anything
-	if a := c.next(); a.Line != 17 || !strings.Contains(a.Error, "cannot unmarshal string") {
+	if a := c.next(); a.Line != 18 || !strings.Contains(a.Error, "cannot unmarshal string") {
 		t.Errorf("%+v", a)
 	}
-	if status := <-c.status; status != exitUsage || !strings.HasPrefix(c.stderr.String(), "clew: line 17 of the requests: ") {
+	if status := <-c.status; status != exitUsage || !strings.HasPrefix(c.stderr.String(), "clew: line 18 of the requests: ") {
 		t.Errorf("status %d, %q", status, &c.stderr)
 	}
 }

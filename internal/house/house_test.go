@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"jepsen"},
 	{"internal/limits"},
 	{"internal/memory", "internal/requests", "internal/testfile", "models"},
-	{"jepsen/forms"},
+	{"internal/asked", "jepsen/forms"},
 	{"internal/store"},
 	{"fallback", "fastpath", "internal/gen", "internal/second"},
 	{"internal/home"},

@@ -60,15 +60,19 @@ type request struct {
 	begun  bool // it is not waiting anymore
 	ctx    context.Context
 	cancel context.CancelFunc
+
+	asking sync.Mutex
+	asked  []chan json.RawMessage // where the client's answers go, in the order of the questions
 }
 
 // line is a line of the client.
 type line struct {
-	ID     *int64    `json:"id"`
-	Check  *[]string `json:"check"`
-	Bytes  *int64    `json:"bytes"`
-	End    bool      `json:"end"`
-	Cancel bool      `json:"cancel"`
+	ID     *int64          `json:"id"`
+	Check  *[]string       `json:"check"`
+	Bytes  *int64          `json:"bytes"`
+	End    bool            `json:"end"`
+	Cancel bool            `json:"cancel"`
+	Told   json.RawMessage `json:"told"`
 }
 
 func (l *line) read(text []byte) error {
@@ -186,9 +190,11 @@ func (c *connection) take(l *line) (lost, err error) {
 		c.check(*l.ID, *l.Check)
 	case l.Cancel && r != nil:
 		c.cancelled(r)
-	case l.Cancel: // the answer is on its way
+	case l.Told != nil && r != nil:
+		return nil, r.told(l.Told)
+	case l.Cancel, l.Told != nil: // the answer is on its way
 	case l.Bytes == nil && !l.End:
-		return nil, fmt.Errorf(`expected "check", "bytes", "end" or "cancel" beside the id %d`, *l.ID)
+		return nil, fmt.Errorf(`expected "check", "bytes", "end", "told" or "cancel" beside the id %d`, *l.ID)
 	case !waits:
 		return nil, fmt.Errorf(`no request %d waits for its history; expected its "check" first`, *l.ID)
 	default:
@@ -280,7 +286,7 @@ func (c *connection) begin(r *request, after func()) {
 	c.underWay++
 	go func() {
 		var stdout, stderr output
-		status := c.Do(r.ctx, r.args, &r.text, &stdout, &stderr)
+		status := c.Do(context.WithValue(r.ctx, askerKey{}, c.asker(r)), r.args, &r.text, &stdout, &stderr)
 		r.cancel()
 		said, complained := stdout.close(), stderr.close()
 		c.mu.Lock()

@@ -74,7 +74,7 @@ func checkedAs(by string, claims claims) *Checked {
 		} else if claim.Flags[flagIndependent] != "" {
 			independent, keyless = claim.Flags[flagIndependent], claim.Flags[flagKeyless]
 		}
-		if _, ownModel := rest["model-file"]; ownModel ||
+		if rest["model-file"] != "" || rest["asked-model"] != "" ||
 			!agrees(flagModel, claim.Model) || !agrees(flagInit, claim.Init) || !agrees(flagIndependent, independent) || !agrees(flagKeyless, keyless) ||
 			own != nil && rest != nil && !maps.Equal(own, rest) {
 			return nil

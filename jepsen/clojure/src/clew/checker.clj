@@ -300,13 +300,19 @@
 (def ^:private noop-result
   {:valid? true, :model {:tag 'knossos.model.NoOp, :value {}}, :configs [], :final-paths []})
 
+(defn- own?
+  "Whether a model is of Knossos's kind: its class implements knossos.model/Model."
+  [model]
+  (boolean (some #(= "knossos.model.Model" (.getName ^Class %)) (supers (class model)))))
+
 (defn- model-flags
   "The model as flags: a Knossos model, known by its class, so that Knossos need
-  not be on the class path; a name; or a map with a :name, or the :file of a model of
-  one's own, and more flags."
+  not be on the class path, or else one that clew asks for its steps; a name; or a map
+  with a :name, or the :file of a model of one's own, and more flags."
   [model]
   (let [init  (fn [name value] {:model name, :init value})
-        items (fn [name items] (init name (vec items)))]
+        items (fn [name items] (init name (vec items)))
+        asked (fn [model] {:asked-model (.getName (class model))})]
     (cond
       (nil? model) {}
       (or (keyword? model) (symbol? model) (string? model)) {:model (name model)}
@@ -319,10 +325,14 @@
         "knossos.model.UnorderedQueue" (items "unordered-queue" (:pending model))
         "knossos.model.FIFOQueue"      (items "fifo-queue" (:pending model))
         "knossos.model.Mutex"          (if (:locked? model)
-                                         (fail! :cannot-run "clew's mutex starts free, but this one is locked")
+                                         (asked model) ; clew's starts free
                                          {:model "mutex"})
-        (fail! :cannot-run (str "clew does not know the model " (.getName (class model))
-                                "; give the name of one that it knows, such as :cas-register (clew models lists them)")))
+        (if (own? model)
+          (asked model)
+          (fail! :cannot-run (str "clew does not know the model " (.getName (class model))
+                                  ", which does not implement knossos.model/Model"
+                                  "; give the name of one that it knows, such as :cas-register (clew models lists them)"))))
+      (own? model) (asked model)
       (and (map? model) (:file model)) (assoc (dissoc model :file) :model-file (str (:file model)))
       (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
       :else (fail! :cannot-run (str "expected a Knossos model, a keyword, {:name .. :init ..} or {:file ..} as :model, found "
@@ -463,7 +473,7 @@
       (let [c (.read in)]
         (cond
           (= 10 c)                                   (str line)
-          (or (neg? c) (< 1000 (.length line))) nil
+          (or (neg? c) (< 10000 (.length line))) nil
           :else (do (.append line (char c))
                     (recur)))))))
 
@@ -479,21 +489,26 @@
 (defn- hear!
   "Gives clew's answers to the checks that wait for them, until there is something
   that is no answer. Then it lets all checks go on without one."
-  [{:keys [^Process process hello ended ^ConcurrentHashMap waiting ^LinkedBlockingQueue queue]}]
+  [{:keys [^Process process hello ended ^ConcurrentHashMap waiting ^ConcurrentHashMap asked ^LinkedBlockingQueue queue]}]
   (try
     (with-open [in (DataInputStream. (BufferedInputStream. (.getInputStream process) 65536))]
       (let [[_ version at-once] (some->> (line! in) (re-matches #"\{\"clew\":\"(.*)\",\"at-once\":(\d{1,6})\}"))]
         (when version
           (deliver hello {:version version, :turns (Semaphore. (Integer/parseInt at-once) true)})
           (loop []
-            (when-let [[_ id status err out] (some->> (line! in) (re-matches #"\{\"id\":(\d+),\"status\":(\d+),\"err\":(\d+),\"out\":(\d+)\}"))]
-              (when (<= (+ (parse err) (parse out)) max-answer-bytes)
-                (let [err    (String. (bytes! in (parse err)) "UTF-8")
-                      out    (bytes! in (parse out))
-                      answer (.remove waiting (parse id))]
-                  (when answer
-                    (.complete ^CompletableFuture answer {:status (parse status), :err err, :out out}))
-                  (recur))))))))
+            (let [line (or (line! in) "")]
+              (if-let [[_ id what list] (re-matches #"\{\"id\":(\d+),\"ask\":\{\"(steps|print)\":([\[\]\d,]+)\}\}" line)]
+                (do (when-let [questions (.get asked (parse id))]
+                      (.offer ^LinkedBlockingQueue questions [what (edn/read-string list)]))
+                    (recur))
+                (when-let [[_ id status err out] (re-matches #"\{\"id\":(\d+),\"status\":(\d+),\"err\":(\d+),\"out\":(\d+)\}" line)]
+                  (when (<= (+ (parse err) (parse out)) max-answer-bytes)
+                    (let [err    (String. (bytes! in (parse err)) "UTF-8")
+                          out    (bytes! in (parse out))
+                          answer (.remove waiting (parse id))]
+                      (when answer
+                        (.complete ^CompletableFuture answer {:status (parse status), :err err, :out out}))
+                      (recur))))))))))
     (catch java.io.IOException _)
     (finally
       (.waitFor process 1 TimeUnit/SECONDS) ; it may be about to say its status
@@ -528,6 +543,7 @@
                   :ended   (atom false)
                   :ids     (AtomicLong.)
                   :waiting (ConcurrentHashMap.) ; by id, the future answer of a check
+                  :asked   (ConcurrentHashMap.) ; by id, the queue of questions about its model
                   :queue   (LinkedBlockingQueue. 64)}]
     (daemon! "clew's answers" #(hear! resident))
     (daemon! "clew's requests" #(try (tell! resident) (catch java.io.IOException _)))
@@ -588,14 +604,32 @@
                                     (finally
                                       (.remove waiting id)))))
 
+(defn- telling-of!
+  "Answers questions about a model in a thread of its own: a step may take its time, or
+  never end. Returns a function that ends it."
+  [{:keys [^ConcurrentHashMap asked] :as resident} id line tell]
+  (let [questions (LinkedBlockingQueue.)
+        _         (.put asked id questions)
+        ^Thread t (daemon! "clew's questions"
+                           (bound-fn []
+                             (try
+                               (while true
+                                 (send! resident [(line (str ",\"told\":[" (str/join "," (apply tell (.take questions))) "]"))]))
+                               (catch InterruptedException _))))]
+    (fn []
+      (.remove asked id)
+      (.interrupt t))))
+
 (defn- request!
-  "Has clew decide a history: (encode take!) hands pieces of it to take!. Returns
+  "Has clew decide a history: (encode take!) hands pieces of it to take!. tell, unless
+  it is nil, answers clew's questions about the model. Returns
   {:status .., :out bytes, :err text}, or nil if the process ended before."
-  [{:keys [hello ended ^AtomicLong ids ^ConcurrentHashMap waiting] :as resident} flags encode limit]
+  [{:keys [hello ended ^AtomicLong ids ^ConcurrentHashMap waiting] :as resident} flags encode tell limit]
   (let [^Semaphore turns (:turns @hello)
         _      (.acquire turns)
         id     (.incrementAndGet ids)
         line   #(.getBytes (str "{\"id\":" id % "}\n") "UTF-8")
+        end!   (if tell (telling-of! resident id line tell) (fn []))
         answer (CompletableFuture.)]
     (try
       (.put waiting id answer)
@@ -611,6 +645,7 @@
       (catch TimeoutException _
         (late! limit))
       (finally
+        (end!)
         (.release turns)
         (when-not (.isDone answer)
           (abandon! resident id answer))))))
@@ -714,6 +749,93 @@
                    op)))
              results)))
 
+;; Models that clew asks for their steps
+
+(def ^:private unasked-ns
+  "For how long an answer goes on with steps that clew may need soon: about as long as
+  a question takes."
+  500000)
+
+(def ^:private max-message
+  "Characters of what a model says."
+  1000)
+
+(defn- by-number
+  "The client operations of a history by their numbers."
+  [history number]
+  (let [ops (HashMap.)]
+    (reduce (fn [position op]
+              (when (client? op)
+                (.put ops (number position op) op))
+              (inc position))
+            0 history)
+    ops))
+
+(defn- teller
+  "For a model that clew asks for its steps, {:tell f, :shown atom}: (f what list) is
+  the answer to a question, in pieces of JSON. States have numbers, and equal ones have
+  the same; an operation is the number of an event with its :f and value. shown has the
+  states that were printed, by what clew's results hold in their place. nil for other
+  models."
+  [model history number print!]
+  (when (:asked-model (model-flags model))
+    (require 'knossos.model)
+    (let [step          @(resolve 'knossos.model/step)
+          inconsistent? @(resolve 'knossos.model/inconsistent?)
+          ops           (delay (by-number history number))
+          states        (java.util.ArrayList. [model])
+          known         (volatile! {model 0}) ; equal as Clojure has it
+          shown         (atom {})
+          message       (fn [x]
+                          (let [s (str x)]
+                            (json (subs s 0 (min max-message (count s))))))
+          state!        (fn [x]
+                          (or (get @known x)
+                              (let [n (.size states)]
+                                (.add states x)
+                                (vswap! known assoc x n)
+                                n)))
+          stepped       (fn [state op]
+                          (try
+                            (let [next (step (.get states state) (.get ^HashMap @ops op))]
+                              (cond
+                                (nil? next)          (throw (IllegalStateException. "its step returned nil"))
+                                (inconsistent? next) (message (:msg next))
+                                :else                (state! next)))
+                            (catch InterruptedException e
+                              (throw e))
+                            (catch Throwable t
+                              (str "{\"error\":" (message t) "}"))))
+          shown!        (fn [n]
+                          (let [state (.get states n)]
+                            (try
+                              (let [s (text print! state)]
+                                (swap! shown assoc (map-ops identity (edn/read-string {:default tagged} s)) state)
+                                (json s))
+                              (catch Exception _ ; its own print is none
+                                (json (pr-str (str (class state) " " n)))))))]
+      {:shown shown
+       :tell  (fn [what list]
+                (if (= "print" what)
+                  (mapv shown! list)
+                  (let [from (System/nanoTime)]
+                    (reduce (fn [told [state op]]
+                              (if (and (seq told) (< unasked-ns (- (System/nanoTime) from)))
+                                (reduced told)
+                                (conj told (stepped state op))))
+                            [] (eduction (mapcat (fn [[state ops]] (map #(vector state %) ops))) list)))))})))
+
+(defn- with-states
+  "A result with the model's own states in place of what clew echoes."
+  [result asked]
+  (if-not asked
+    result
+    (let [shown @(:shown asked)
+          own   #(cond-> % (contains? % :model) (update :model (fn [m] (get shown m m))))]
+      (-> (own result)
+          (update :configs (partial mapv own))
+          (update :final-paths (partial mapv (partial mapv own)))))))
+
 ;; Checking
 
 (def ^:private versions
@@ -814,21 +936,24 @@
 (defn- decide!
   "Has clew decide a history, and returns (f answer). kept, unless nil, is a file for
   the history."
-  [options ours print! history number kept f]
+  [{:keys [options print! history number asked]} ours kept f]
   (let [limit    (some-> (limit-ms (:time-limit options)) (+ *grace-ms*))
         command  (command options)
         memory   (flag print! [:memory-limit (:memory-limit options)])
         encode   #(encode! % history number print!)
-        resident (speaking (cond-> (conj command "serve" "--stdio") memory (conj memory)) limit)]
+        request  #(when-let [resident (speaking (cond-> (conj command "serve" "--stdio") memory (conj memory)) limit)]
+                    (swap! versions assoc command (:version @(:hello resident)))
+                    (request! resident (flags options ours print!) encode (:tell asked) limit))]
     (when kept
       (with-open [out (FileOutputStream. ^File kept)]
         (encode #(.write out ^bytes %))))
-    (when resident
-      (swap! versions assoc command (:version @(:hello resident))))
-    (if-let [answer (when resident
-                      (request! resident (flags options ours print!) encode limit))]
+    (if-let [answer (or (request)
+                        (when asked (request)))] ; it cannot go on in a process of its own
       (f answer)
-      (alone! options ours print! encode limit f))))
+      (if asked
+        (fail! :cannot-run (str "expected `clew serve --stdio` to ask for the steps of " (.getName (class (:model options)))
+                                ", but it ended; a clew that is too old does not have it"))
+        (alone! options ours print! encode limit f)))))
 
 (defn- answer!
   "The map that clew has printed, if it agrees with its exit status."
@@ -862,7 +987,7 @@
 (defn- ask
   "Has clew decide a history and returns (f answer). ours are the flags of this
   check; draw? has it draw a failure."
-  [{:keys [options ours draw? test history number print! opts]} f]
+  [{:keys [options ours draw? test opts] :as check} f]
   (let [folder (store-folder test opts)
         claim  (when folder (claim! folder))]
     (try
@@ -870,7 +995,7 @@
             draw?   (and folder draw?)
             earlier (when draw? (text-of svg))
             kept    (when (:keep options) (:history places))]
-        (decide! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) print! history number kept
+        (decide! check (cond-> ours draw? (assoc :svg (str svg), :html (str html))) kept
                  (fn [said]
                    (when folder
                      (if (str/blank? (:err said))
@@ -958,19 +1083,24 @@
       result)))
 
 (defn- check-one [options test history opts]
-  (let [number (numbered history)]
-    (if (noop? (:model options))
-      noop-result
-      (ask {:options options, :draw? true, :test test, :history history, :number number, :print! (printer), :opts opts}
-           #(with-originals (cut %) history number)))))
+  (if (noop? (:model options))
+    noop-result
+    (let [number (numbered history)
+          print! (printer)
+          asked  (teller (:model options) history number print!)]
+      (ask {:options options, :draw? true, :test test, :history history, :number number, :print! print!, :asked asked, :opts opts}
+           #(-> (cut %)
+                (with-originals history number)
+                (with-states asked))))))
 
 (defn linearizable
   "A checker for linearizability, in place of jepsen.checker/linearizable. Options:
 
-    :model         a Knossos model, such as (model/cas-register 0); or the name of
-                   one of clew's, such as :stack; or {:name :cas-register, :init 0},
-                   with more flags of the model; or nil: it is the :model of the
-                   test, if that is one of Knossos's, or else clew infers it
+    :model         a Knossos model, such as (model/cas-register 0), or any record that
+                   implements knossos.model/Model; or the name of one of clew's,
+                   such as :stack; or {:name :cas-register, :init 0}, with more
+                   flags of the model; or nil: it is the :model of the test, if that
+                   is one of Knossos's, or else clew infers it
     :algorithm     :auto by default; Jepsen's :linear, :wgl and :competition are
                    known
     :time-limit    in milliseconds, as in Knossos, or a string such as \"5m\"
@@ -1067,15 +1197,17 @@
   [options test ops ks opts]
   (let [number  (numbered ops)
         print!  (printer)
+        own     (eduction (map unwrapped) ops)
+        asked   (teller (:model options) own number print!)
         by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text print! %)) identity)) ks)]
     (ask {:options options, :ours of-keys, :test test
-          :history (eduction (map unlike-a-tuple) ops), :number number, :print! print!, :opts opts}
+          :history (eduction (map unlike-a-tuple) ops), :number number, :print! print!, :asked asked, :opts opts}
          (fn [answer]
            (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
                  mine  (for [k ks]
                          (cut (or (get given k)
                                   (fail! :unparsable-output (str "clew printed no result for the key " (text print! k))))))]
-             (zipmap ks (with-originals mine (eduction (map unwrapped) ops) number)))))))
+             (zipmap ks (map #(with-states % asked) (with-originals mine own number))))))))
 
 (defn- check-keys [options test history opts]
   (let [ops     (keyed history)

@@ -2,6 +2,16 @@
   "A stand-in for Knossos's models: the plugin knows them by their classes."
   (:refer-clojure :exclude [set]))
 
+(defprotocol Model
+  (step [model op]))
+
+(defrecord Inconsistent [msg]
+  Model
+  (step [this _] this))
+
+(defn inconsistent [msg] (->Inconsistent msg))
+(defn inconsistent? [model] (instance? Inconsistent model))
+
 (defrecord NoOp [])
 (defrecord Register [value])
 (defrecord CASRegister [value])
@@ -26,7 +36,7 @@
   (let [[before from] (split-with #(not= x %) bag)]
     (sort (concat before (rest from)))))
 
-(defn step
+(defn- stepped
   "The model after an operation, nil if that is inconsistent."
   [model {:keys [f value]}]
   (case [(symbol (.getSimpleName (class model))) f]
@@ -47,3 +57,8 @@
     [UnorderedQueue :dequeue]  (when (some #{value} (:pending model)) (update model :pending without value))
     [FIFOQueue :enqueue]       (update model :pending conj value)
     [FIFOQueue :dequeue]       (when (and (some? value) (= value (peek (:pending model)))) (update model :pending pop))))
+
+(extend-type Object
+  Model
+  (step [model op]
+    (or (stepped model op) (inconsistent (str (pr-str op) " in " (pr-str model))))))

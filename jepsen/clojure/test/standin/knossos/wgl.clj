@@ -30,7 +30,7 @@
     (let [next (into #{} (comp (mapcat (fn [[m pending]]
                                          (for [op pending
                                                :let [m' (model/step m op)]
-                                               :when m']
+                                               :when (not (model/inconsistent? m'))]
                                            [m' (disj pending op)])))
                                (remove seen))
                      fresh)]
