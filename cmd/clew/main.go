@@ -88,10 +88,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return runWith(ctx, nil, args, stdin, stdout, stderr)
 }
 
-// The app's metadata holds the engine that decides instead of --algorithm's, and what the program was called with.
+// The app's metadata holds the engine that decides instead of --algorithm's, what the program was called with, and what
+// is told of a command's flags once they are read, if anything.
 const (
 	engineKey = "engine"
 	argsKey   = "args"
+	flagsKey  = "flags"
 )
 
 // parsing guards urfave/cli's help command and help flag, which are one for all apps. It is held until a command has its
@@ -100,36 +102,53 @@ var parsing sync.Mutex
 
 // runWith runs the program. The engine, unless nil, decides instead of --algorithm's.
 func runWith(ctx context.Context, engine fallback.Engine, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	return runApp(ctx, map[string]any{engineKey: engine, argsKey: args}, stdin, stdout, stderr)
+}
+
+// runApp runs the program with an app's metadata.
+func runApp(ctx context.Context, metadata map[string]any, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	// Text from files must not control a terminal.
 	stderr = text.NewWriter(stderr)
 	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		stdout = text.NewWriter(stdout)
 	}
-	var err error
 	help := &printed{to: stdout}
-	bug := watchdog.Guarded(func() {
+	return guarded(stderr, &status, func() error {
+		args := metadata[argsKey].([]string)
 		app := newApp(args, stdout, stderr, &status)
-		app.Reader, app.Writer = stdin, help
-		app.Metadata = map[string]any{engineKey: engine, argsKey: args}
+		app.Reader, app.Writer, app.Metadata = stdin, help, metadata
 		parsing.Lock()
 		parsed := sync.OnceFunc(parsing.Unlock)
 		defer parsed()
 		for _, c := range app.Commands {
 			c.Before = func(c *cli.Context) error {
 				parsed()
-				return noEmptyFlag(c)
+				if err := noEmptyFlag(c); err != nil {
+					return err
+				}
+				if tell, ok := metadata[flagsKey].(func(*cli.Context)); ok {
+					tell(c)
+				}
+				return nil
 			}
 		}
-		err = app.RunContext(ctx, permute(app, commanded(app, args)))
+		err := app.RunContext(ctx, permute(app, commanded(app, args)))
+		return cmp.Or(err, help.failed)
 	})
+}
+
+// guarded runs a command, and returns its exit status.
+func guarded(stderr io.Writer, status *int, command func() error) int {
+	var err error
+	bug := watchdog.Guarded(func() { err = command() })
 	switch {
 	case bug != "":
 		return reportBug(stderr, bug)
-	case cmp.Or(err, help.failed) != nil:
-		complain(stderr, cmp.Or(err, help.failed))
+	case err != nil:
+		complain(stderr, err)
 		return exitUsage
 	}
-	return status
+	return *status
 }
 
 // printed takes help and remembers the first error. The code that prints help drops errors.

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +21,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/requests"
+	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/models"
 )
@@ -57,7 +59,7 @@ func (r *runner) answerRequests(c *cli.Context) error {
 // requested returns what answers a request: it does what clew check does as a process of its own, with the request's
 // flags and its history as standard input.
 func requested(engine fallback.Engine) func(context.Context, []string, io.Reader, io.Writer, io.Writer) int {
-	check := checkCommand(nil, nil, nil)
+	check, known := checkCommand(nil, nil, nil), &knownFlags{engine: engine}
 	return func(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if err := refused(check, flags); err != nil {
 			complain(stderr, err)
@@ -70,12 +72,51 @@ func requested(engine fallback.Engine) func(context.Context, []string, io.Reader
 		})
 		go func() {
 			over := dog.Stage(ctx, batch.Patience)
-			status := runWith(watchdog.With(ctx, dog), engine, slices.Concat([]string{"clew", check.Name}, flags, []string{"-"}), stdin, stdout, stderr)
+			status := known.check(watchdog.With(ctx, dog), flags, stdin, stdout, stderr)
 			over()
 			ended <- status
 		}()
 		return <-ended
 	}
+}
+
+// knownFlags are flags of requests that have been read. Reading them takes longer than deciding a small history, and
+// most requests have those of another one.
+type knownFlags struct {
+	engine fallback.Engine
+	mu     sync.Mutex
+	read   map[string]*cli.Context
+}
+
+// maxKnown bounds the flags that are remembered.
+const maxKnown = 64
+
+// check does what clew check does with some flags.
+func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	args := slices.Concat([]string{"clew", "check"}, flags, []string{"-"})
+	metadata, name := map[string]any{engineKey: k.engine, argsKey: args}, strings.Join(args, "\x00")
+	k.mu.Lock()
+	before := k.read[name]
+	k.mu.Unlock()
+	if before == nil {
+		metadata[flagsKey] = func(c *cli.Context) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			if k.read == nil || len(k.read) == maxKnown {
+				k.read = map[string]*cli.Context{}
+			}
+			k.read[name] = c
+		}
+		return runApp(ctx, metadata, stdin, stdout, stderr)
+	}
+	stderr = text.NewWriter(stderr)
+	return guarded(stderr, &status, func() error {
+		check, c := checkCommand(stdout, stderr, &status), *before
+		// Without flags of its own, the command need not look for their other names, of which there are none.
+		c.Context, c.Command = ctx, &cli.Command{Name: check.Name}
+		c.App = &cli.App{Reader: stdin, Writer: stdout, ErrWriter: stderr, Metadata: metadata}
+		return check.Action(&c)
+	})
 }
 
 // refused returns an error if the arguments of a request are not flags for a history that comes with it.

@@ -22,7 +22,7 @@ import (
 
 // client is a program that has clew answer requests.
 type client struct {
-	t       *testing.T
+	t       testing.TB
 	in      io.WriteCloser
 	out     *bufio.Reader
 	stderr  bytes.Buffer
@@ -46,7 +46,7 @@ type reply struct {
 }
 
 // asking starts clew serve --stdio.
-func asking(t *testing.T, engine fallback.Engine, flags ...string) *client {
+func asking(t testing.TB, engine fallback.Engine, flags ...string) *client {
 	in, toClew := io.Pipe()
 	fromClew, out := io.Pipe()
 	c := &client{t: t, in: toClew, out: bufio.NewReader(fromClew), status: make(chan int, 1), answers: map[int]reply{}}
