@@ -352,7 +352,7 @@
   win."
   [options ours print!]
   (-> []
-      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :keep :model)))
+      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :keep :lazy? :model)))
       (conj "--output=edn")
       (into (keep (partial flag print!)) ours)))
 
@@ -917,7 +917,7 @@
 
 (def ^:private not-of-models
   "Options that say how to search."
-  [:command :keep :algorithm :depth :time-limit :memory-limit :verify :no-verify])
+  [:command :keep :lazy? :algorithm :depth :time-limit :memory-limit :verify :no-verify])
 
 (defn- plain
   "A value as it reads back from EDN. It throws if there are tags in it: clew would take
@@ -957,6 +957,191 @@
     (catch Exception _ ; options that make no sense
       result)))
 
+;; What may be asked
+
+(def ^:private kinds
+  "What values options have: how that is said, and what tells it."
+  {:anything ["anything" any?]
+   :switch   ["true or false" boolean?]
+   :word     ["a keyword or a string" #(or (keyword? %) (symbol? %) (string? %))]
+   :file     ["the name of a file" #(and (string? %) (seq %))]
+   :evidence ["the name of a file" #(and (string? %) (seq %))]
+   :count    ["a number of at least 1" #(or (and (int? %) (pos? (long %)))
+                                            (and (string? %) (re-matches #"0*[1-9]\d*" %)))]
+   :time     ["milliseconds such as 300000 or a string such as \"5m\"" #(some-> (limit-ms %) pos?)]
+   :size     ["a string such as \"8GB\" or a number of bytes" #(if (string? %)
+                                                      (re-matches #"(?i)\d+(\.\d+)?([kmgt]i?b?|i?b)" %)
+                                                      (and (int? %) (pos? (long %))))]
+   :command  ["a vector of strings such as [\"clew\"]" #(or (and (string? %) (seq %))
+                                                                          (and (sequential? %) (seq %) (every? string? %)
+                                                                               (not= "check" (last %))))]})
+
+(def options-of-checks
+  "By name, the kind of what a check may be asked: options of this file, then flags of
+  `clew check`. clew itself checks the words."
+  (into {:model :anything, :command :command, :keep :switch, :lazy? :switch}
+        (for [[kind names] {:anything [:init]
+                            :word     [:nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
+                                       :keyless :clients :semantics :algorithm :output :unknown :html-style]
+                            :file     [:model-file]
+                            :evidence [:witness :core :svg :html :html-dir :certificate :evidence]
+                            :count    [:permits :max-holds :threads :depth]
+                            :switch   [:independent :verify :no-verify :strict :fail-fast]
+                            :time     [:time-limit]
+                            :size     [:memory-limit]}
+              name names]
+          [name kind])))
+
+(def ^:private elsewhere
+  "Options of other checkers, and other names for those of this one: what is meant, or
+  what to do instead."
+  (into {:clock-error "it is for interval records, which Jepsen's histories are not"
+         :follow      "clew.watch follows a test while it runs"
+         :idle        "it is an option of clew.watch"
+         :abort?      "it is an option of clew.watch"
+         :quiet       "the checker reads what clew prints"
+         :help        "clew check --help prints what its flags mean"
+         :models      "a checker has one :model"
+         :shard       "it is for clew check of a store"
+         :shard-keys  "it is for clew check of a store"
+         :stdin-is-lifeline "the checker sets it"
+         :max-configs "results have up to ten configurations, as in Jepsen"
+         :linearizable? "it is an option of jepsen.checker/set-full; {:model :set} checks linearizability"
+         :subdirectory "jepsen.independent sets it"
+         :history-key "jepsen.independent sets it"
+         :history     "Jepsen gives it to the checker"}
+        (for [[names instead]
+              {[:timeout :deadline :max-time]                     :time-limit
+               [:max-memory :heap :xmx]                           :memory-limit
+               [:binary :executable :bin :path :clew :program :cmd] :command
+               [:initial :value :state :start]                    :init
+               [:engine :solver :analyzer :search :method]        :algorithm
+               [:spec :type :datatype :object]                    :model
+               [:save :store?]                                    :keep
+               [:delay]                                           :lazy?
+               [:capacity :slots]                                 :permits
+               [:keys :per-key :keyed]                            :independent
+               [:consistency-models :consistency-model :consistency :isolation :anomalies :prohibited-anomalies]
+               "it is one of Elle's; clew decides linearizability"
+               [:directory :plot-format :plot-timeout :max-plot-bytes :cycle-search-timeout :linearizable-keys? :sequential-keys? :wfr-keys?
+                :additional-graphs :graph-analyzers :min-txn-length :max-txn-length :max-writes-per-key :key-count :key-dist]
+               "it is one of Elle's"
+               [:name :nodes :concurrency :generator :client :nemesis :db :os :ssh :start-time :checker :net :logging :rate]
+               "it belongs in the map of the test"
+               [:nemeses :bandwidth :graph?]
+               "it is an option of jepsen.checker/perf"
+               [:accounts :total-amount :max-transfer]
+               "it belongs in the map of the test, for jepsen.tests.bank"}
+              name names]
+          [name instead])))
+
+(defn- edits
+  "How many letters of a are added, left out, changed or swapped with the next one
+  in b."
+  [a b]
+  (let [row (fn [[before last] i]
+              (let [letter (fn [row j]
+                             (let [same (if (= (get a i) (get b j)) 0 1)]
+                               (conj row (cond-> (min (inc (peek row)) (inc (last (inc j))) (+ same (last j)))
+                                           (and before (pos? j) (= (get a i) (get b (dec j))) (= (get a (dec i)) (get b j)))
+                                           (min (inc (before (dec j))))))))]
+                [last (reduce letter [(inc i)] (range (count b)))]))]
+    (peek (peek (reduce row [nil (vec (range (inc (count b))))] (range (count a)))))))
+
+(defn- plainly [word] (str/replace (str/lower-case (name word)) #"[^a-z]" ""))
+
+(defn- meant
+  "The known options that a word may stand for: those that are spelled most alike,
+  under whatever name, or else those that share a part with it."
+  [known word]
+  (let [names (into (zipmap (keys known) (keys known)) (filter (comp known val)) elsewhere)
+        word  (plainly word)
+        far   (into {} (map (juxt identity #(edits word (plainly %)))) (keys names))
+        least (apply min (vals far))
+        near? (if (<= least (min 2 (max 1 (quot (count word) 3))))
+                #(= least (far %))
+                #(let [part (plainly %)]
+                   (or (and (< 2 (count word)) (str/includes? part word))
+                       (and (< 3 (count part)) (str/includes? word part)))))]
+    (sort (distinct (map names (filter near? (keys names)))))))
+
+(defn- found
+  "A value as a message shows it."
+  [x]
+  (let [said (cond
+               (fn? x)    "a function"
+               (var? x)   (str x)
+               (class? x) (str "the class " (.getName ^Class x))
+               :else      (text (printer) x))]
+    (if (< 80 (count said)) (str (subs said 0 77) "...") said)))
+
+(defn- named!
+  "Throws unless options are known by their names, and their values are of these kinds.
+  Expected says what there is."
+  [known expected options]
+  (doseq [[k v] options]
+    (when-not (contains? known k)
+      (let [word    (when (or (keyword? k) (symbol? k) (string? k))
+                      (keyword (str/replace (name k) #"^(:|--)" "")))
+            instead (elsewhere word)
+            names   (when (and word (not (string? instead)))
+                      (meant known word))]
+        (fail! :cannot-run (str "unknown option " (found k)
+                                (cond
+                                  (string? instead) (str ": " instead)
+                                  (seq names)       (str "; did you mean " (str/join " or " names) "?")
+                                  :else             (str "; expected " expected))))))
+    (let [[expected is?] (kinds (known k))]
+      (when-not (or (nil? v) (false? v) (is? v))
+        (fail! :cannot-run (str k " must be " expected ", not " (found v)))))))
+
+(defn- sensible!
+  "Throws unless options make sense, as far as that can be said without clew."
+  [known options]
+  (when (or (record? options) (not (or (nil? options) (map? options))))
+    (fail! :cannot-run (str "expected a map of options such as {:model (model/register)}, found " (found options))))
+  (named! known ":model, :algorithm, :time-limit, :memory-limit, :command, :keep, :lazy? or a flag of clew check" options)
+  (let [model (:model options)]
+    (when (or (fn? model) (var? model) (class? model))
+      (fail! :cannot-run (str "expected a model such as (model/register) as :model, found " (found model))))
+    (when (and (map? model) (not (record? model)))
+      (named! (assoc (dissoc options-of-checks :model :model-file :command :keep :lazy?) :name :word, :file :anything)
+              ":name or :file, and flags of the model such as :init" model))
+    (when-not (noop? model)
+      (model-flags model))))
+
+(defn- answers!
+  "Throws unless clew takes options: it decides an empty history with them, which
+  has no keys, and no files are written."
+  [options]
+  (let [; Whether a flag fits a model that is inferred depends on the history.
+        options (if (or (:model options) (:model-file options))
+                  options
+                  (select-keys options (conj not-of-models :semantics :clients)))
+        asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)]
+    (decide! (assoc asked :time-limit 10000) {} (printer) [] (fn [_ _]) nil
+             (fn [{:keys [status err] :as said}]
+               (when (= 254 status)
+                 (fail! :cannot-run (-> (first (str/split-lines err))
+                                        (str/replace #"^clew: |; clew check --help lists the flags" "")
+                                        (str/replace #"--(?=[a-z])" ":"))))
+               (try
+                 (answer! said)
+                 (catch clojure.lang.ExceptionInfo e
+                   (fail! :cannot-run (str (found (command options)) " does not answer as clew does: " (.getMessage e)))))))))
+
+(defn ready!
+  "Throws an exception that says what is wrong, unless options make sense and clew
+  takes them. If they are :lazy?, nothing is looked at. Known are the kinds of options by
+  name."
+  [known options]
+  (when-not (and (map? options) (true? (:lazy? options)))
+    (sensible! known options)
+    (when-not (noop? (:model options))
+      (answers! (apply dissoc options (remove options-of-checks (keys known)))))))
+
+;; Checkers
+
 (defn- check-one [options test history opts]
   (let [number (numbered history)]
     (if (noop? (:model options))
@@ -980,6 +1165,8 @@
 
     :keep          whether the history stays in the test's folder, in a file for
                    `clew check`
+    :lazy?         whether the options and clew are looked at by the first check
+                   only; otherwise this throws if anything is wrong with them
 
   Every other option is a flag of `clew check`: {:nil-reads :exact} is
   --nil-reads=exact, {:verify true} is --verify.
@@ -990,10 +1177,12 @@
   picture is linear.svg, too, unless Knossos has left one. If clew said something on
   standard error, that is in linearizable.log. :keep leaves linearizable-history.edn."
   [options]
+  (ready! options-of-checks options)
   (reify checker/Checker
     (check [_ test history opts]
       (let [options (with-model options test)]
-        (-> (total #(check-one options test history opts))
+        (-> (total #(do (sensible! options-of-checks options)
+                        (check-one options test history opts)))
             (telling options {}))))))
 
 ;; Many keys at once
@@ -1101,8 +1290,10 @@
   {:valid? .., :results {key result}, :failures [key ..]}; for the first failing
   keys it leaves a picture below independent/."
   [options]
+  (ready! options-of-checks options)
   (reify checker/Checker
     (check [_ test history opts]
       (let [options (with-model options test)]
-        (-> (total #(check-keys options test history opts))
+        (-> (total #(do (sensible! options-of-checks options)
+                        (check-keys options test history opts)))
             (telling options of-keys))))))

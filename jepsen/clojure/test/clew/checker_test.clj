@@ -61,7 +61,7 @@
 (defn check
   ([options history] (check options nil history))
   ([options test history]
-   (checker/check (clew/linearizable options) test history {})))
+   (checker/check (clew/linearizable (assoc options :lazy? true)) test history {})))
 
 (defn eventually
   "Waits for (f) to be true. A minute stands for never."
@@ -274,8 +274,7 @@ ops = {'add': add}
       (is (= [nil] (map told (vals (:results r)))))))
   (testing "if it gives no verdict"
     (is (= {:model :register, :independent false, :semantics :jepsen} (told (check {:model :register, :command ["/no/such/clew"]} good))))
-    (is (nil? (told (check {:model 5} good))))
-    (is (nil? (told (check 5 good))))))
+    (is (nil? (told (check {:model 5} good))))))
 
 (deftest clew-check-takes-it-from-the-stored-results
   (let [zero  (history [0 :read nil 0] [0 :write 1])
@@ -335,6 +334,49 @@ ops = {'add': add}
     (is (= [true []] ((juxt :valid? :failures) result)))
     (is (= {1 true, 2 true} (update-vals* :valid? (:results result)))))
   (is (true? (:valid? (checker/check (independent/checker (clew/linearizable {:model model/noop})) (named "noop") bad {})))))
+
+;; Options
+
+(defn refusal
+  "What is said if something cannot be made."
+  [f]
+  (try
+    (f)
+    nil
+    (catch clojure.lang.ExceptionInfo e
+      (.getMessage e))))
+
+(deftest mistakes-in-options-are-told-when-a-checker-is-made
+  (let [models     (str/join ", " (map #(first (str/split % #" ")) (str/split-lines (:out (sh "clew" "models")))))
+        algorithms (second (re-find #"--algorithm NAME +NAME: (.*) \(default" (:out (sh "clew" "check" "--help"))))
+        rows       (edn/read-string (slurp (io/resource "clew/mistakes.edn")))]
+    (is (< 200 (count rows)))
+    (doseq [[options message] rows
+            :let [options (binding [*ns* (the-ns 'clew.checker-test)] (eval options))
+                  message (-> message (str/replace "$MODELS" models) (str/replace "$ALGORITHMS" algorithms))]
+            make [clew/linearizable clew/independent]]
+      (is (= message (refusal #(make options))) (pr-str options)))))
+
+(deftest flags-of-clew-check-are-options
+  (let [flags (set (map (comp keyword second) (re-seq #"(?m)^   --([a-z-]+)" (:out (sh "clew" "check" "--help")))))
+        known (set (keys clew/options-of-checks))]
+    (is (= #{:command :keep :lazy?} (set (remove flags known))))
+    (is (= #{:clock-error :follow :help :idle :models :quiet :shard :shard-keys :stdin-is-lifeline} (set (remove known flags))))
+    (is (every? #'clew/elsewhere (remove known flags)) "which says why it is none")))
+
+(deftest options-are-looked-at-by-the-first-check-if-they-are-lazy
+  (is (= "[\"true\"] does not answer as clew does: expected one result map from clew, found nothing"
+         (refusal #(clew/independent {:command ["true"]}))))
+  (let [{:keys [error message]} (check {:modle :register} good)]
+    (is (= [:cannot-run "unknown option :modle; did you mean :model?"] [error message])))
+  (is (= :cannot-run (:error (checker/check (clew/independent {:modle :register, :lazy? true}) nil good {}))))
+  (is (= :command-failed (:error (check {:model :registre} good)))))
+
+(deftest options-that-are-not-given
+  (doseq [options [nil {} {:model nil} {:model :register, :time-limit nil, :verify false, :keep nil}
+                   {:priority :min} {:model "register", :init nil} {:time-limit 1.5} {:time-limit "1m30s"} {:memory-limit "1.5GiB"}
+                   {:command "clew"} {:model :knossos.model/register} {:model {:name 'semaphore, :permits "2"}} {:model model/noop, :command ["/no/such/clew"]}]]
+    (is (nil? (refusal #(clew/linearizable options))) (pr-str options))))
 
 ;; Results
 
@@ -528,11 +570,11 @@ ops = {'add': add}
 
 (deftest standard-error-is-kept
   (let [test   (named "log")
-        result (check {:model :register, :no-such-flag 1} test good)]
+        result (check {:model :register, :threads 2} test good)]
     (is (= :command-failed (:error result)))
     (is (= 254 (:exit result)))
-    (is (str/includes? (:message result) "unknown flag --no-such-flag"))
-    (is (str/includes? (slurp (stored test "linearizable.log")) "unknown flag --no-such-flag"))))
+    (is (str/includes? (:message result) "--threads applies to"))
+    (is (str/includes? (slurp (stored test "linearizable.log")) "--threads applies to"))))
 
 (deftest two-checks-of-a-test-do-not-overwrite-each-other
   (let [test    (named "two")
@@ -559,7 +601,7 @@ ops = {'add': add}
   "Checks under compose beside a checker that is well, and returns the result."
   [options]
   (let [well   (reify checker/Checker (check [_ _ _ _] {:valid? true, :well true}))
-        result (checker/check (checker/compose {:clew (clew/linearizable options), :well well})
+        result (checker/check (checker/compose {:clew (clew/linearizable (assoc options :lazy? true)), :well well})
                               {} good {})]
     (is (= {:valid? true, :well true} (:well result)))
     (is (= :unknown (:valid? result) (:valid? (:clew result))))
@@ -579,7 +621,6 @@ ops = {'add': add}
            ["an unknown model" {:model :no-such-model} :command-failed]
            ["an unknown algorithm" {:algorithm :none} :command-failed]
            ["a value that the model cannot read" {:model :mutex} :command-failed]
-           ["options that are none" 5 :cannot-run]
            ["exit status 17" {:command (script "exit 17")} :command-failed]
            ["exit status 17 after an answer" {:command (script "echo '{:valid? true}'; exit 17")} :command-failed]
            ["a signal" {:command (script "kill -9 $$")} :command-failed]
@@ -600,7 +641,7 @@ ops = {'add': add}
            ["3 MB of garbage on both streams"
             {:command (script "yes garbage | head -c 3000000 >&2; yes garbage | head -c 3000000")} :unparsable-output]]]
     (testing what
-      (let [result (harmless (if (map? options) (merge {:model :register} options) options))]
+      (let [result (harmless (merge {:model :register} options))]
         (is (= error (:error result)) (pr-str result))
         (is (string? (:message result)))
         (is (< (count (:message result)) 5000))))))
@@ -788,7 +829,7 @@ ops = {'add': add}
     (doseq [[h valid?] [[good true] [bad false] [good true]]]
       (is (= valid? (:valid? (check {:model :register, :command old} h)))))
     (is (= {"serve" 1, "check" 3} (dissoc (frequencies (pids-in f)) "version")))
-    (is (= :command-failed (:error (check {:model :register, :no-such-flag 1, :command old} good))))))
+    (is (= :command-failed (:error (check {:model :register, :threads 2, :command old} good))))))
 
 (deftest the-one-process-ends-with-the-jvm
   (let [f    (file ".pids")
@@ -819,6 +860,7 @@ ops = {'add': add}
                      (clew.checker/linearizable
                        ; clew itself, which waits for a history that never comes
                        {:model :register
+                        :lazy?  true
                         :command ~(script "[ $1 = check ] || exit 254"
                                           (str "echo $$ > " (.getAbsolutePath ^File f))
                                           (str "exec clew \"$@\" " (.getAbsolutePath ^File never)))})

@@ -317,7 +317,7 @@
 (deftest an-interrupt
   (let [f      (file ".pids")
         result (promise)
-        asked  (clew/linearizable {:model :register, :command (script (str "echo $$ > " (.getAbsolutePath ^File f)) "sleep 1000")})
+        asked  (clew/linearizable {:model :register, :lazy? true, :command (script (str "echo $$ > " (.getAbsolutePath ^File f)) "sleep 1000")})
         watch  (reify checker/Checker
                  (check [_ test history opts]
                    (doto (checker/check asked test history opts) (->> (deliver result)))))
@@ -337,7 +337,7 @@
   in a file."
   [pid-file fifo]
   (run "kill" (register 0) (then (one-of r w))
-       (clew/linearizable {:model :register, :command (script (str "echo $$ > " pid-file) (str "exec clew check --stdin-is-lifeline " fifo))})))
+       (clew/linearizable {:model :register, :lazy? true, :command (script (str "echo $$ > " pid-file) (str "exec clew check --stdin-is-lifeline " fifo))})))
 
 (deftest kill-9
   (let [f    (file ".pid")
