@@ -721,19 +721,26 @@
   (atom {}))
 
 (def ^:private claimed
-  "The folders that checks write to, each with a number: two checks of a test
-  may run at once, and must not overwrite the other's history."
+  "The folders that checks write to, each with a label and a number: two checks of a
+  test may run at once, and must not overwrite the other's history."
   (atom #{}))
 
-(defn- claim! [folder]
+(defn- claim! [folder label]
   (loop [n 1]
-    (let [claim      [folder n]
+    (let [claim      [folder label n]
           [before _] (swap-vals! claimed conj claim)]
       (if (contains? before claim)
         (recur (inc n))
         claim))))
 
-(defn- store-folder
+(defn- label
+  "What the files of a check have in their names: its model, if that is given."
+  [options]
+  (let [{:keys [model model-file]} (merge (model-flags (:model options)) (select-keys options [:model-file]))
+        name (or (some-> model name) (some-> model-file io/file .getName (str/replace #"\.[^.]*$" "")))]
+    (some-> name (str/replace #"[^A-Za-z0-9_.-]" "-"))))
+
+(defn store-folder
   "The folder in Jepsen's store for what a check leaves, or nil: a test without a
   name has none."
   [test opts]
@@ -777,12 +784,12 @@
 (defn delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
 
-(defn- places
-  "The files of a check in a folder. They have a number unless it is the first check
-  there."
-  [[folder n]]
+(defn places
+  "The files of a check in a folder, named for its label. They have a number unless it
+  is the first such check there."
+  [[folder label n]]
   (let [named (fn [name ending]
-                (io/file folder (str name (when (< 1 n) (str "-" n)) ending)))]
+                (io/file folder (str name (when label (str "-" label)) (when (< 1 n) (str "-" n)) ending)))]
     {:history (named "linearizable-history" ".edn")
      :stderr  (named "linearizable" ".log")
      :svg     (named "clew" ".svg")
@@ -864,7 +871,7 @@
   check; draw? has it draw a failure."
   [{:keys [options ours draw? test history number print! opts]} f]
   (let [folder (store-folder test opts)
-        claim  (when folder (claim! folder))]
+        claim  (when folder (claim! folder (label options)))]
     (try
       (let [{:keys [svg html linear stderr] :as places} (when folder (places claim))
             draw?   (and folder draw?)
@@ -873,9 +880,10 @@
         (decide! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) print! history number kept
                  (fn [said]
                    (when folder
-                     (if (str/blank? (:err said))
-                       (delete! stderr)
-                       (spit stderr (:err said) :encoding "UTF-8")))
+                     (let [err (str/replace (:err said) #"(?m)^.*: nothing to write for --.*\R?" "")]
+                       (if (str/blank? err)
+                         (delete! stderr)
+                         (spit stderr err :encoding "UTF-8"))))
                    (understood said
                                (fn [answer]
                                  (when draw?
@@ -1173,9 +1181,10 @@
 
   Results are Knossos's, with :core, :explanation, :stats and :clew, which says how
   clew was asked: `clew check` of the stored test takes it from there. If the history
-  is not linearizable, it leaves clew.svg and clew.html in the test's folder; the
-  picture is linear.svg, too, unless Knossos has left one. If clew said something on
-  standard error, that is in linearizable.log. :keep leaves linearizable-history.edn."
+  is not linearizable, it leaves clew-MODEL.svg and clew-MODEL.html in the test's folder;
+  the picture is linear.svg, too, unless Knossos has left one. If clew said something on
+  standard error, that is in linearizable-MODEL.log. :keep leaves
+  linearizable-history-MODEL.edn."
   [options]
   (ready! options-of-checks options)
   (reify checker/Checker

@@ -293,6 +293,19 @@ ops = {'add': add}
     (is (= true (:valid? (says keyed (independent/checker (clew/linearizable {:model (model/cas-register 0)}))))))
     (is (= {:valid? :unknown} (says zero (clew/linearizable {}))))))
 
+(deftest clew-compare-agrees-with-the-stored-results
+  (let [store (file "-store")]
+    (doseq [[name [valid invalid flags]] cases
+            [kind h] {"valid" valid, "invalid" invalid}
+            :let [run (io/file store (str name "-" kind))]]
+      (.mkdirs run)
+      (spit (io/file run "history.edn") (str/join "\n" (map pr-str h)))
+      (spit (io/file run "results.edn")
+            (with-out-str (clojure.pprint/pprint (check {:model (merge {:name name} flags)} h)))))
+    (let [{:keys [exit out]} (sh "clew" "compare" (str store))]
+      (is (= 0 exit) out)
+      (is (= (* 2 (count cases)) (count (re-seq #"(?m)^agree " out))) out))))
+
 (deftest a-test-may-name-the-model
   (let [zero (history [0 :read nil 0] [0 :write 1])
         test {:model (model/cas-register 0)}]
@@ -492,28 +505,42 @@ ops = {'add': add}
 (defn stored [test & path] (io/file (apply store/path! test path)))
 
 (defn files [test]
-  (set (.list (.getParentFile ^File (stored test "clew.svg")))))
+  (set (.list (.getParentFile ^File (stored test "file")))))
 
 (deftest a-test-with-a-name-keeps-files
   (let [test   (named "kept")
         result (check {:model :register, :keep true} test bad)]
     (is (false? (:valid? result)))
-    (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history.edn"))))))
-    (is (= (.getAbsolutePath ^File (stored test "linearizable-history.edn")) (:file result)))
+    (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history-register.edn"))))))
+    (is (= (.getAbsolutePath ^File (stored test "linearizable-history-register.edn")) (:file result)))
     (is (= 1 (:exit (sh "clew" "check" "--model=register" (:file result))))))
   (let [test   (named "files")
         result (check {:model :register} test bad)]
     (is (false? (:valid? result)))
     (is (nil? (:file result)))
-    (is (= #{"clew.svg" "clew.html" "linear.svg"} (files test)) "clew said nothing")
-    (doseq [picture ["clew.svg" "linear.svg"]]
+    (is (= #{"clew-register.svg" "clew-register.html" "linear.svg"} (files test)) "clew said nothing")
+    (doseq [picture ["clew-register.svg" "linear.svg"]]
       (with-open [in (io/input-stream (stored test picture))]
         (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
                            (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
                          .newDocumentBuilder (.parse in) .getDocumentElement .getTagName))))))
   (let [test (named "valid")]
     (is (true? (:valid? (check {:model :register} test good))))
-    (is (not (.exists ^File (stored test "linear.svg"))))))
+    (is (= #{} (files test)) "there was nothing to draw, which is nothing to say")))
+
+(deftest files-are-named-for-the-model-of-their-check
+  (let [model (file ".star")
+        test  (named "several checkers")]
+    (spit model "init = 0\ndef write(state, op):\n    return op.value\ndef read(state, op):\n    return state if op.out == state else inconsistent('no')\nops = {'write': write, 'read': read}\nreads = ['read']\n")
+    (is (false? (:valid? (checker/check (checker/compose {:a (clew/linearizable {:model (model/register)})
+                                                          :b (clew/linearizable {:model :cas-register})
+                                                          :c (clew/linearizable {:model {:file (str model)}})
+                                                          :d (clew/linearizable {})})
+                                        test bad {}))))
+    (is (= (into #{"linear.svg"} (for [name ["-register" "-cas-register" (str "-" (str/replace (.getName ^File model) ".star" "")) ""]
+                                       ending [".svg" ".html"]]
+                                   (str "clew" name ending)))
+           (files test)))))
 
 (deftest a-page-lies-beside-the-picture
   (let [page     "<!doctype html>"
@@ -521,23 +548,23 @@ ops = {'add': add}
         pictures (fn [name & command]
                    (let [test (named name)]
                      [(:valid? (check {:model :register, :command (apply script command)} test bad))
-                      (filter (files test) ["clew.svg" "clew.html"])]))]
-    (is (= [false ["clew.html"]]
+                      (filter (files test) ["clew-register.svg" "clew-register.html"])]))]
+    (is (= [false ["clew-register.html"]]
            (pictures "a page" "for arg; do case $arg in --html=*) echo '<!doctype html>' > \"${arg#--html=}\";; esac; done" says)))
-    (is (= (str page "\n") (slurp (stored (named "a page") "clew.html"))))
+    (is (= (str page "\n") (slurp (stored (named "a page") "clew-register.html"))))
     (testing "if clew knows pages"
       (let [refuse (str "case \"$*\" in *--html*) echo 'clew: unknown flag --html; clew check --help lists the flags' >&2; exit 254;;"
                         " serve*) exit 254;; esac")]
-        (is (= [false ["clew.svg"]] (pictures "no page" refuse "exec clew \"$@\"")))
-        (is (not (.exists ^File (stored (named "no page") "linearizable.log"))))
+        (is (= [false ["clew-register.svg"]] (pictures "no page" refuse "exec clew \"$@\"")))
+        (is (not (.exists ^File (stored (named "no page") "linearizable-register.log"))))
         (is (= :unknown (first (pictures "another flag" "echo 'clew: unknown flag --model' >&2; exit 254"))))))
     (when (str/includes? (:out (sh "clew" "check" "--help")) "--html")
       (let [test (named "real page")]
         (is (false? (:valid? (check {:model :register} test bad))))
-        (is (re-find #"(?i)<html" (slurp (stored test "clew.html")))))
+        (is (re-find #"(?i)<html" (slurp (stored test "clew-register.html")))))
       (let [test (named "valid without a page")]
         (is (true? (:valid? (check {:model :register} test good))))
-        (is (not (.exists ^File (stored test "clew.html"))))))))
+        (is (not (.exists ^File (stored test "clew-register.html"))))))))
 
 (deftest a-picture-of-knossos-s-stays
   (let [knossos (fn [delay-ms]
@@ -551,8 +578,8 @@ ops = {'add': add}
                   both (checker/compose {:knossos (knossos delay-ms), :clew (clew/linearizable {:model :register})})]]
       (is (false? (:valid? (checker/check both test bad {}))))
       (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))
-      (is (str/includes? (slurp (stored test "clew.svg")) "<svg"))
-      (is (every? (files test) ["clew.svg" "linear.svg"]))
+      (is (str/includes? (slurp (stored test "clew-register.svg")) "<svg"))
+      (is (every? (files test) ["clew-register.svg" "linear.svg"]))
       (is (empty? (filter #(re-find #"tmp|copy" %) (files test))))
       (testing "when the test is checked again"
         (is (false? (:valid? (check {:model :register} test bad))))
@@ -560,7 +587,7 @@ ops = {'add': add}
 
 (deftest a-test-that-is-checked-again-has-the-picture-of-the-last-failure
   (let [test     (named "again")
-        pictures #(map (fn [n] (slurp (stored test n))) ["clew.svg" "linear.svg"])]
+        pictures #(map (fn [n] (slurp (stored test n))) ["clew-register.svg" "linear.svg"])]
     (check {:model :register} test bad)
     (let [before (pictures)]
       (is (apply = before))
@@ -574,7 +601,7 @@ ops = {'add': add}
     (is (= :command-failed (:error result)))
     (is (= 254 (:exit result)))
     (is (str/includes? (:message result) "--threads applies to"))
-    (is (str/includes? (slurp (stored test "linearizable.log")) "--threads applies to"))))
+    (is (str/includes? (slurp (stored test "linearizable-register.log")) "--threads applies to"))))
 
 (deftest two-checks-of-a-test-do-not-overwrite-each-other
   (let [test    (named "two")
@@ -888,9 +915,9 @@ ops = {'add': add}
     (is (= {:valid? false, :failures [2]} (select-keys result [:valid? :failures])))
     (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
     (is (= (assoc (h 9) :value 1) (get-in result [:results 2 :op])))
-    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
+    (is (.exists ^File (stored test "independent" 2 "clew-register.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))
-    (is (not (.exists ^File (stored test "independent" 1 "clew.html"))))))
+    (is (not (.exists ^File (stored test "independent" 1 "clew-register.html"))))))
 
 (deftest keys-go-to-one-process
   (let [h      (interleaved (of-key 1 good) (of-key "two" bad) (of-key #"3" good))
@@ -939,14 +966,14 @@ ops = {'add': add}
       (is (= [1 2] (:failures result)))
       (is (= [5 1] ((juxt :index :value) (get-in result [:results 1 :op]))))
       (is (= [8 6] (for [k [1 2]]
-                     (count (str/split-lines (slurp (stored test "independent" k "linearizable-history.edn")))))))))
+                     (count (str/split-lines (slurp (stored test "independent" k "linearizable-history-register.edn")))))))))
   (testing "count for every key"
     (let [cas    (history [5 :cas [1 2]])
           result (check-keys {:model :cas-register, :keep true} (named "every key")
                              (interleaved (of-key 1 (history [0 :write 1])) (of-key 2 (history [0 :write 2])) cas))]
       (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
       (is (= [1 2] (get-in result [:results 2 :op :value])))
-      (is (= 4 (count (str/split-lines (slurp (stored (named "every key") "independent" 2 "linearizable-history.edn")))))))))
+      (is (= 4 (count (str/split-lines (slurp (stored (named "every key") "independent" 2 "linearizable-history-cas-register.edn")))))))))
 
 (deftest a-key-without-a-result-is-unknown
   (let [h      (interleaved (of-key 1 good) (of-key 2 good))
@@ -967,7 +994,7 @@ ops = {'add': add}
                             (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
     (is (= (shape many) (shape one)))
     (is (= [2] (:failures one)))
-    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
+    (is (.exists ^File (stored test "independent" 2 "clew-register.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))))
 
 ;; README
@@ -989,7 +1016,7 @@ ops = {'add': add}
     (let [result ((resolve 'example.register-test/run))]
       (is (true? (get-in result [:results :valid?])) (pr-str (:results result)))
       (is (= 200 (get-in result [:results :stats :operations])))
-      (is (not (contains? (files result) "linearizable-history.edn"))))
+      (is (not-any? #(str/includes? % "history") (files result))))
     (is (= {:test 1, :pass 1, :fail 0, :error 0}
            (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
              (clojure.test/test-vars [(resolve 'example.register-test/the-register-is-linearizable)])

@@ -128,7 +128,7 @@
         result (agreed test)]
     (is (true? (:valid? result)) (pr-str result))
     (is (= 0 (get-in result [:stats :skipped])))
-    (is (not (.exists ^File (stored test "clew.svg"))))))
+    (is (not (.exists ^File (stored test "clew-cas-register.svg"))))))
 
 (deftest a-stale-read
   (let [test   (run "stale" (register 0) (then (one-of r w cas) (op :write 10) (op :write 11) (op :read nil :stale))
@@ -138,7 +138,7 @@
     (is (= [:read 10 :stale] ((juxt :f :value :fault) (:op result))) "an op has all of its keys")
     (is (= (into {} (last (filter (comp #{(:index (:op result))} :index) (:history test)))) (:op result)))
     (is (= [:write 11] ((juxt :f :value) (:previous-ok result))))
-    (is (.exists ^File (stored test "clew.svg")))
+    (is (.exists ^File (stored test "clew-cas-register.svg")))
     (is (.exists ^File (stored test "linear.svg")))))
 
 (deftest a-lost-cas
@@ -204,7 +204,7 @@
           (is (= (update-vals* :valid? (:results knossos)) (update-vals* :valid? (:results clew)))))
         (when broken?
           (is (= 10 (get-in clew [:results (first ks) :op :value])) "without its key")
-          (is (.exists ^File (stored test "independent" (first ks) "clew.svg"))))))))
+          (is (.exists ^File (stored test "independent" (first ks) "clew-cas-register.svg"))))))))
 
 (deftest a-queue-that-is-drained
   (doseq [fault [nil :repeated]
