@@ -234,7 +234,7 @@
             (.setLength to n)
             (.append to ^String (in-full x))))))))
 
-(defn- text
+(defn text
   "A value as EDN text."
   [print! x]
   (let [to (StringBuilder.)]
@@ -260,7 +260,7 @@
       (fn [_ op] (long (:index op)))
       (fn [position _] position))))
 
-(defn print-op!
+(defn- print-op!
   "Appends an operation as a line, with the keys that clew reads."
   [print! ^StringBuilder to number op]
   (print! (.append to "{:index ")    number)
@@ -291,7 +291,7 @@
 
 ;; The command line
 
-(defn- noop?
+(defn noop?
   "Whether a model is Knossos's noop, which allows everything: there is nothing
   to ask."
   [model]
@@ -406,7 +406,9 @@
     (.destroyForcibly process)
     (.waitFor process 5 TimeUnit/SECONDS)))
 
-(defn- start! ^Process [^ProcessBuilder builder]
+(defn start!
+  "Starts a process, or says what is missing."
+  ^Process [^ProcessBuilder builder]
   (try
     (.start builder)
     (catch java.io.IOException e
@@ -569,7 +571,9 @@
           (do (swap! residents assoc command :none)
               nil))))))
 
-(defn- json [^String s]
+(defn json
+  "A string as JSON."
+  [^String s]
   (str \" (str/replace s #"[\u0000-\u001f\"\\]" #(format "\\u%04x" (int (first %)))) \"))
 
 (defn- send! [{:keys [^LinkedBlockingQueue queue ended]} parts]
