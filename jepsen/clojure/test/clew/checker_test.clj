@@ -284,7 +284,7 @@ ops = {'add': add}
                   (.mkdirs ^File f)
                   (spit (io/file f "history.edn") (str/join "\n" (map pr-str h)))
                   (spit (io/file f "results.edn")
-                        (with-out-str (clojure.pprint/pprint {:valid? true, :workload (checker/check checker nil h {})})))
+                        (with-out-str (clojure.pprint/pprint {:valid? true, :workload (checker/check checker nil (in-jepsen h) {})})))
                   (select-keys (edn/read-string {:default (fn [_ x] x)} (:out (sh "clew" "check" "--output" "edn" (str f))))
                                [:valid? :init :told-by])))
         told  {:valid? true, :init 0, :told-by "results.edn"}]
@@ -343,10 +343,10 @@ ops = {'add': add}
       (is (= {:valid? true, :model '{:tag knossos.model.NoOp, :value {}}, :configs [], :final-paths []} result))))
   (is (true? (:valid? (check {:model model/noop, :command ["/no/such/clew"]} bad))) "there is nothing to ask")
   (let [h      (vec (map-indexed #(assoc %2 :index %1) (concat (for [k [1 2], op bad] (update op :value (partial independent/tuple k))))))
-        result (checker/check (clew/independent {:model model/noop}) (named "noop keys") h {})]
+        result (checker/check (clew/independent {:model model/noop}) (named "noop keys") (in-jepsen h) {})]
     (is (= [true []] ((juxt :valid? :failures) result)))
     (is (= {1 true, 2 true} (update-vals* :valid? (:results result)))))
-  (is (true? (:valid? (checker/check (independent/checker (clew/linearizable {:model model/noop})) (named "noop") bad {})))))
+  (is (true? (:valid? (checker/check (independent/checker (clew/linearizable {:model model/noop})) (named "noop") (in-jepsen bad) {})))))
 
 ;; Options
 
@@ -770,6 +770,38 @@ ops = {'add': add}
 
 (defn pids-in [^File f] (if (.exists f) (str/split-lines (slurp f)) []))
 
+(defn in-jvm
+  "Begins another JVM, which evaluates a form, and returns it."
+  ^Process [form ^File log]
+  (-> (ProcessBuilder. ^java.util.List
+        [(str (System/getProperty "java.home") "/bin/java")
+         (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
+         "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
+      (.redirectErrorStream true)
+      (.redirectOutput log)
+      .start))
+
+(defn killed-with-its-jvm
+  "How many ns a process outlives the JVM that has begun it, which is killed a while
+  after the process has written its pid to a file. nil stands for a minute. Nothing is left
+  of either, whatever goes wrong."
+  [form pid-file while-ms]
+  (let [log (file ".log")
+        jvm (in-jvm form log)]
+    (try
+      (let [[pid] (or (pids pid-file 1) (throw (Exception. ^String (slurp log))))]
+        (Thread/sleep while-ms)
+        (is (running? pid))
+        (.destroyForcibly jvm) ; kill -9
+        (.waitFor jvm)
+        (let [start (System/nanoTime)]
+          (when (eventually #(not (running? pid)))
+            (- (System/nanoTime) start))))
+      (finally
+        (.destroyForcibly jvm)
+        (.waitFor jvm)
+        (run! #(sh "kill" "-9" %) (pids-in pid-file))))))
+
 (def hard
   "Transactions at once that a search tries every set of, as in hard_test.go."
   (let [txn (fn [i] [[:w (mod i 5) i] [:w (mod (inc i) 5) i]])]
@@ -782,7 +814,7 @@ ops = {'add': add}
   (let [f       (file ".pids")
         checker (clew/linearizable {:model :register, :command (speaking-script f)})
         h       (apply interleaved (map #(of-key % (if (zero? (mod % 7)) bad good)) (range 1 60)))
-        results (doall (pmap (fn [_] (checker/check (independent/checker checker) nil h {})) (range 4)))]
+        results (doall (pmap (fn [_] (checker/check (independent/checker checker) nil (in-jepsen h) {})) (range 4)))]
     (doseq [result results]
       (is (= (filter #(zero? (mod % 7)) (range 1 60)) (sort (:failures result))))
       (is (= {false 8, true 51} (frequencies (map :valid? (vals (:results result)))))))
@@ -859,52 +891,30 @@ ops = {'add': add}
     (is (= :command-failed (:error (check {:model :register, :threads 2, :command old} good))))))
 
 (deftest the-one-process-ends-with-the-jvm
-  (let [f    (file ".pids")
-        form `(do (require '~'clew.checker-test)
+  (let [f  (file ".pids")
+        ns (killed-with-its-jvm
+             `(do (require '~'clew.checker-test)
                   ((resolve '~'clew.checker-test/check)
                    {:model :multi-register, :algorithm :window, :command ~(speaking-script f)} (deref (resolve '~'clew.checker-test/hard))))
-        jvm  (-> (ProcessBuilder. ^java.util.List
-                   [(str (System/getProperty "java.home") "/bin/java")
-                    (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
-                    "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
-                 (.redirectErrorStream true)
-                 (.redirectOutput (io/file folder "resident.log"))
-                 .start)
-        [pid] (or (pids f 1) (throw (Exception. ^String (slurp (io/file folder "resident.log")))))]
-    (Thread/sleep 1000)
-    (is (running? pid))
-    (.destroyForcibly jvm) ; kill -9
-    (.waitFor jvm)
-    (let [start (System/nanoTime)]
-      (is (eventually #(not (running? pid))))
-      (is (< (- (System/nanoTime) start) 2e9)))))
+             f 1000)]
+    (is (and ns (< ns 2e9)))))
 
 (deftest clew-ends-with-the-jvm
   (let [f     (file ".pid")
-        never (file ".fifo")
-        form  `(do (require '~'clew.checker '~'jepsen.checker)
-                   (jepsen.checker/check
-                     (clew.checker/linearizable
-                       ; clew itself, which waits for a history that never comes
-                       {:model :register
-                        :lazy?  true
-                        :command ~(script "[ $1 = check ] || exit 254"
-                                          (str "echo $$ > " (.getAbsolutePath ^File f))
-                                          (str "exec clew \"$@\" " (.getAbsolutePath ^File never)))})
-                     nil [] nil))
-        _     (sh "mkfifo" (.getPath ^File never))
-        jvm   (-> (ProcessBuilder. ^java.util.List
-                    [(str (System/getProperty "java.home") "/bin/java")
-                     (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
-                     "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
-                  (.redirectErrorStream true)
-                  (.redirectOutput (io/file folder "jvm.log"))
-                  .start)
-        [pid] (or (pids f 1) (throw (Exception. ^String (slurp (io/file folder "jvm.log")))))]
-    (is (running? pid))
-    (.destroyForcibly jvm) ; kill -9
-    (.waitFor jvm)
-    (is (eventually #(not (running? pid))))))
+        never (file ".fifo")]
+    (sh "mkfifo" (.getPath ^File never))
+    (is (killed-with-its-jvm
+          `(do (require '~'clew.checker '~'jepsen.checker)
+               (jepsen.checker/check
+                 (clew.checker/linearizable
+                   ; clew itself, which waits for a history that never comes
+                   {:model :register
+                    :lazy?  true
+                    :command ~(script "[ $1 = check ] || exit 254"
+                                      (str "echo $$ > " (.getAbsolutePath ^File f))
+                                      (str "exec clew \"$@\" " (.getAbsolutePath ^File never)))})
+                 nil [] nil))
+          f 0))))
 
 ;; Many keys
 
