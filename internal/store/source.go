@@ -62,6 +62,14 @@ func (s Source) Beside() (test Source, ok bool) {
 	return *s.test, true
 }
 
+// Recorder returns the clew.jsonl beside the history of a run. Read reads it instead if necessary.
+func (s Source) Recorder() (recorder Source, ok bool) {
+	if s.recorder == nil {
+		return Source{}, false
+	}
+	return *s.recorder, true
+}
+
 // WithInput returns the source with another standard input than that of the process.
 func (s Source) WithInput(stdin io.Reader) Source {
 	if s.Path == "-" {

@@ -6,8 +6,8 @@
   A check sends the client operations to a `clew serve --stdio` that decides all
   checks of this JVM, and reads one EDN map. If that process ends before it has
   answered, or if clew is older than it, the check has a `clew check` of its own. A
-  check never throws. If anything goes wrong, the result has :valid? :unknown and an
-  :error:
+  mistake in the options throws when a checker is made, but a check never throws. If
+  anything goes wrong, the result has :valid? :unknown and an :error:
 
     :cannot-run          clew did not start: it is missing, or the options, the
                          model or the folder make no sense
@@ -981,12 +981,13 @@
    :count    ["a number of at least 1" #(or (and (int? %) (pos? (long %)))
                                             (and (string? %) (re-matches #"0*[1-9]\d*" %)))]
    :time     ["milliseconds such as 300000 or a string such as \"5m\"" #(some-> (limit-ms %) pos?)]
-   :size     ["a string such as \"8GB\" or a number of bytes" #(if (string? %)
-                                                      (re-matches #"(?i)\d+(\.\d+)?([kmgt]i?b?|i?b)" %)
-                                                      (and (int? %) (pos? (long %))))]
-   :command  ["a vector of strings such as [\"clew\"]" #(or (and (string? %) (seq %))
-                                                                          (and (sequential? %) (seq %) (every? string? %)
-                                                                               (not= "check" (last %))))]})
+   :size     ["a string such as \"8GB\" or a number of bytes"
+              #(if (string? %)
+                 (re-matches #"(?i)\d+(\.\d+)?([kmgt]i?b?|i?b)" %)
+                 (and (int? %) (pos? (long %))))]
+   :command  ["a vector of strings such as [\"clew\"]"
+              #(or (and (string? %) (seq %))
+                   (and (sequential? %) (seq %) (every? string? %) (not= "check" (last %))))]})
 
 (def options-of-checks
   "By name, the kind of what a check may be asked: options of this file, then flags of

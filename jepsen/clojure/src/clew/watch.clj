@@ -62,10 +62,13 @@
 (defn- recorder
   "What the events of a test are written to: a clew.jsonl in its folder, if it has one.
   Each is in the system's hands before anything else is done with it, so that kill -9 loses
-  none; `clew check` reads it if the test stored less. It is open until the JVM ends."
+  none; `clew check` reads it if the test stored less. It is open until the JVM ends. If
+  two watches see a test, one of them writes it."
   ^OutputStream [test]
   (when-let [folder (clew/store-folder test nil)]
-    (FileOutputStream. (io/file folder "clew.jsonl"))))
+    (let [file (io/file folder "clew.jsonl")]
+      (when (.createNewFile file)
+        (FileOutputStream. file)))))
 
 ;; Clew
 

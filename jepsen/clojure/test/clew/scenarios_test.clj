@@ -304,6 +304,13 @@
             result (checked test "--model" "register" "--nil-reads" "exact")]
         (is (true? (:valid? (:results test))))
         (is (true? (:valid? result)) (pr-str result))
+        (is (= (count (:history test)) (:events (:stats result))))))
+    (testing "once, if two watches see it"
+      (let [test   (run "two watches" (register 0)
+                        (watch/watch model (watch/watch {:model :cas-register, :init 0} (then (one-of r w cas))))
+                        (clew/linearizable model))
+            result (checked test "--model" "cas-register" "--init" "0")]
+        (is (true? (:valid? result)) (pr-str result))
         (is (= (count (:history test)) (:events (:stats result))))))))
 
 (deftest a-violation-is-told-and-drawn-while-the-test-runs
