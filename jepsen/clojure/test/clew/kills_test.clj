@@ -98,18 +98,22 @@
                :when (not= verdict (:valid? @result))]
            [verdict @result]))))
 
-(defn faults [jvms clews seed]
-  (let [random (Random. seed)]
-    (doall (remove nil? (concat (repeatedly clews #(kill-clew! random))
-                                (map #(kill-jvm! random %) (range jvms)))))))
+(defn clew-faults [kills random] (doall (remove nil? (repeatedly kills #(kill-clew! random)))))
+(defn jvm-faults [kills random] (doall (keep #(kill-jvm! random %) (range kills))))
 
 (deftest nothing-is-lost-when-jvm-or-clew-is-killed
-  (is (empty? (faults 3 20 (System/nanoTime)))))
+  (let [random (Random.)]
+    (is (empty? (clew-faults 20 random)))
+    (is (empty? (jvm-faults 3 random)))))
 
 (defn -main [jvms clews seed]
-  (let [start  (System/nanoTime)
-        wrong  (faults (Long/parseLong jvms) (Long/parseLong clews) (Long/parseLong seed))]
-    (run! prn wrong)
-    (println jvms "kills of JVMs and" clews "of clew:" (count wrong) "faults," (quot (- (System/nanoTime) start) 1000000000) "s")
+  (let [random (Random. (Long/parseLong seed))
+        wrong  (for [[what kills faults] [["clew" clews clew-faults] ["JVMs" jvms jvm-faults]]
+                     :let [start (System/nanoTime)
+                           wrong (faults (Long/parseLong kills) random)]]
+                 (do (println kills "kills of" what "in" (quot (- (System/nanoTime) start) 1000000000) "s:" (count wrong) "faults")
+                     (run! prn wrong)
+                     (count wrong)))
+        code   (if (zero? (apply + wrong)) 0 1)]
     (shutdown-agents)
-    (System/exit (if (seq wrong) 1 0))))
+    (System/exit code)))
