@@ -31,8 +31,8 @@ const checkHelp = `Reads each history and says whether it is linearizable. A PAT
 .gz or .zst; detected from the content), - for standard input, or a directory or an
 archive of them (.tar, .tar.gz, .tar.zst, .zip), such as a store: every
 history.edn in it, every test.jepsen where that is missing or cut off, every
-history.txt where both are missing, or else all files of one form (.edn, or else
-.json and .jsonl, .log, .hist or .jepsen, or else .txt).
+history.txt or clew.jsonl where both are missing, or else all files of one form
+(.edn, or else .json and .jsonl, .log, .hist or .jepsen, or else .txt).
 
 The results of a stored test (results.edn or test.jepsen) may say its model, its
 initial value and whether it has keys. They count where --model or --init is not

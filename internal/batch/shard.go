@@ -74,7 +74,7 @@ func (s *Shard) Own(ctx context.Context, jobs []*Job) []*Job {
 }
 
 // filesOf returns the files that decide whether and how the histories count, each once: those that hold them, the
-// test.jepsen and the results beside them, and models of one's own.
+// test.jepsen, the clew.jsonl and the results beside them, and models of one's own.
 func filesOf(jobs []*Job) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(path string) {
@@ -91,6 +91,9 @@ func filesOf(jobs []*Job) (files []string) {
 		}
 		if test, ok := j.Beside(); ok {
 			add(test.Path)
+		}
+		if recorder, ok := j.Recorder(); ok {
+			add(recorder.Path)
 		}
 		if results, ok := j.Results(); ok && j.Incomplete() {
 			add(results.Path)

@@ -28,7 +28,7 @@ type facts struct {
 }
 
 // stamp identifies the content of a run's folder. Two stamps are equal if nothing that a check reads has changed.
-type stamp struct{ folder, history, test, log, results fileStamp }
+type stamp struct{ folder, history, test, recorder, log, results fileStamp }
 
 // fileStamp is the zero fileStamp if there is no such regular file.
 type fileStamp struct{ size, changed int64 }
@@ -53,6 +53,7 @@ func (s *Server) look(ctx context.Context, r *run) *facts {
 	if f.stamp.history == (fileStamp{}) && f.stamp.test == (fileStamp{}) {
 		f.stamp.history = f.first(root, "history.edn.gz", "history.edn.zst", "history.txt")
 	}
+	f.stamp.recorder = f.first(root, store.RecorderFile)
 	f.stamp.log = f.first(root, "jepsen.log")
 	f.stamp.results = f.first(root, resultsName)
 	if f.results = f.stamp.results != (fileStamp{}); f.results {
@@ -99,7 +100,7 @@ func (f *facts) live(now time.Time) bool {
 	if f.results || f.gone {
 		return false
 	}
-	for _, of := range []fileStamp{f.stamp.history, f.stamp.test, f.stamp.log} {
+	for _, of := range []fileStamp{f.stamp.history, f.stamp.test, f.stamp.recorder, f.stamp.log} {
 		if ago := now.Sub(time.Unix(0, of.changed)); of != (fileStamp{}) && ago < liveFor && ago > -liveFor {
 			return true
 		}
@@ -110,7 +111,7 @@ func (f *facts) live(now time.Time) bool {
 // read returns the stamp of what a check reads. The log counts if there is nothing else.
 func (f *facts) read() stamp {
 	read := f.stamp
-	if read.history != (fileStamp{}) || read.test != (fileStamp{}) {
+	if read.history != (fileStamp{}) || read.test != (fileStamp{}) || read.recorder != (fileStamp{}) {
 		read.log = fileStamp{}
 	}
 	return read

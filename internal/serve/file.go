@@ -18,7 +18,7 @@ import (
 // maxLinks bounds how many files of a run its page leads to. A list has the others.
 const maxLinks = 24
 
-// firstFiles are the files of a run that its page leads to first.
+// firstFiles are the files of a run that its page leads to first. A clew.html may be for a model, as clew-register.html is.
 var firstFiles = []string{resultsName, "jepsen.log", "history.edn", "history.txt", "test.jepsen", "timeline.html", "linear.svg", "clew.html", "clew.svg", "latency-raw.png", "latency-quantiles.png", "rate.png"}
 
 // maxNames bounds how many files of a folder are looked at.
@@ -39,6 +39,9 @@ func (s *Server) links(r *run) []page.Link {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(maxNames)
 	first := func(name string) int {
+		if strings.HasPrefix(name, "clew-") {
+			name = "clew" + path.Ext(name)
+		}
 		return (slices.Index(firstFiles, name) + len(firstFiles) + 1) % (len(firstFiles) + 1)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(first(a)-first(b), strings.Compare(a, b)) })

@@ -33,7 +33,7 @@ const (
 )
 
 // followed are the files of a run that are followed. The first one that is there counts.
-var followed = []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"}
+var followed = []string{"history.edn", store.RecorderFile, "test.jepsen", "history.txt", "jepsen.log"}
 
 // follower follows a run that still grows. It looks at the history again and again.
 type follower struct {
@@ -114,7 +114,7 @@ func (x *follower) overtaken(f *facts) bool {
 
 // followed returns the file of a run that is followed, or "".
 func (f *facts) followed() (name string, of fileStamp) {
-	for i, of := range []fileStamp{f.stamp.history, f.stamp.test, f.stamp.history, f.stamp.log} {
+	for i, of := range []fileStamp{f.stamp.history, f.stamp.recorder, f.stamp.test, f.stamp.history, f.stamp.log} {
 		if has := slices.Contains(f.files, followed[i]); has && of != (fileStamp{}) {
 			return followed[i], of
 		}

@@ -255,7 +255,7 @@ func IsOfRun(name string) bool {
 
 // RunFiles are the names of the files in the folder of a run that say what
 // happened or how it was checked.
-var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", "jepsen.log", resultsFile}
+var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", "jepsen.log", RecorderFile, resultsFile}
 
 // IsRunFile says whether a file has one of these names, with or without the ending
 // of a compressed file.

@@ -15,11 +15,11 @@ import (
 	"clew/internal/text"
 )
 
-// isRun says whether a file is the history of a run as Jepsen stores it. Before
-// 2017 a run had only a history.txt.
+// isRun says whether a file is the history of a run as Jepsen or clew.watch stores it.
+// Before 2017 a run had only a history.txt.
 func isRun(name string) bool {
 	switch path.Base(name) {
-	case "history.edn", "test.jepsen", "history.txt":
+	case "history.edn", "test.jepsen", "history.txt", RecorderFile:
 		return true
 	}
 	return false
@@ -59,7 +59,7 @@ type choice struct {
 }
 
 // choose chooses among the files of a directory or archive. It takes the history.edn
-// of each run, otherwise the test.jepsen, otherwise the history.txt. The
+// of each run, otherwise the test.jepsen, the history.txt or the clew.jsonl. The
 // independent/ folder of a run is part of it. Without a run, all files of one form
 // are histories: those that end in .edn, or otherwise those of the only other form.
 // It takes .txt files only if there is no other form. All of them may be compressed.
@@ -84,6 +84,10 @@ func choose(paths []string) choice {
 			}
 		case base == "history.txt" && !r.has(dir, "history.edn", "test.jepsen", "history.edn.gz", "history.edn.zst"):
 			c.chosen = append(c.chosen, f)
+		case base == RecorderFile:
+			if !r.has(dir, "history.edn", "test.jepsen", "history.txt", "history.edn.gz", "history.edn.zst") {
+				c.chosen = append(c.chosen, f)
+			}
 		default:
 			of[kindByName(f)] = append(of[kindByName(f)], f)
 		}
@@ -101,7 +105,7 @@ func choose(paths []string) choice {
 		}
 	}
 	for _, f := range of[".log"] {
-		if dir, base := path.Split(f); base == "jepsen.log" && !r.has(dir, "history.edn", "test.jepsen", "history.txt", "history.edn.gz", "history.edn.zst") {
+		if dir, base := path.Split(f); base == "jepsen.log" && !r.has(dir, "history.edn", "test.jepsen", "history.txt", RecorderFile, "history.edn.gz", "history.edn.zst") {
 			c.logs = append(c.logs, f)
 		}
 	}
@@ -196,7 +200,7 @@ func (r runs) results(histories []string) map[string]string {
 // part says whether a file is in the independent/ folder of a run.
 func (r runs) part(f string) bool {
 	for dir := path.Dir(f); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if whole, base := path.Split(dir); base == "independent" && r.has(whole, "history.edn", "test.jepsen", "history.txt") {
+		if whole, base := path.Split(dir); base == "independent" && r.has(whole, "history.edn", "test.jepsen", "history.txt", RecorderFile) {
 			return true
 		}
 	}
@@ -252,7 +256,7 @@ func (r runs) possible(paths, histories []string) (maybe []string) {
 	for _, f := range paths {
 		named, may := mayBeHistory(f)
 		dir := path.Dir(f)
-		ofRun := folders[dir] && (hasTest(f) || isTest(f) || path.Base(f) == "test.fressian")
+		ofRun := folders[dir] && (hasTest(f) || isTest(f) || isRecorder(f) || path.Base(f) == "test.fressian")
 		if may && !ofRun && (named || !below(dir)) && !r.part(f) {
 			maybe = append(maybe, f)
 		}

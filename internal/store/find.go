@@ -14,7 +14,7 @@ import (
 
 // Find returns the histories for a path: the file itself, or the histories in a directory or an archive
 // (.tar, .tar.gz, .tgz, .tar.zst, .zip). These are every history.edn, every test.jepsen without one beside
-// it, and every history.txt without either. If there are none, they are all files of one form by their
+// it, and every history.txt or clew.jsonl without either. If there are none, they are all files of one form by their
 // names: .edn except results.edn, otherwise .json and .jsonl, .log, .hist or .jepsen, otherwise .txt.
 //
 // Find does not follow symbolic links below the directory, but passes them to
@@ -62,6 +62,7 @@ type Options struct {
 func File(path string) Source {
 	s := Source{Path: path, results: resultsBeside(path)}
 	s.test, s.unread = besideFile(path)
+	s.recorder = recorderBeside(path)
 	return s
 }
 

@@ -45,6 +45,8 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 			"b.edn.gz a.edn c/d.edn.zst e.log results.edn f/results.edn.gz", "a.edn b.edn.gz c/d.edn.zst"},
 		{"a history.txt, where there is nothing else of its run",
 			"a/history.edn a/history.txt b/history.txt b/results.edn b/independent/1/history.txt c/history.txt c/test.jepsen d/history.txt d/history.edn.gz", "a/history.edn b/history.txt c/test.jepsen"},
+		{"a clew.jsonl, where there is nothing else of its run",
+			"a/clew.jsonl a/results.edn a/jepsen.log a/independent/1/history.edn b/clew.jsonl b/history.edn c/clew.jsonl c/test.jepsen", "a/clew.jsonl b/history.edn c/test.jepsen"},
 		{"all of another form", "a.jsonl b/c.json d.jsonl.gz README.md results.edn results.json", "a.jsonl b/c.json d.jsonl.gz"},
 		{"all logs", "a.log b.log.zst notes.txt", "a.log b.log.zst"},
 		{"the logs of tests, and not of their nodes", "a/jepsen.log a/n1/db.log b/jepsen.log.gz b/jepsen.log", "a/jepsen.log b/jepsen.log"},

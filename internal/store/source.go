@@ -34,12 +34,13 @@ type Source struct {
 	// if the history itself was given.
 	Below string
 
-	archive string    // the file that it is a member of
-	open    opener    // nil: Path is a file of this machine, or "-"
-	stdin   io.Reader // what "-" is, nil for the standard input of the process
-	local   bool      // open opens a file of this machine
-	test    *Source   // the test.jepsen beside the history of a run, nil if there is none
-	unread  string    // why something beside it that is called test.jepsen does not count, or ""
+	archive  string    // the file that it is a member of
+	open     opener    // nil: Path is a file of this machine, or "-"
+	stdin    io.Reader // what "-" is, nil for the standard input of the process
+	local    bool      // open opens a file of this machine
+	test     *Source   // the test.jepsen beside the history of a run, nil if there is none
+	recorder *Source   // the clew.jsonl beside the history of a run, nil if there is none
+	unread   string    // why something beside it that is called test.jepsen does not count, or ""
 
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
@@ -59,6 +60,14 @@ func (s Source) Beside() (test Source, ok bool) {
 		return Source{}, false
 	}
 	return *s.test, true
+}
+
+// Recorder returns the clew.jsonl beside the history of a run. Read reads it instead if necessary.
+func (s Source) Recorder() (recorder Source, ok bool) {
+	if s.recorder == nil {
+		return Source{}, false
+	}
+	return *s.recorder, true
 }
 
 // WithInput returns the source with another standard input than that of the process.
@@ -93,6 +102,8 @@ func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 
 func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	switch {
+	case isRecorder(s.Path):
+		return s.readRecorder(ctx, opts)
 	case s.stdin != nil:
 		return forms.ReadWithin(ctx, s.stdin, "standard input", opts)
 	case s.open == nil:
@@ -144,8 +155,8 @@ func (s Source) TestName() string {
 // timestamp matches the names that Jepsen gives to the folders of runs.
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
-// sources returns the histories among files, each with the test.jepsen and the
-// results.edn beside it. What is not read may have the place of a test.jepsen.
+// sources returns the histories among files, each with the test.jepsen, the clew.jsonl
+// and the results.edn beside it. What is not read may have the place of a test.jepsen.
 func sources(files []string, others []hidden, source func(name string) Source) (found []Source) {
 	unread := map[string]string{}
 	for _, o := range others {
@@ -159,8 +170,18 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 		}
 	}
 	c := choose(files)
+	recorded := map[string]bool{}
+	for _, f := range files {
+		if isRecorder(f) {
+			recorded[f] = true
+		}
+	}
 	for _, name := range c.chosen {
 		s := source(name)
+		if recorder := path.Join(path.Dir(name), RecorderFile); recorded[recorder] && hasRecorder(name) {
+			beside := source(recorder)
+			s.recorder = &beside
+		}
 		if test, ok := c.tests[name]; ok {
 			beside := source(test)
 			s.test = &beside

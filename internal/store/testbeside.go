@@ -19,6 +19,7 @@ import (
 	"clew/internal/testfile"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // A test that was killed while its history was written leaves a history.edn that
@@ -32,7 +33,7 @@ func isTest(name string) bool { return slices.Contains(testNames, path.Base(name
 // hasTest says whether a file is a history that a test.jepsen beside it can replace.
 func hasTest(name string) bool {
 	name, _ = files.PackedName(name)
-	return isRun(name) && !isTest(name)
+	return isRun(name) && !isTest(name) && !isRecorder(name)
 }
 
 // besideFile returns the test.jepsen beside a history that was given by its name, or beside the
@@ -70,7 +71,7 @@ func besideFile(name string) (test *Source, unread string) {
 func (k kind) unread() string { return fmt.Sprintf("is a %s, which is not %s", k.one, k.not) }
 
 // Read reads the history, until the context is done. If the history of a run cannot
-// be read, or has fewer events than the test.jepsen beside it, Read reads that one
+// be read, or has fewer events than the test.jepsen or the clew.jsonl beside it, Read reads that one
 // instead and adds a warning; From returns which one it was. It returns an error if
 // a test.jepsen that is cut off or damaged leaves the number of events unknown,
 // because operations may be missing.
@@ -85,7 +86,7 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 // Whole returns the source that Read reads, and its warning about that or "". Text that cannot be
 // read is not an error here, but for the next reader.
 func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, why string, err error) {
-	if s.test == nil {
+	if s.test == nil && s.recorder == nil {
 		return s, s.notKnown(), nil
 	}
 	h, why, err := s.readWhole(ctx, opts)
@@ -105,8 +106,8 @@ func (s Source) notKnown() string {
 	return "the test.jepsen beside it " + s.unread + ", so it is not known whether the history is whole"
 }
 
-// readWhole does the same as Read, and returns the warning, which is "" if there is an error.
-func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
+// readStored does the same as Read for what Jepsen has stored, and returns the warning, which is "" if there is an error.
+func (s Source) readStored(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
 	h, err = s.read(ctx, opts)
 	if s.test == nil && err == nil {
 		return h, s.notKnown(), nil
@@ -156,8 +157,11 @@ func (s Source) instead(why string, args ...any) string {
 	return fmt.Sprintf("%s %s; the %s beside it was read instead", filepath.Base(s.Path), fmt.Sprintf(why, args...), filepath.Base(s.test.Path))
 }
 
-// From returns the source that Read has read a history from: the test.jepsen, or s itself.
+// From returns the source that Read has read a history from: the test.jepsen, the clew.jsonl, or s itself.
 func (s Source) From(h *jepsen.History) Source {
+	if s.recorder != nil && h.File == s.recorder.Path {
+		return *s.recorder
+	}
 	if s.test != nil && h.File == s.test.Path {
 		return *s.test
 	}
@@ -238,3 +242,116 @@ func (s Source) openPlain(ctx context.Context) (io.ReadCloser, error) {
 		io.Closer
 	}{plain, in}, nil
 }
+
+// RecorderFile is where clew.watch, of the plugin for Jepsen, writes every event of a test before it is judged. A test
+// that is killed leaves no history.edn, and its test.jepsen lacks up to 16,383 events; here are all of them. The
+// last line may not be whole.
+const RecorderFile = "clew.jsonl"
+
+func isRecorder(name string) bool { return path.Base(filepath.ToSlash(name)) == RecorderFile }
+
+// hasRecorder says whether a file is a history that a recorder beside it can replace.
+func hasRecorder(name string) bool {
+	name, _ = files.PackedName(filepath.ToSlash(name))
+	return isRun(name) && !isRecorder(name)
+}
+
+// recorderBeside returns the recorder beside a history that was given by its name, or nil.
+func recorderBeside(name string) *Source {
+	recorder := filepath.Join(filepath.Dir(name), RecorderFile)
+	if info, err := os.Stat(recorder); !hasRecorder(name) || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return &Source{Path: recorder}
+}
+
+// readWhole does the same as Read, and returns the warning, which is "" if there is an error.
+func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
+	h, why, err = s.readStored(ctx, opts)
+	if s.recorder == nil || ctx.Err() != nil {
+		return h, why, err
+	}
+	had := "could not be read"
+	events := 0
+	if err == nil {
+		events = h.Events
+	}
+	recorded, wrong := s.recorder.lines(ctx)
+	if wrong != nil || recorded <= events {
+		return h, why, err
+	}
+	whole, wrong := s.recorder.read(ctx, opts)
+	switch {
+	case wrong != nil && err == nil && ctx.Err() == nil:
+		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the %s beside it cannot be read (%w)", s.Path, events, recorded, RecorderFile, wrong)
+	case wrong != nil:
+		return h, why, err
+	case err == nil:
+		had = fmt.Sprintf("is cut off: it has %d events of %d", events, whole.Events)
+	}
+	return whole, fmt.Sprintf("%s %s; the %s beside it was read instead", filepath.Base(s.Path), had, RecorderFile), nil
+}
+
+// lines returns how many lines a recorder has, each of which is an event.
+func (s Source) lines(ctx context.Context) (n int, err error) {
+	in, err := s.OpenWithin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	r := limits.Reader(ctx, in, 0)
+	for block := make([]byte, 64<<10); ; {
+		read, err := r.Read(block)
+		n += bytes.Count(block[:read], []byte("\n"))
+		if err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+}
+
+// readRecorder reads a recorder, but for a last line that is not whole.
+func (s Source) readRecorder(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
+	in, err := s.OpenWithin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	whole := &wholeLines{in: in}
+	h, err := forms.ReadWithin(ctx, whole, s.Path, opts)
+	if err == nil && len(whole.rest) > 0 {
+		h.Warnings = append(h.Warnings, fmt.Sprintf("the last line is not whole (%d bytes), so it was left out", len(whole.rest)))
+	}
+	return h, err
+}
+
+// wholeLines is a text without a last line that has no end.
+type wholeLines struct {
+	in   io.Reader
+	text []byte // lines that are to be read
+	rest []byte // the beginning of a line
+	err  error
+}
+
+func (w *wholeLines) Read(p []byte) (int, error) {
+	for len(w.text) == 0 && w.err == nil {
+		block := make([]byte, 64<<10)
+		var n int
+		n, w.err = w.in.Read(block)
+		w.rest = append(w.rest, block[:n]...)
+		if end := bytes.LastIndexByte(block[:n], '\n'); end >= 0 {
+			end += len(w.rest) - n + 1
+			w.text, w.rest = w.rest[:end:end], bytes.Clone(w.rest[end:])
+		}
+	}
+	if len(w.text) == 0 {
+		return 0, w.err
+	}
+	n := copy(p, w.text)
+	w.text = w.text[n:]
+	return n, nil
+}
+
+// Whole returns the stamp of what the text is read from.
+func (w *wholeLines) Whole() files.Stamp { return files.StampOf(w.in) }

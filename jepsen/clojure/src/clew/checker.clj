@@ -6,8 +6,8 @@
   A check sends the client operations to a `clew serve --stdio` that decides all
   checks of this JVM, and reads one EDN map. If that process ends before it has
   answered, or if clew is older than it, the check has a `clew check` of its own. A
-  check never throws. If anything goes wrong, the result has :valid? :unknown and an
-  :error:
+  mistake in the options throws when a checker is made, but a check never throws. If
+  anything goes wrong, the result has :valid? :unknown and an :error:
 
     :cannot-run          clew did not start: it is missing, or the options, the
                          model or the folder make no sense
@@ -234,7 +234,7 @@
             (.setLength to n)
             (.append to ^String (in-full x))))))))
 
-(defn- text
+(defn text
   "A value as EDN text."
   [print! x]
   (let [to (StringBuilder.)]
@@ -260,7 +260,7 @@
       (fn [_ op] (long (:index op)))
       (fn [position _] position))))
 
-(defn print-op!
+(defn- print-op!
   "Appends an operation as a line, with the keys that clew reads."
   [print! ^StringBuilder to number op]
   (print! (.append to "{:index ")    number)
@@ -291,7 +291,7 @@
 
 ;; The command line
 
-(defn- noop?
+(defn noop?
   "Whether a model is Knossos's noop, which allows everything: there is nothing
   to ask."
   [model]
@@ -362,7 +362,7 @@
   win."
   [options ours print!]
   (-> []
-      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :keep :model)))
+      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :keep :lazy? :model)))
       (conj "--output=edn")
       (into (keep (partial flag print!)) ours)))
 
@@ -416,7 +416,9 @@
     (.destroyForcibly process)
     (.waitFor process 5 TimeUnit/SECONDS)))
 
-(defn- start! ^Process [^ProcessBuilder builder]
+(defn start!
+  "Starts a process, or says what is missing."
+  ^Process [^ProcessBuilder builder]
   (try
     (.start builder)
     (catch java.io.IOException e
@@ -585,7 +587,9 @@
           (do (swap! residents assoc command :none)
               nil))))))
 
-(defn- json [^String s]
+(defn json
+  "A string as JSON."
+  [^String s]
   (str \" (str/replace s #"[\u0000-\u001f\"\\]" #(format "\\u%04x" (int (first %)))) \"))
 
 (defn- send! [{:keys [^LinkedBlockingQueue queue ended]} parts]
@@ -843,19 +847,26 @@
   (atom {}))
 
 (def ^:private claimed
-  "The folders that checks write to, each with a number: two checks of a test
-  may run at once, and must not overwrite the other's history."
+  "The folders that checks write to, each with a label and a number: two checks of a
+  test may run at once, and must not overwrite the other's history."
   (atom #{}))
 
-(defn- claim! [folder]
+(defn- claim! [folder label]
   (loop [n 1]
-    (let [claim      [folder n]
+    (let [claim      [folder label n]
           [before _] (swap-vals! claimed conj claim)]
       (if (contains? before claim)
         (recur (inc n))
         claim))))
 
-(defn- store-folder
+(defn- label
+  "What the files of a check have in their names: its model, if that is given."
+  [options]
+  (let [{:keys [model model-file]} (merge (model-flags (:model options)) (select-keys options [:model-file]))
+        name (or (some-> model name) (some-> model-file io/file .getName (str/replace #"\.[^.]*$" "")))]
+    (some-> name (str/replace #"[^A-Za-z0-9_.-]" "-"))))
+
+(defn store-folder
   "The folder in Jepsen's store for what a check leaves, or nil: a test without a
   name has none."
   [test opts]
@@ -899,12 +910,12 @@
 (defn delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
 
-(defn- places
-  "The files of a check in a folder. They have a number unless it is the first check
-  there."
-  [[folder n]]
+(defn places
+  "The files of a check in a folder, named for its label. They have a number unless it
+  is the first such check there."
+  [[folder label n]]
   (let [named (fn [name ending]
-                (io/file folder (str name (when (< 1 n) (str "-" n)) ending)))]
+                (io/file folder (str name (when label (str "-" label)) (when (< 1 n) (str "-" n)) ending)))]
     {:history (named "linearizable-history" ".edn")
      :stderr  (named "linearizable" ".log")
      :svg     (named "clew" ".svg")
@@ -989,7 +1000,7 @@
   check; draw? has it draw a failure."
   [{:keys [options ours draw? test opts] :as check} f]
   (let [folder (store-folder test opts)
-        claim  (when folder (claim! folder))]
+        claim  (when folder (claim! folder (label options)))]
     (try
       (let [{:keys [svg html linear stderr] :as places} (when folder (places claim))
             draw?   (and folder draw?)
@@ -998,9 +1009,10 @@
         (decide! check (cond-> ours draw? (assoc :svg (str svg), :html (str html))) kept
                  (fn [said]
                    (when folder
-                     (if (str/blank? (:err said))
-                       (delete! stderr)
-                       (spit stderr (:err said) :encoding "UTF-8")))
+                     (let [err (str/replace (:err said) #"(?m)^.*: nothing to write for --.*\R?" "")]
+                       (if (str/blank? err)
+                         (delete! stderr)
+                         (spit stderr err :encoding "UTF-8"))))
                    (understood said
                                (fn [answer]
                                  (when draw?
@@ -1042,7 +1054,7 @@
 
 (def ^:private not-of-models
   "Options that say how to search."
-  [:command :keep :algorithm :depth :time-limit :memory-limit :verify :no-verify])
+  [:command :keep :lazy? :algorithm :depth :time-limit :memory-limit :verify :no-verify])
 
 (defn- plain
   "A value as it reads back from EDN. It throws if there are tags in it: clew would take
@@ -1082,6 +1094,192 @@
     (catch Exception _ ; options that make no sense
       result)))
 
+;; What may be asked
+
+(def ^:private kinds
+  "What values options have: how that is said, and what tells it."
+  {:anything ["anything" any?]
+   :switch   ["true or false" boolean?]
+   :word     ["a keyword or a string" #(or (keyword? %) (symbol? %) (string? %))]
+   :file     ["the name of a file" #(and (string? %) (seq %))]
+   :evidence ["the name of a file" #(and (string? %) (seq %))]
+   :count    ["a number of at least 1" #(or (and (int? %) (pos? (long %)))
+                                            (and (string? %) (re-matches #"0*[1-9]\d*" %)))]
+   :time     ["milliseconds such as 300000 or a string such as \"5m\"" #(some-> (limit-ms %) pos?)]
+   :size     ["a string such as \"8GB\" or a number of bytes"
+              #(if (string? %)
+                 (re-matches #"(?i)\d+(\.\d+)?([kmgt]i?b?|i?b)" %)
+                 (and (int? %) (pos? (long %))))]
+   :command  ["a vector of strings such as [\"clew\"]"
+              #(or (and (string? %) (seq %))
+                   (and (sequential? %) (seq %) (every? string? %) (not= "check" (last %))))]})
+
+(def options-of-checks
+  "By name, the kind of what a check may be asked: options of this file, then flags of
+  `clew check`. clew itself checks the words."
+  (into {:model :anything, :command :command, :keep :switch, :lazy? :switch}
+        (for [[kind names] {:anything [:init]
+                            :word     [:nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
+                                       :keyless :clients :semantics :algorithm :output :unknown :html-style]
+                            :file     [:model-file]
+                            :evidence [:witness :core :svg :html :html-dir :certificate :evidence]
+                            :count    [:permits :max-holds :threads :depth]
+                            :switch   [:independent :verify :no-verify :strict :fail-fast]
+                            :time     [:time-limit]
+                            :size     [:memory-limit]}
+              name names]
+          [name kind])))
+
+(def ^:private elsewhere
+  "Options of other checkers, and other names for those of this one: what is meant, or
+  what to do instead."
+  (into {:clock-error "it is for interval records, which Jepsen's histories are not"
+         :follow      "clew.watch follows a test while it runs"
+         :idle        "it is an option of clew.watch"
+         :abort?      "it is an option of clew.watch"
+         :quiet       "the checker reads what clew prints"
+         :help        "clew check --help prints what its flags mean"
+         :models      "a checker has one :model"
+         :shard       "it is for clew check of a store"
+         :shard-keys  "it is for clew check of a store"
+         :stdin-is-lifeline "the checker sets it"
+         :max-configs "results have up to ten configurations, as in Jepsen"
+         :linearizable? "it is an option of jepsen.checker/set-full; {:model :set} checks linearizability"
+         :subdirectory "jepsen.independent sets it"
+         :history-key "jepsen.independent sets it"
+         :history     "Jepsen gives it to the checker"}
+        (for [[names instead]
+              {[:timeout :deadline :max-time]                     :time-limit
+               [:max-memory :heap :xmx]                           :memory-limit
+               [:binary :executable :bin :path :clew :program :cmd] :command
+               [:initial :value :state :start]                    :init
+               [:engine :solver :analyzer :search :method]        :algorithm
+               [:spec :type :datatype :object]                    :model
+               [:save :store?]                                    :keep
+               [:delay]                                           :lazy?
+               [:capacity :slots]                                 :permits
+               [:keys :per-key :keyed]                            :independent
+               [:consistency-models :consistency-model :consistency :isolation :anomalies :prohibited-anomalies]
+               "it is one of Elle's; clew decides linearizability"
+               [:directory :plot-format :plot-timeout :max-plot-bytes :cycle-search-timeout :linearizable-keys? :sequential-keys? :wfr-keys?
+                :additional-graphs :graph-analyzers :min-txn-length :max-txn-length :max-writes-per-key :key-count :key-dist]
+               "it is one of Elle's"
+               [:name :nodes :concurrency :generator :client :nemesis :db :os :ssh :start-time :checker :net :logging :rate]
+               "it belongs in the map of the test"
+               [:nemeses :bandwidth :graph?]
+               "it is an option of jepsen.checker/perf"
+               [:accounts :total-amount :max-transfer]
+               "it belongs in the map of the test, for jepsen.tests.bank"}
+              name names]
+          [name instead])))
+
+(defn- edits
+  "How many letters of a are added, left out, changed or swapped with the next one
+  in b."
+  [a b]
+  (let [row (fn [[before last] i]
+              (let [letter (fn [row j]
+                             (let [same (if (= (get a i) (get b j)) 0 1)]
+                               (conj row (cond-> (min (inc (peek row)) (inc (last (inc j))) (+ same (last j)))
+                                           (and before (pos? j) (= (get a i) (get b (dec j))) (= (get a (dec i)) (get b j)))
+                                           (min (inc (before (dec j))))))))]
+                [last (reduce letter [(inc i)] (range (count b)))]))]
+    (peek (peek (reduce row [nil (vec (range (inc (count b))))] (range (count a)))))))
+
+(defn- plainly [word] (str/replace (str/lower-case (name word)) #"[^a-z]" ""))
+
+(defn- meant
+  "The known options that a word may stand for: those that are spelled most alike,
+  under whatever name, or else those that share a part with it."
+  [known word]
+  (let [names (into (zipmap (keys known) (keys known)) (filter (comp known val)) elsewhere)
+        word  (plainly word)
+        far   (into {} (map (juxt identity #(edits word (plainly %)))) (keys names))
+        least (apply min (vals far))
+        near? (if (<= least (min 2 (max 1 (quot (count word) 3))))
+                #(= least (far %))
+                #(let [part (plainly %)]
+                   (or (and (< 2 (count word)) (str/includes? part word))
+                       (and (< 3 (count part)) (str/includes? word part)))))]
+    (sort (distinct (map names (filter near? (keys names)))))))
+
+(defn- found
+  "A value as a message shows it."
+  [x]
+  (let [said (cond
+               (fn? x)    "a function"
+               (var? x)   (str x)
+               (class? x) (str "the class " (.getName ^Class x))
+               :else      (text (printer) x))]
+    (if (< 80 (count said)) (str (subs said 0 77) "...") said)))
+
+(defn- named!
+  "Throws unless options are known by their names, and their values are of these kinds.
+  Expected says what there is."
+  [known expected options]
+  (doseq [[k v] options]
+    (when-not (contains? known k)
+      (let [word    (when (or (keyword? k) (symbol? k) (string? k))
+                      (keyword (str/replace (name k) #"^(:|--)" "")))
+            instead (elsewhere word)
+            names   (when (and word (not (string? instead)))
+                      (meant known word))]
+        (fail! :cannot-run (str "unknown option " (found k)
+                                (cond
+                                  (string? instead) (str ": " instead)
+                                  (seq names)       (str "; did you mean " (str/join " or " names) "?")
+                                  :else             (str "; expected " expected))))))
+    (let [[expected is?] (kinds (known k))]
+      (when-not (or (nil? v) (false? v) (is? v))
+        (fail! :cannot-run (str k " must be " expected ", not " (found v)))))))
+
+(defn- sensible!
+  "Throws unless options make sense, as far as that can be said without clew."
+  [known options]
+  (when (or (record? options) (not (or (nil? options) (map? options))))
+    (fail! :cannot-run (str "expected a map of options such as {:model (model/register)}, found " (found options))))
+  (named! known ":model, :algorithm, :time-limit, :memory-limit, :command, :keep, :lazy? or a flag of clew check" options)
+  (let [model (:model options)]
+    (when (or (fn? model) (var? model) (class? model))
+      (fail! :cannot-run (str "expected a model such as (model/register) as :model, found " (found model))))
+    (when (and (map? model) (not (record? model)))
+      (named! (assoc (dissoc options-of-checks :model :model-file :command :keep :lazy?) :name :word, :file :anything)
+              ":name or :file, and flags of the model such as :init" model))
+    (when-not (noop? model)
+      (model-flags model))))
+
+(defn- answers!
+  "Throws unless clew takes options: it decides an empty history with them, which
+  has no keys, and no files are written."
+  [options]
+  (let [; Whether a flag fits a model that is inferred depends on the history.
+        options (if (or (:model options) (:model-file options))
+                  options
+                  (select-keys options (conj not-of-models :semantics :clients)))
+        asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)]
+    (decide! (assoc asked :time-limit 10000) {} (printer) [] (fn [_ _]) nil
+             (fn [{:keys [status err] :as said}]
+               (when (= 254 status)
+                 (fail! :cannot-run (-> (first (str/split-lines err))
+                                        (str/replace #"^clew: |; clew check --help lists the flags" "")
+                                        (str/replace #"--(?=[a-z])" ":"))))
+               (try
+                 (answer! said)
+                 (catch clojure.lang.ExceptionInfo e
+                   (fail! :cannot-run (str (found (command options)) " does not answer as clew does: " (.getMessage e)))))))))
+
+(defn ready!
+  "Throws an exception that says what is wrong, unless options make sense and clew
+  takes them. If they are :lazy?, nothing is looked at. Known are the kinds of options by
+  name."
+  [known options]
+  (when-not (and (map? options) (true? (:lazy? options)))
+    (sensible! known options)
+    (when-not (noop? (:model options))
+      (answers! (apply dissoc options (remove options-of-checks (keys known)))))))
+
+;; Checkers
+
 (defn- check-one [options test history opts]
   (if (noop? (:model options))
     noop-result
@@ -1110,20 +1308,25 @@
 
     :keep          whether the history stays in the test's folder, in a file for
                    `clew check`
+    :lazy?         whether the options and clew are looked at by the first check
+                   only; otherwise this throws if anything is wrong with them
 
   Every other option is a flag of `clew check`: {:nil-reads :exact} is
   --nil-reads=exact, {:verify true} is --verify.
 
   Results are Knossos's, with :core, :explanation, :stats and :clew, which says how
   clew was asked: `clew check` of the stored test takes it from there. If the history
-  is not linearizable, it leaves clew.svg and clew.html in the test's folder; the
-  picture is linear.svg, too, unless Knossos has left one. If clew said something on
-  standard error, that is in linearizable.log. :keep leaves linearizable-history.edn."
+  is not linearizable, it leaves clew-MODEL.svg and clew-MODEL.html in the test's folder;
+  the picture is linear.svg, too, unless Knossos has left one. If clew said something on
+  standard error, that is in linearizable-MODEL.log. :keep leaves
+  linearizable-history-MODEL.edn."
   [options]
+  (ready! options-of-checks options)
   (reify checker/Checker
     (check [_ test history opts]
       (let [options (with-model options test)]
-        (-> (total #(check-one options test history opts))
+        (-> (total #(do (sensible! options-of-checks options)
+                        (check-one options test history opts)))
             (telling options {}))))))
 
 ;; Many keys at once
@@ -1233,8 +1436,10 @@
   {:valid? .., :results {key result}, :failures [key ..]}; for the first failing
   keys it leaves a picture below independent/."
   [options]
+  (ready! options-of-checks options)
   (reify checker/Checker
     (check [_ test history opts]
       (let [options (with-model options test)]
-        (-> (total #(check-keys options test history opts))
+        (-> (total #(do (sensible! options-of-checks options)
+                        (check-keys options test history opts)))
             (telling options of-keys))))))

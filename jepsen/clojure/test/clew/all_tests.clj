@@ -1,6 +1,7 @@
 (ns clew.all-tests
   "Runs the plugin's tests: see `run` beside this folder."
   (:require [clew.checker-test]
+            [clew.kills-test]
             [clew.knossos-test]
             [clew.models-test]
             [clew.scenarios-test]
@@ -11,7 +12,7 @@
   (doto (java.util.logging.Logger/getLogger "clew")
     (.setLevel java.util.logging.Level/OFF)))
 
-(def namespaces '[clew.checker-test clew.scenarios-test clew.knossos-test clew.models-test])
+(def namespaces '[clew.checker-test clew.scenarios-test clew.knossos-test clew.models-test clew.kills-test])
 
 (defn -main
   "Runs the tests of the given names, or all."

@@ -3,11 +3,14 @@
   Knossos has to agree), and else of the stand-ins beside this folder. Their database is
   in memory, and breaks where its test says so."
   (:require [clew.checker :as clew]
-            [clew.checker-test :refer [eventually file folder pids running? script stored update-vals*]]
+            [clew.checker-test :refer [eventually file killed-with-its-jvm pids refusal running? script stored update-vals*]]
             [clew.watch :as watch]
+            [clojure.edn :as edn]
             [clojure.java.io :as io]
             [clojure.java.shell :refer [sh]]
             [clojure.test :refer [deftest is testing]]
+            [clojure.tools.logging :as log]
+            [clojure.tools.logging.impl :as log-impl]
             [jepsen.checker :as checker]
             [jepsen.client :as client]
             [jepsen.core :as jepsen]
@@ -128,7 +131,7 @@
         result (agreed test)]
     (is (true? (:valid? result)) (pr-str result))
     (is (= 0 (get-in result [:stats :skipped])))
-    (is (not (.exists ^File (stored test "clew.svg"))))))
+    (is (not (.exists ^File (stored test "clew-cas-register.svg"))))))
 
 (deftest a-stale-read
   (let [test   (run "stale" (register 0) (then (one-of r w cas) (op :write 10) (op :write 11) (op :read nil :stale))
@@ -138,7 +141,7 @@
     (is (= [:read 10 :stale] ((juxt :f :value :fault) (:op result))) "an op has all of its keys")
     (is (= (into {} (last (filter (comp #{(:index (:op result))} :index) (:history test)))) (:op result)))
     (is (= [:write 11] ((juxt :f :value) (:previous-ok result))))
-    (is (.exists ^File (stored test "clew.svg")))
+    (is (.exists ^File (stored test "clew-cas-register.svg")))
     (is (.exists ^File (stored test "linear.svg")))))
 
 (deftest a-lost-cas
@@ -204,7 +207,7 @@
           (is (= (update-vals* :valid? (:results knossos)) (update-vals* :valid? (:results clew)))))
         (when broken?
           (is (= 10 (get-in clew [:results (first ks) :op :value])) "without its key")
-          (is (.exists ^File (stored test "independent" (first ks) "clew.svg"))))))))
+          (is (.exists ^File (stored test "independent" (first ks) "clew-cas-register.svg"))))))))
 
 (deftest a-queue-that-is-drained
   (doseq [fault [nil :repeated]
@@ -253,13 +256,103 @@
   [name n options before wrong]
   (let [f    (file ".pids")
         test (run name (slowly (register 0))
-                  (watch/watch (assoc options :command (script (str "echo $$ >> " (.getAbsolutePath ^File f)) "exec clew \"$@\""))
+                  (watch/watch (assoc options :command (script (str "[ $1 = serve ] || echo $$ >> " (.getAbsolutePath ^File f)) "exec clew \"$@\""))
                                (gen/clients (gen/limit n (after 200 before wrong))))
                   (if (:independent options)
                     (clew/independent (dissoc options :abort? :independent))
                     (clew/linearizable (dissoc options :abort?))))]
     (is (eventually #(every? (complement running?) (pids f 1))))
     test))
+
+(defn logged
+  "What clew logs while f runs: a message and a throwable each."
+  [f]
+  (let [lines  (atom [])
+        logger (reify log-impl/Logger
+                 (enabled? [_ _] true)
+                 (write! [_ _ throwable message] (swap! lines conj [(str message) throwable])))]
+    (with-redefs [log/*logger-factory* (reify log-impl/LoggerFactory
+                                         (name [_] "test")
+                                         (get-logger [_ _] logger))]
+      (f))
+    (filter #(re-find #"^clew" (first %)) @lines)))
+
+(defn checked
+  "What `clew check` says of the folder of a test. The stand-in writes no history.edn."
+  [test & flags]
+  (let [folder (.getParentFile ^File (stored test "clew.jsonl"))]
+    (edn/read-string {:default (fn [_ x] x)}
+                     (:out (apply sh "clew" "check" "--output" "edn" (concat flags [(str folder)]))))))
+
+(deftest every-event-is-on-disk
+  (let [wrong #(op :cas [7 8] :lost)
+        model {:model (model/cas-register 0)}
+        test  (watching "recorded" 400 model #((rand-nth [r w cas])) wrong)
+        {:keys [valid? stats] :as result} (checked test "--model" "cas-register" "--init" "0")]
+    (is (false? valid?))
+    (is (= (count (:history test)) (:events stats)) (pr-str result))
+    (is (= (select-keys (:op (:results test)) [:index :process :f :value]) (select-keys (:op result) [:index :process :f :value])))
+    (testing "those of nemeses, too, and values of all kinds"
+      (let [point (->Point 1 #{"a"})
+            value #(rand-nth [point "a" :b 'c [1 2] '(1) #{1} {:a nil} 1.5 2N 1/2 nil #inst "2020" (keyword "a b") "\"\\\n\u0001é"])
+            test  (run "all kinds" (register nil)
+                       (watch/watch {:model :register, :nil-reads :exact}
+                                    (gen/nemesis (gen/limit 10 (fn [_ _] {:type :info, :f :start, :value [:a "b"]}))
+                                                 (then (one-of r #(op :write (value))))))
+                       (clew/linearizable {:model :register, :nil-reads :exact})
+                       :nemesis (->Nemesis))
+            result (checked test "--model" "register" "--nil-reads" "exact")]
+        (is (true? (:valid? (:results test))))
+        (is (true? (:valid? result)) (pr-str result))
+        (is (= (count (:history test)) (:events (:stats result))))))
+    (testing "once, if two watches see it"
+      (let [test   (run "two watches" (register 0)
+                        (watch/watch model (watch/watch {:model :cas-register, :init 0} (then (one-of r w cas))))
+                        (clew/linearizable model))
+            result (checked test "--model" "cas-register" "--init" "0")]
+        (is (true? (:valid? result)) (pr-str result))
+        (is (= (count (:history test)) (:events (:stats result))))))))
+
+(deftest a-violation-is-told-and-drawn-while-the-test-runs
+  (let [model (model/cas-register 0)
+        wrong #(op :cas [7 8] :lost)
+        page  #(io/file (.getParentFile ^File (stored % "x")) "clew-watch.html")]
+    (let [test  (atom nil)
+          lines (logged #(reset! test (watching "told" 2000 {:model model} w wrong)))]
+      (is (.exists ^File (page @test)))
+      (is (= [nil] (for [[message throwable] lines
+                         :when (re-find #"^clew: the history is not linearizable: .* \(index \d+\).*; .*store.*/clew-watch\.html shows it$" message)]
+                     throwable))
+          (pr-str lines)))
+    (let [test   (atom nil)
+          of-key #(update (%) :value (partial independent/tuple "k"))
+          lines  (logged #(reset! test (watching "told of keys" 2000 {:model model, :independent true} (fn [] (of-key w)) (fn [] (of-key wrong)))))]
+      (is (.exists ^File (page @test)))
+      (is (= 1 (count (filter #(re-find #"^clew: the history of key \"k\" is not linearizable: .*; .*store" (first %)) lines))) (pr-str lines)))
+    (testing "if there is one"
+      (let [test  (atom nil)
+            lines (logged #(reset! test (watching "nothing to tell" 400 {:model model} w w)))]
+        (is (empty? lines))
+        (is (not (.exists ^File (page @test))))))))
+
+(deftest a-watch-looks-at-its-options
+  (doseq [[options message]
+          [[{:modle :register} "unknown option :modle; did you mean :model?"]
+           [{:model :register, :abort true} "unknown option :abort; did you mean :abort??"]
+           [{:model :register, :abort? "yes"} ":abort? must be true or false, not \"yes\""]
+           [{:model :register, :idle "soon"} ":idle must be milliseconds such as 300000 or a string such as \"5m\", not \"soon\""]
+           [{:model :semaphore} "semaphore needs :permits K, the number of its permits, at least 1"]
+           [{} "clew.watch needs a :model: later operations might change what is inferred"]
+           [{:model :register, :command ["true"]} "[\"true\"] does not answer as clew does: expected one result map from clew, found nothing"]]]
+    (is (= message (refusal #(watch/watch options nil)))))
+  (testing "in one line, if they are lazy"
+    (doseq [[options message]
+            [[{:modle :register} #"^clew does not watch this test: unknown option :modle; did you mean :model\?$"]
+             [{:model :register, :command ["/no/such/clew"]} #"^clew does not watch this test: Cannot run program"]]]
+      (let [lines (logged #(run "lazy" (register 0) (watch/watch (assoc options :lazy? true) (then (one-of w))) (clew/linearizable {:model :register})))]
+        (is (= 1 (count lines)))
+        (is (re-find message (ffirst lines)))
+        (is (nil? (second (first lines))))))))
 
 (defn scratches []
   (set (filter #(re-find #"^clew-watch" %) (.list (io/file (System/getProperty "java.io.tmpdir"))))))
@@ -286,8 +379,8 @@
         (is (= 1000 (invocations test)))
         (is (true? (get-in test [:results :valid?])))))
     (testing "and not because clew has trouble"
-      (doseq [options [{:command ["/no/such/clew"]} {:command (script "exit 254")} {:command (script "exit 1")} {:model nil}]]
-        (let [test (run "trouble" (register 0) (watch/watch (merge model {:abort? true} options) (then (one-of w))) (clew/linearizable model))]
+      (doseq [options [{:command ["/no/such/clew"]} {:command (script "exit 254")} {:command (script "exit 1")} {:model nil} {:model model/noop}]]
+        (let [test (run "trouble" (register 0) (watch/watch (merge model {:abort? true, :lazy? true} options) (then (one-of w))) (clew/linearizable model))]
           (is (= 200 (invocations test)))
           (is (true? (get-in test [:results :valid?]))))))
     (is (eventually #(empty? (scratches))))))
@@ -317,7 +410,7 @@
 (deftest an-interrupt
   (let [f      (file ".pids")
         result (promise)
-        asked  (clew/linearizable {:model :register, :command (script (str "echo $$ > " (.getAbsolutePath ^File f)) "sleep 1000")})
+        asked  (clew/linearizable {:model :register, :lazy? true, :command (script (str "echo $$ > " (.getAbsolutePath ^File f)) "sleep 1000")})
         watch  (reify checker/Checker
                  (check [_ test history opts]
                    (doto (checker/check asked test history opts) (->> (deliver result)))))
@@ -337,24 +430,13 @@
   in a file."
   [pid-file fifo]
   (run "kill" (register 0) (then (one-of r w))
-       (clew/linearizable {:model :register, :command (script (str "echo $$ > " pid-file) (str "exec clew check --stdin-is-lifeline " fifo))})))
+       (clew/linearizable {:model :register, :lazy? true, :command (script (str "echo $$ > " pid-file) (str "exec clew check --stdin-is-lifeline " fifo))})))
 
 (deftest kill-9
   (let [f    (file ".pid")
-        fifo (.getAbsolutePath ^File (file ".fifo"))
-        log  (io/file folder "killed.log")
-        form `(do (require '~'clew.scenarios-test)
-                  ((resolve '~'clew.scenarios-test/wait-for-clew) ~(.getAbsolutePath ^File f) ~fifo))
-        _    (sh "mkfifo" fifo)
-        jvm  (-> (ProcessBuilder. ^java.util.List
-                   [(str (System/getProperty "java.home") "/bin/java")
-                    (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
-                    "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
-                 (.redirectErrorStream true)
-                 (.redirectOutput log)
-                 .start)
-        [pid] (or (pids f 1) (throw (Exception. ^String (slurp log))))]
-    (is (running? pid))
-    (.destroyForcibly jvm)
-    (.waitFor jvm)
-    (is (eventually #(not (running? pid))))))
+        fifo (.getAbsolutePath ^File (file ".fifo"))]
+    (sh "mkfifo" fifo)
+    (is (killed-with-its-jvm
+          `(do (require '~'clew.scenarios-test)
+               ((resolve '~'clew.scenarios-test/wait-for-clew) ~(.getAbsolutePath ^File f) ~fifo))
+          f 0))))
