@@ -254,6 +254,11 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 	}
 	start := time.Now()
 	c.release = within(ctx, c.ops.Model, lim)
+	if len(c.broken) > 0 {
+		var stop func()
+		ctx, lim, stop = lim.Within(ctx, failedWork)
+		defer stop()
+	}
 	c.fails(d, caught(c.ops.Model, func() {
 		if without := c.ops.Model.Traits().WithoutIdle; without != nil {
 			c.ops = without(c.ops)

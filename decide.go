@@ -238,6 +238,10 @@ func (c *checking) hard(i int) *report.Hard {
 	return h
 }
 
+// failedWork bounds the work that is spent on finding out whether the operations fail by themselves, once it is known
+// that they fail together with watches.
+const failedWork = 50_000_000
+
 // alone decides the operations again without the answers that no step can judge, if they are not linearizable with
 // them. So a watch that shows what cannot be is not taken for a failure of the operations. It returns c itself if that
 // makes no difference: if it is not known whether some order explains the answers, one that was found without them does
@@ -254,8 +258,13 @@ func (c *checking) alone(ctx context.Context, d *decider, o Options) *checking {
 	if ops == nil {
 		return c
 	}
-	other := &checking{h: c.h, spec: c.spec, inferred: c.inferred, ops: ops}
-	other.decide(ctx, d, o.limits())
+	other, lim := &checking{h: c.h, spec: c.spec, inferred: c.inferred, ops: ops}, o.limits()
+	if c.verdict.verdict == jepsen.Invalid {
+		var stop func()
+		ctx, lim, stop = lim.Within(ctx, failedWork)
+		defer stop()
+	}
+	other.decide(ctx, d, lim)
 	switch {
 	case other.verdict.verdict == jepsen.Invalid:
 		return other

@@ -357,6 +357,20 @@ func TestEtcdIsDecidedByRevisions(t *testing.T) {
 0 :invoke :range {:key "a"}
 0 :ok :range {:revision 3, :kvs [], :count 0}
 `,
+		"what a transaction deletes is not there for its later actions": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+1 :invoke :put {:key "a", :value 1}
+1 :info :put {:key "a", :value 1}
+0 :invoke :txn {:then [{:f :delete, :key "a"} {:f :delete, :key "a"} {:f :range, :key "a", :end "c"}]}
+0 :ok :txn {:revision 3, :results [{:deleted 1} {:deleted 0} {:count 0}]}
+`,
+		"a key that is shown with lease 0 has none": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :range {:key "a"}
+0 :ok :range {:revision 2, :kvs [{:key "a", :value 1, :lease 0}], :count 1}
+`,
 		"what began after a read of its revision did not make that": `
 0 :invoke :put {:key "a", :value 1}
 0 :info :put {:key "a", :value 1}
@@ -417,5 +431,51 @@ func TestEtcdWithManyCrashedOperationsIsDecidedByRevisions(t *testing.T) {
 				t.Errorf("%+v, %s: %d of %d are decided", x, kind, decided, seeds)
 			}
 		}
+	}
+}
+
+// Answers that no state gives are failures, which any engine finds, and so does the check of the evidence.
+func TestAnswersOfEtcdThatNoStateGives(t *testing.T) {
+	for name, text := range map[string]string{
+		"a compaction in a revision that was not yet, or not any more": `
+0 :invoke :compact {:revision 1}
+0 :ok :compact {:revision 0}
+`,
+		"a stale read that tells no revision": `
+0 :invoke :put {:key "a", :value 1}
+0 :ok :put {:revision 2}
+0 :invoke :range {:key "a", :serializable true}
+0 :ok :range {:kvs [{:key "a", :value 2}], :count 1}
+`,
+	} {
+		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, algorithm := range []string{"fast", "frontier"} {
+			r, err := clew.Check(context.Background(), h, models.Spec{Name: "etcd"}, clew.Options{Algorithm: algorithm})
+			if err != nil || r.Verdict != jepsen.Invalid || !r.Verified {
+				t.Errorf("%s: %s says %v, %v", name, algorithm, r, err)
+			}
+		}
+	}
+}
+
+// A read of a position shows that what crashed had made it. So the core has that read.
+func TestACoreHasWhatShowsWhoMadeAPosition(t *testing.T) {
+	const text = `
+{:process 1, :type :invoke, :f :put, :key "x", :value 1}
+{:process 0, :type :invoke, :f :get, :key "x", :value nil}
+{:process 2, :type :invoke, :f :get, :key "x", :value nil}
+{:process 2, :type :ok, :f :get, :key "x", :value 1, :revision 1}
+{:process 0, :type :ok, :f :get, :key "x", :value 1, :revision 0}
+`
+	h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, models.Spec{Name: "kv", Position: "revision"}, clew.Options{})
+	if err != nil || r.Verdict != jepsen.Invalid || !r.Verified || len(r.Core) != 3 {
+		t.Errorf("%v, %v, core %v", r, err, r.Core)
 	}
 }

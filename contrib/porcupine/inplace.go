@@ -79,6 +79,9 @@ func (m *numbered) changed(p *part) (what string) {
 			what = ""
 		}
 	}()
+	if m.model.Equal == nil && !m.plain && !m.byContents() && remaking(ctx, m.model, p) == Ok {
+		return m.said(0) // a state that was changed more than once may look as it was made
+	}
 	fresh := []any{m.model.Init()}
 	for n, state := range m.states[:min(len(m.states), watchedSteps)] {
 		if ctx.Err() != nil {

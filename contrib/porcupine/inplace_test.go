@@ -210,3 +210,27 @@ func TestWhatCountsAsAChange(t *testing.T) {
 		}
 	}
 }
+
+// A state that steps have changed more than once may look as it was made.
+func TestAStateThatLooksAsItWasMade(t *testing.T) {
+	type box struct{ value int }
+	model := Model{
+		Init: func() any { return &box{} },
+		Step: func(state, input, output any) (bool, any) {
+			s := state.(*box)
+			if in := input.(kvInput); !in.get {
+				s.value = in.value
+				return true, s
+			}
+			return output == s.value, s
+		},
+	}
+	history := []Operation{
+		{ClientId: 0, Input: kvInput{value: 1}, Call: 1, Return: 1},
+		{ClientId: 0, Input: kvInput{get: true}, Output: 0, Call: 2, Return: 8},
+		{ClientId: 1, Input: kvInput{value: 0}, Call: 6, Return: 12},
+	}
+	if r, panicked := said(func() CheckResult { return CheckOperationsTimeout(model, history, 0) }); panicked == "" && r != Ok {
+		t.Errorf("%s; expected a panic, or %s", r, Ok)
+	}
+}

@@ -199,9 +199,9 @@ func (x *replay) opposing(row models.Row) models.Row {
 }
 
 // contradicting returns an operation that cannot happen now, and what left the places that it shows. All that moves the
-// state between them tells why. It returns nil if more may matter.
+// state between them tells why. It returns nil if more may matter, such as what shows that a gap must have been filled.
 func (x *replay) contradicting(row models.Row) (rows []models.Row) {
-	if x.p.Sees == nil || x.p.Makes == nil || len(x.side) > 0 {
+	if x.p.Sees == nil || x.p.Makes == nil || len(x.side)+len(x.gaps) > 0 {
 		return nil
 	}
 	cells, all := x.p.Sees(nil, x.in.Op(row))

@@ -46,7 +46,7 @@ func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.B
 			all = append(all, j.judge()...)
 		} else if t.wrong[i].what != nothing {
 			all = append(all, models.Broken{Operation: l.op, Guarantee: oldState,
-				Why: fmt.Sprintf("%s shows another state than that of revision %d: %s", called(ops.History, l.op), m.reads(i), m.says(t.wrong[i]))})
+				Why: fmt.Sprintf("%s shows another state than %s: %s", called(ops.History, l.op), m.readState(i), m.says(t.wrong[i]))})
 		}
 	}
 	return all

@@ -188,16 +188,19 @@ func (m *etcd) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all b
 		return dst, false
 	default:
 		dst = m.tested(dst, c, branches[0])
-		var own []int32 // the keys that it has put before
+		var own [][2]int32 // the ranges of keys that it has put or deleted before
 		for i, a := range m.actionsOf(c, branches[0]) {
 			switch r := m.resultOf(c, i); {
 			case a.do == puts && a.lease != 0:
 				dst = append(dst, models.Cell{Place: leasePlace(a.lease), Value: exists})
 				fallthrough
 			case a.do == puts:
-				own = append(own, a.key)
+				own = append(own, [2]int32{a.key, a.key + 1})
 			case r != nil:
 				dst = m.seen(dst, &a, r, own)
+			}
+			if a.do == deletes { // what comes after it finds nothing there
+				own = append(own, [2]int32{a.lo, a.hi})
 			}
 		}
 	}
@@ -249,7 +252,7 @@ func (m *etcd) tested(dst []models.Cell, c *call, branch int32) []models.Cell {
 }
 
 // seen adds what the result of an action shows, besides what the transaction has put itself.
-func (m *etcd) seen(dst []models.Cell, a *action, r *result, own []int32) []models.Cell {
+func (m *etcd) seen(dst []models.Cell, a *action, r *result, own [][2]int32) []models.Cell {
 	next, found := 0, within(m.kvs, r.found)
 	for key := a.lo; key < a.hi; key++ {
 		cell, known := models.Cell{Place: key, Value: absent}, r.count == 0 || r.finds && !a.countOnly || a.do == deletes && r.deleted == 0
@@ -259,7 +262,7 @@ func (m *etcd) seen(dst []models.Cell, a *action, r *result, own []int32) []mode
 		} else if a.limit > 0 && next == int(a.limit) {
 			break
 		}
-		if known && !slices.Contains(own, key) {
+		if known && !slices.ContainsFunc(own, func(keys [2]int32) bool { return keys[0] <= key && key < keys[1] }) {
 			dst = append(dst, cell)
 		}
 	}

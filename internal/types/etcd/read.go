@@ -388,6 +388,9 @@ func (m *etcd) kv(id edn.ID) (x kv, err error) {
 		return x, err
 	}
 	x.is[value], x.is[lease] = f.class(aValue, untold), f.class(aLease, untold)
+	if x.is[lease] == m.Class(m.zero) {
+		x.is[lease] = 0 // it has none
+	}
 	return x, f.versions(&x.is)
 }
 

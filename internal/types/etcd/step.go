@@ -61,7 +61,7 @@ func (m *etcd) apply(x *now, c *call) bool {
 	case revoke:
 		return m.revoke(x, c)
 	case compact:
-		if ok := x.reaches(c.revision, a.refused, x.compacted()); !ok || a.refused != notRefused {
+		if ok := x.at(a.revision, 0) && x.reaches(c.revision, a.refused, x.compacted()); !ok || a.refused != notRefused {
 			return ok
 		}
 		x.change()

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"clew/jepsen"
@@ -22,13 +23,40 @@ type happened struct {
 	by jepsen.Operation
 }
 
-// replay returns the timeline of an order, and judges reads of old states on the way.
+// maxLooks bounds how many states reads of old states that tell no revision are compared with. If there are more, they
+// are not judged.
+const maxLooks = 50_000_000
+
+// replay returns the timeline of an order, and judges reads of old states on the way. A read that tells no revision may
+// be of any. It is not judged if operations crashed: another order may explain it.
 func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
 	t := &timeline{wrong: map[int]wrong{}}
 	var by jepsen.Operation
 	x := now{s: slices.Clone(m.Initial), own: true, event: func(e event) { t.events = append(t.events, happened{e, by}) }}
 	reads := m.oldReads()
-	for next := 0; ; next++ {
+	told := slices.IndexFunc(reads, func(i int) bool { return m.reads(i) > 0 })
+	if told < 0 {
+		told = len(reads)
+	}
+	undated, reads := reads[:told], reads[told:]
+	if len(undated) > maxLooks/(len(order)+1) || slices.Contains(ops.Res, models.Open) {
+		undated = nil
+	}
+	for _, i := range undated {
+		t.wrong[i] = wrong{}
+	}
+	for next, at := 0, int32(0); ; next++ {
+		if at != x.revision() {
+			at = x.revision()
+			undated = slices.DeleteFunc(undated, func(i int) bool {
+				if !m.looks(&x, &m.calls[m.later[i].call]) {
+					t.wrong[i] = x.wrong
+					return false
+				}
+				delete(t.wrong, i)
+				return true
+			})
+		}
 		for len(reads) > 0 && m.reads(reads[0]) <= x.revision() {
 			if c := &m.calls[m.later[reads[0]].call]; m.reads(reads[0]) == x.revision() && !m.looks(&x, c) {
 				t.wrong[reads[0]] = x.wrong
@@ -83,6 +111,14 @@ func (m *etcd) reads(i int) int32 {
 		return c.revision
 	}
 	return c.answer.revision
+}
+
+// readState says in words which state a read of an old state shows.
+func (m *etcd) readState(i int) string {
+	if m.reads(i) <= 0 {
+		return "there ever was, such as the last one"
+	}
+	return fmt.Sprintf("that of revision %d", m.reads(i))
 }
 
 // looks says whether a state is the one that a read of an old state shows.

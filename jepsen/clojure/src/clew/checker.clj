@@ -1257,7 +1257,7 @@
                   options
                   (select-keys options (conj not-of-models :semantics :clients)))
         asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)]
-    (decide! (assoc asked :time-limit 10000) {} (printer) [] (fn [_ _]) nil
+    (decide! {:options (assoc asked :time-limit 10000), :print! (printer), :history [], :number (fn [_ _])} {} nil
              (fn [{:keys [status err] :as said}]
                (when (= 254 status)
                  (fail! :cannot-run (-> (first (str/split-lines err))
