@@ -394,7 +394,10 @@ func TestEtcdIsDecidedByRevisions(t *testing.T) {
 
 // Most histories in which many operations crashed are decided by their revisions. The general search decides few of them.
 func TestEtcdWithManyCrashedOperationsIsDecidedByRevisions(t *testing.T) {
-	seeds := effort.Histories(20, 200)
+	seeds := uint64(20)
+	if effort.Few() {
+		seeds = 2
+	}
 	for _, x := range []struct {
 		operations int
 		crashes    float64

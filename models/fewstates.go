@@ -99,13 +99,17 @@ func (m *functional[S]) reach(calls []int32, most int, visit func(s State, call 
 	return states, true
 }
 
-// maxKindSteps bounds the steps of withoutIdle.
-const maxKindSteps = 4096
+// maxKindSteps bounds the steps of withoutIdle, and leastIdle the operations. A search of fewer takes no longer, and calls
+// the model only as often as a person expects who looks at what it prints.
+const (
+	maxKindSteps = 4096
+	leastIdle    = 16
+)
 
 // withoutIdle is Traits.WithoutIdle. Calls that change none of the states that all calls can lead to are as good as
 // declared to be reads. Those that lead from all of them to one state are as good as declared to overwrite.
 func (m *functional[S]) withoutIdle(ops *Operations) *Operations {
-	if m.traits.Declared != nil {
+	if m.traits.Declared != nil || ops.Len() < leastIdle {
 		return ops
 	}
 	calls, to := m.callsOf(ops), make([]State, len(m.ops))
