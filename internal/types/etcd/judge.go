@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,6 +36,7 @@ func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.B
 	if len(m.later) == 0 {
 		return nil
 	}
+	compactions := m.compactions(ops)
 	t := m.certain(ops)
 	if order != nil {
 		t = m.replay(ops, order)
@@ -44,12 +46,43 @@ func (m *etcd) judge(ops *models.Operations, order []models.Row) (all []models.B
 		if c.kind == watching {
 			j := &judging{m: m, w: &m.watches[c.watch], t: t, of: l.op, h: ops.History}
 			all = append(all, j.judge()...)
+		} else if by, gone := m.compactedBefore(ops, compactions, l.op, c); gone {
+			all = append(all, models.Broken{Operation: l.op, Guarantee: oldState, By: []jepsen.Operation{by},
+				Why: fmt.Sprintf("%s reads revision %d, which %s had compacted before it began", called(ops.History, l.op), c.revision, called(ops.History, by))})
 		} else if t.wrong[i].what != nothing {
 			all = append(all, models.Broken{Operation: l.op, Guarantee: oldState,
 				Why: fmt.Sprintf("%s shows another state than %s: %s", called(ops.History, l.op), m.readState(i), m.says(t.wrong[i]))})
 		}
 	}
 	return all
+}
+
+// compactions returns the compactions that returned, in that order, without those of lower revisions than one before.
+func (m *etcd) compactions(ops *models.Operations) (rows []models.Row) {
+	for row := range models.Row(ops.Len()) {
+		if c := &m.calls[ops.A[row]]; c.kind == compact && c.answer.refused == notRefused && ops.Res[row] != models.Open {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b models.Row) int { return cmp.Compare(ops.Res[a], ops.Res[b]) })
+	highest := int32(-1)
+	return slices.DeleteFunc(rows, func(row models.Row) bool {
+		lower := m.calls[ops.A[row]].revision <= highest
+		highest = max(highest, m.calls[ops.A[row]].revision)
+		return lower
+	})
+}
+
+// compactedBefore returns a compaction that had returned before a read of an old revision began, which it does not allow.
+func (m *etcd) compactedBefore(ops *models.Operations, compactions []models.Row, read jepsen.Operation, c *call) (by jepsen.Operation, gone bool) {
+	if !c.pinned || c.answer.refused != notRefused {
+		return by, false
+	}
+	k, _ := slices.BinarySearchFunc(compactions, int32(ops.History.Invocation[read]), func(row models.Row, inv int32) int { return cmp.Compare(ops.Res[row], inv) })
+	if k == 0 || m.calls[ops.A[compactions[k-1]]].revision <= c.revision {
+		return by, false
+	}
+	return ops.Of[compactions[k-1]], true
 }
 
 // called names an operation.
