@@ -1,7 +1,7 @@
 // Package clewtest records what concurrent clients of a system do in a Go test, and fails the test if the recorded
 // history is not linearizable: if no order of the operations explains what every client saw.
 //
-// # A test in ten lines
+// # A short test
 //
 // Run calls your system from several clients at once, with random operations, and checks what they saw. If that
 // fails, it looks for the smallest run that fails too.
@@ -24,7 +24,7 @@
 //
 // The imports are testing, clew/clewtest and clew/models.
 //
-// # A test that calls the system itself
+// # A test with its own clients
 //
 // New gives a Recorder to a test with clients of its own. The history is checked when the test ends.
 //

@@ -6,7 +6,7 @@
 //
 // It has all of porcupine's names, and the types are the same types. CheckOperations, CheckEvents
 // and their Timeout variants answer as porcupine does. Operations whose times touch are concurrent.
-// Events count in the order of the list. A nil Equal means ==. Partitions are decided side by side,
+// Events are taken in list order. A nil Equal means ==. Partitions are decided side by side,
 // and one illegal partition is enough. A history that makes no sense, such as a return without a
 // call, gets porcupine's answer.
 //
@@ -22,7 +22,7 @@
 //
 // States are numbered: by the model's Hash, by == if the model has no Equal, or else by a hash of what they hold
 // (hash.go). So searches share them, and the model is rarely asked twice for a step. Porcupine's own search,
-// written again in wgl.go, decides easy histories. After some thousand steps it pauses, and package fallback's searches
+// written again in wgl.go, decides easy histories. After a few thousand steps it pauses, and package fallback's searches
 // have their turns, too. If the model has many states, porcupine's search has the longest turns.
 //
 // If a model has few states they are all visited first. That shows which operations only read,
