@@ -260,8 +260,8 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 		defer stop()
 	}
 	c.fails(d, caught(c.ops.Model, func() {
-		if without := c.ops.Model.Traits().WithoutIdle; without != nil {
-			c.ops = without(c.ops)
+		if find := c.ops.Model.Traits().FindKinds; find != nil {
+			find(c.ops)
 		}
 		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 		c.verdict = conclude(c.decisions)

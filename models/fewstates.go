@@ -99,18 +99,18 @@ func (m *functional[S]) reach(calls []int32, most int, visit func(s State, call 
 	return states, true
 }
 
-// maxKindSteps bounds the steps of withoutIdle, and leastIdle the operations. A search of fewer takes no longer, and calls
+// maxKindSteps bounds the steps of findKinds, and leastForKinds the operations. A search of fewer takes no longer, and calls
 // the model only as often as a person expects who looks at what it prints.
 const (
-	maxKindSteps = 4096
-	leastIdle    = 16
+	maxKindSteps  = 4096
+	leastForKinds = 16
 )
 
-// withoutIdle is Traits.WithoutIdle. Calls that change none of the states that all calls can lead to are as good as
+// findKinds is Traits.FindKinds. Calls that change none of the states that all calls can lead to are as good as
 // declared to be reads. Those that lead from all of them to one state are as good as declared to overwrite.
-func (m *functional[S]) withoutIdle(ops *Operations) *Operations {
-	if m.traits.Declared != nil || ops.Len() < leastIdle {
-		return ops
+func (m *functional[S]) findKinds(ops *Operations) {
+	if m.traits.Declared != nil || ops.Len() < leastForKinds {
+		return
 	}
 	calls, to := m.callsOf(ops), make([]State, len(m.ops))
 	changes, several := make([]bool, len(m.ops)), make([]bool, len(m.ops))
@@ -124,21 +124,11 @@ func (m *functional[S]) withoutIdle(ops *Operations) *Operations {
 		return true
 	})
 	if !all {
-		return ops
+		return
 	}
 	for _, call := range calls {
 		m.ops[call].reads, m.ops[call].overwrites = !changes[call], changes[call] && !several[call]
 	}
-	var rows []int32
-	for row, call := range ops.A {
-		if ops.Res[row] != Open || changes[call] {
-			rows = append(rows, int32(row))
-		}
-	}
-	if len(rows) == ops.Len() {
-		return ops
-	}
-	return ops.Select(rows)
 }
 
 // add adds a call with its step in each state and says whether it overwrites. toOne says

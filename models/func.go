@@ -197,7 +197,7 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 		}
 	}
 	m.init = m.number(start)
-	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility, WithoutIdle: m.withoutIdle}
+	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility, FindKinds: m.findKinds}
 	if f.Tell != nil || f.Position != nil {
 		m.traits.Told = &Told{Of: func(op Op) ToldPosition { return m.ops[op.A].told }, Sparse: f.SparsePositions}
 	}

@@ -48,7 +48,7 @@ var promises = map[string][]string{
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
-	"WithoutIdle":    {"../fewstates_test.go TestCoresOfRandomMachines"},
+	"FindKinds":      {"../fewstates_test.go TestCoresOfRandomMachines"},
 	"Anomaly":        {"../kinds_test.go TestModelsNameKindsOnlyOfFailures"},
 	"Positions":      {"../internal/types/etcd/etcd_test.go TestPositionsAreThoseOfTheSteps", "../internal/families/position/oracle_test.go TestAgainstTheOracle"},
 	"Beyond":         {"../etcd_test.go TestBrokenWatchesAreFound"},
