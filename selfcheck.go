@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"clew/fallback"
@@ -104,18 +103,10 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
-	rows := part.Among(r.Core)
-	if part.Model.Traits().Positions != nil {
-		// Without an update, others may have positions that they cannot have, so only reads may be missing.
-		for row := range models.Row(part.Len()) {
-			if part.Inv[row] < int32(r.FailEvent.OrNone()) && part.Model.Mutates(part.Op(row)) {
-				rows = append(rows, row)
-			}
-		}
-		slices.Sort(rows)
-		rows = slices.Compact(rows)
-	}
-	core := part.Select(rows).Prefix(int32(r.FailEvent.OrNone()))
+	core := part.Prefix(int32(r.FailEvent.OrNone()))
+	if part.Model.Traits().Positions == nil {
+		core = part.Select(part.Among(r.Core)).Prefix(int32(r.FailEvent.OrNone()))
+	} // Otherwise a core fails for the positions that it lacks, which proves nothing of the whole.
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {
