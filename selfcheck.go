@@ -99,14 +99,15 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 	return nil
 }
 
-// verifyCore decides a core once more. If the user asked for that, another engine than the one that found the core
+// verifyCore decides a core once more, or all that came before the failure if operations have positions. If the user asked for that, another engine than the one that found the core
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
-	core := part.Prefix(int32(r.FailEvent.OrNone()))
-	if part.Model.Traits().Positions == nil {
-		core = part.Select(part.Among(r.Core)).Prefix(int32(r.FailEvent.OrNone()))
-	} // Otherwise a core fails for the positions that it lacks, which proves nothing of the whole.
+	fail, judged := int32(r.FailEvent.OrNone()), part
+	if part.Model.Traits().Positions == nil { // else a core fails for the positions that it lacks, which proves nothing
+		judged = part.Select(part.Among(r.Core))
+	}
+	core := judged.Prefix(fail)
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {

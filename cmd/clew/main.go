@@ -88,8 +88,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return runWith(ctx, nil, args, stdin, stdout, stderr)
 }
 
-// The app's metadata holds the engine that decides instead of --algorithm's, what the program was called with, and what
-// is told of a command's flags once they are read, if anything.
+// The app's metadata holds the engine that decides instead of --algorithm's, what the program was called with, and, if
+// anything, what to call with a command's context once its flags are read.
 const (
 	engineKey = "engine"
 	argsKey   = "args"

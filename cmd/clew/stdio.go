@@ -99,15 +99,13 @@ func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader,
 	before := k.read[name]
 	k.mu.Unlock()
 	if before == nil {
-		metadata[flagsKey] = func(c *cli.Context) {
-			k.mu.Lock()
-			defer k.mu.Unlock()
-			if k.read == nil || len(k.read) == maxKnown {
-				k.read = map[string]*cli.Context{}
-			}
-			k.read[name] = c
+		var read *cli.Context
+		metadata[flagsKey] = func(c *cli.Context) { read = c }
+		status = runApp(ctx, metadata, stdin, stdout, stderr)
+		if read != nil {
+			k.keep(name, read)
 		}
-		return runApp(ctx, metadata, stdin, stdout, stderr)
+		return status
 	}
 	stderr = text.NewWriter(stderr)
 	return guarded(stderr, &status, func() error {
@@ -117,6 +115,19 @@ func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader,
 		c.App = &cli.App{Reader: stdin, Writer: stdout, ErrWriter: stderr, Metadata: metadata}
 		return check.Action(&c)
 	})
+}
+
+// keep remembers flags, without the request that had them.
+func (k *knownFlags) keep(name string, read *cli.Context) {
+	for _, c := range read.Lineage() {
+		c.Context, c.App, c.Command = nil, nil, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.read == nil || len(k.read) == maxKnown {
+		k.read = map[string]*cli.Context{}
+	}
+	k.read[name] = read
 }
 
 // refused returns an error if the arguments of a request are not flags for a history that comes with it.

@@ -314,7 +314,7 @@ func (x *bound) ask(list []wanted) ([]step, error) {
 // describe returns a state as the program prints it, in EDN.
 func (x *bound) describe(state int32) any {
 	told, err := x.model.ask(x.stop, question{Print: []int32{state}})
-	if err != nil { // a limit is no reason to lose a verdict
+	if err != nil { // a limit must not cost the verdict
 		return fmt.Sprintf("state %d of %s", state, x.model.name)
 	}
 	var texts []string

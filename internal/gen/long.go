@@ -14,7 +14,7 @@ type LongOptions struct {
 	Operations  int     // a bug may need a few more
 	Processes   int     // how many operations run at once; 5 if 0
 	Values      int     // distinct values from 0 on; 0: every write has its own
-	Keys        int     // of a multi-register or kv; a bank's accounts; 3 if 0
+	Keys        int     // of a multi-register, a kv or an etcd; a bank's accounts; 3 if 0
 	Appends     bool    // kv: most updates append to strings; then it has no certain bug
 	Independent int     // the number of objects, whose values are [object value]; 0: one
 	Permits     int     // of a semaphore; 2 if 0

@@ -73,8 +73,8 @@ func (x *rest) unseen(n int32, until int64) {
 	x.ready = append(x.ready, n)
 }
 
-// wait adds an update that suits the gaps from now on. One that depends on what is there, or may change nothing, is left
-// out.
+// wait adds an update that suits the gaps from now on. One that depends on what is there is left out, and so is one that
+// may change nothing, unless it takes a value away.
 func (x *rest) wait(fill int32) {
 	f := &x.fill[fill]
 	if f.used || f.kept || f.at != none {

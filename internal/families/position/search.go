@@ -131,7 +131,7 @@ func (x *replay) search(block int) bool {
 		x.last.end++
 	}
 	l := &look{replay: x, until: block}
-	l.group()
+	l.findFootprints()
 	l.want()
 	for _, w := range widths {
 		l.width, l.doubts = w.width, w.doubts
@@ -196,9 +196,9 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 		return l.from(g+1, k, next, ahead)
 	}
 	var all conflict
-	for _, c := range l.unseenFirst(l.gaps[g].at) {
+	for _, c := range l.unseenFirst(at) {
 		f := c.fill
-		next, ok := l.one(s, l.fill[f].row, l.gaps[g].at)
+		next, ok := l.one(s, l.fill[f].row, at)
 		if !ok {
 			continue
 		}
@@ -212,10 +212,11 @@ func (l *look) from(g, k int, s models.State, ahead int) bool {
 			return true
 		}
 		l.doubts += c.doubt
-		if l.empty(g); later >= 0 {
+		l.empty(g)
+		if later >= 0 {
 			l.put(int(later), f)
 		}
-		if !l.matters(at) {
+		if l.work > l.limit || !l.matters(at) {
 			return false
 		}
 		all.add(l.conflict)
@@ -336,8 +337,8 @@ type footprint struct {
 	fill  []int32
 }
 
-// group finds the footprints.
-func (x *replay) group() {
+// findFootprints finds those of the updates that never returned.
+func (x *replay) findFootprints() {
 	if x.footprints != nil {
 		return
 	}
@@ -424,9 +425,8 @@ func (l *look) take(b block, s models.State, ahead *int) (models.State, bool) {
 		}
 	}
 	if !ok {
-		if l.fails(b.update, b.at); l.unsure(b) {
-			l.conflict.all = true
-		}
+		l.fails(b.update, b.at)
+		l.conflict.all = l.conflict.all || l.unsure(b)
 		return nil, false
 	}
 	for _, row := range l.rows[b.from:b.to] {

@@ -251,7 +251,7 @@ func (m *etcd) tested(dst []models.Cell, c *call, branch int32) []models.Cell {
 	return dst
 }
 
-// seen adds what the result of an action shows, besides what the transaction has put itself.
+// seen adds what the result of an action shows, besides what the transaction has put or deleted itself.
 func (m *etcd) seen(dst []models.Cell, a *action, r *result, own [][2]int32) []models.Cell {
 	next, found := 0, within(m.kvs, r.found)
 	for key := a.lo; key < a.hi; key++ {

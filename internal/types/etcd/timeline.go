@@ -28,7 +28,7 @@ type happened struct {
 const maxLooks = 50_000_000
 
 // replay returns the timeline of an order, and judges reads of old states on the way. A read that tells no revision may
-// be of any. It is not judged if operations crashed: another order may explain it.
+// be of any. It is not judged unless the order is the only one: another may explain it.
 func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
 	t := &timeline{wrong: map[int]wrong{}}
 	var by jepsen.Operation
@@ -39,13 +39,10 @@ func (m *etcd) replay(ops *models.Operations, order []models.Row) *timeline {
 		told = len(reads)
 	}
 	undated, reads := reads[:told], reads[told:]
-	if len(undated) > maxLooks/(len(order)+1) || slices.Contains(ops.Res, models.Open) {
+	if len(undated) > maxLooks/(len(order)+1) || !m.onlyOrder(ops) {
 		undated = nil
 	}
-	for _, i := range undated {
-		t.wrong[i] = wrong{}
-	}
-	for next, at := 0, int32(0); ; next++ {
+	for next, at := 0, int32(-1); ; next++ {
 		if at != x.revision() {
 			at = x.revision()
 			undated = slices.DeleteFunc(undated, func(i int) bool {
@@ -111,6 +108,17 @@ func (m *etcd) reads(i int) int32 {
 		return c.revision
 	}
 	return c.answer.revision
+}
+
+// onlyOrder says whether there is but one order of the updates: nothing crashed, and all of them tell their revisions.
+func (m *etcd) onlyOrder(ops *models.Operations) bool {
+	for row := range models.Row(ops.Len()) {
+		op := ops.Op(row)
+		if _, told := m.position(op); ops.Res[row] == models.Open || !told && m.moves(op) != models.NeverMoves {
+			return false
+		}
+	}
+	return true
 }
 
 // readState says in words which state a read of an old state shows.
