@@ -82,13 +82,15 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 			&cli.StringFlag{Name: askedModel, Hidden: true},
 		}),
-		Action: func(c *cli.Context) error {
-			k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
-			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, func(ctx context.Context) (int, error) {
-				return k.run(ctx, c.Args().Slice())
-			})
-		},
+		Action: func(c *cli.Context) error { return checkHistories(c, stdout, stderr, status) },
 	}
+}
+
+func checkHistories(c *cli.Context, stdout, stderr io.Writer, status *int) error {
+	k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
+	return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, func(ctx context.Context) (int, error) {
+		return k.run(ctx, c.Args().Slice())
+	})
 }
 
 var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: invalid, jepsen.Unknown: unknown}

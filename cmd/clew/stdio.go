@@ -109,11 +109,11 @@ func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader,
 	}
 	stderr = text.NewWriter(stderr)
 	return guarded(stderr, &status, func() error {
-		check, c := checkCommand(stdout, stderr, &status), *before
+		c := *before
 		// Without flags of its own, the command need not look for their other names, of which there are none.
-		c.Context, c.Command = ctx, &cli.Command{Name: check.Name}
+		c.Context, c.Command = ctx, &cli.Command{Name: "check"}
 		c.App = &cli.App{Reader: stdin, Writer: stdout, ErrWriter: stderr, Metadata: metadata}
-		return check.Action(&c)
+		return checkHistories(&c, stdout, stderr, &status)
 	})
 }
 

@@ -16,11 +16,11 @@ import (
 // panic, too.
 func Await(ctx context.Context, grace time.Duration, f func()) bool {
 	done := make(chan string, 1)
-	go func() {
+	begin(func() {
 		bug := "runtime.Goexit was called"
 		defer func() { done <- bug }()
 		bug = Guarded(f)
-	}()
+	})
 	late := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
 		time.Sleep(grace)
@@ -34,6 +34,34 @@ func Await(ctx context.Context, grace time.Duration, f func()) bool {
 			panic(bug)
 		}
 		return true
+	}
+}
+
+// spare hands work to goroutines that have ended theirs.
+var spare = make(chan func())
+
+// patience is how long a goroutine waits for more work.
+const patience = 100 * time.Millisecond
+
+// begin calls f in another goroutine. If there are many small pieces of work, most of the time of new goroutines would
+// go into growing their stacks.
+func begin(f func()) {
+	select {
+	case spare <- f:
+	default:
+		go func() {
+			more := time.NewTimer(patience)
+			defer more.Stop()
+			for {
+				f()
+				more.Reset(patience)
+				select {
+				case f = <-spare:
+				case <-more.C:
+					return
+				}
+			}
+		}()
 	}
 }
 
