@@ -9,6 +9,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/option"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -179,6 +180,7 @@ func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*report.Result,
 }
 
 func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparison {
+	given := spec.Name != ""
 	if spec.Name == "" || spec.Name == claim.Model {
 		spec.Name = claim.Model
 		told := spec.Given()
@@ -197,6 +199,10 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) report.Comparis
 		}
 	}
 	x := report.Comparison{File: c.h.File, Claim: claim}
+	if own := store.OwnModel(claim); own != "" && !given {
+		x.Why = fmt.Sprintf("it is for a model of the test's own, %s; give that with %s", own, option.ModelFile)
+		return x
+	}
 	if claim.Lost != "" {
 		x.Why = claim.Lost
 		return x

@@ -54,6 +54,8 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	switch {
 	case f.found != nil && !forms.IsChanged(err):
 		return f.found, nil
+	case f.wrong != nil:
+		return nil, f.wrong
 	case errors.Is(err, limits.ErrOutOfMemory), errors.Is(context.Cause(ctx), limits.ErrOutOfMemory):
 		return f.undecided(name, jepsen.OutOfMemory, nil), nil
 	case errors.Is(err, forms.ErrUnread):
@@ -136,6 +138,7 @@ type follower struct {
 	options Options
 	ahead   bool           // a later operation may change what an earlier one means
 	found   *report.Result // not linearizable, whatever comes
+	wrong   error          // the model cannot read it, whatever comes
 
 	seen    int                // events at the last look
 	last    *report.Result     // the result of these, nil if they were not decided
@@ -176,6 +179,10 @@ func (f *follower) look(h *jepsen.History) bool {
 		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
 	}
 	f.tell(h, r, err)
+	if errors.Is(err, models.ErrUnknownF) {
+		f.wrong = err
+		return false
+	}
 	failed := f.last != nil && f.last.Verdict == jepsen.Invalid && !f.ahead
 	if !failed || len(f.open) == 0 {
 		f.alarmed = start

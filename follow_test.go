@@ -171,3 +171,14 @@ func TestTheLastReadingCountsAndNotTheOneThatWasLookedAt(t *testing.T) {
 		t.Errorf("%v, warnings %q", err, r.History.Warnings)
 	}
 }
+
+// A model that does not know an :f will not know it later.
+func TestFollowEndsWhenTheModelIsTheWrongOne(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	go io.WriteString(w, "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n")
+	_, err := clew.Follow(t.Context(), r, "h", jepsen.Options{}, models.Spec{Name: "mutex"}, clew.Options{}, 0)
+	if err == nil || !strings.Contains(err.Error(), "mutex does not know :f :write") {
+		t.Error(err)
+	}
+}

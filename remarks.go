@@ -3,6 +3,7 @@ package clew
 import (
 	"context"
 	"slices"
+	"time"
 
 	"clew/edn"
 	"clew/fallback"
@@ -66,11 +67,21 @@ const (
 )
 
 // refuses reports whether one of the first operations of the witness that returned could not have happened in one of
-// its first states. A user's own model counts as refusing: its steps are not taken again for this.
-func (c *checking) refuses() bool {
+// its first states. A model whose author declares something counts as refusing: its steps are not taken again for this.
+// So does one that fails in a state in which the operation need not have happened.
+func (c *checking) refuses() (refused bool) {
 	if c.ops.Model.Traits().Declared != nil {
 		return true
 	}
+	failed := caught(c.ops.Model, func() { refused = c.refusesOne() })
+	return refused || failed != nil
+}
+
+// maxRefusing bounds the time for finding out whether a model refuses something.
+const maxRefusing = 50 * time.Millisecond
+
+func (c *checking) refusesOne() bool {
+	start := time.Now()
 	for i, part := range c.parts[:min(len(c.parts), sampledParts)] {
 		order := c.decisions[i].Order
 		order = order[:min(len(order), sampledStates)]
@@ -81,7 +92,7 @@ func (c *checking) refuses() bool {
 		states := append([]models.State{part.Model.Init()}, after...)
 		for _, row := range order {
 			for _, s := range states {
-				if part.Res[row] != models.Open && len(part.Model.Step(nil, s, part.Op(row))) == 0 {
+				if part.Res[row] != models.Open && len(part.Model.Step(nil, s, part.Op(row))) == 0 || time.Since(start) > maxRefusing {
 					return true
 				}
 			}

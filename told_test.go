@@ -158,13 +158,15 @@ func TestOddResultsTellLittle(t *testing.T) {
 		`{:valid? true, :configs ({:model {:value 0}, :last-op nil} {:model {:value 0}, :last-op {:f :read}})}`:                          "map[init:0] true",
 		`{:valid? true, :configs ({:model {:pending [1]}, :last-op nil})}`:                                                               "map[init:[1]] false",
 		`{:valid? true, :configs [], :clew {nil nil, "model" [1], :init #a b, :independent 7}}`:                                          "map[\"model\":[1] independent:7 init:#a b nil:nil] true",
-		`{:valid? true, :configs [], :clew {:model-file "a.star", :init 0}}`:                                                             "",
+		`{:valid? true, :configs [], :clew {:model-file "a.star", :init 0}}`:                                                             "of its own: a.star",
 		`{:valid? true, :configs [], :clew {:model :register}`:                                                                           "",
 		`[]`: "",
 		``:   "",
 	} {
 		told, got := store.ReadChecked(strings.NewReader(text)), ""
-		if told != nil {
+		if told != nil && told.Own != "" {
+			got = "of its own: " + told.Own
+		} else if told != nil {
 			got = fmt.Sprint(told.Flags, " ", told.Fits(h, "register"))
 		}
 		if got != want {

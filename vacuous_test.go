@@ -3,6 +3,7 @@ package clew_test
 import (
 	"clew/internal/effort"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -111,4 +112,30 @@ func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
 		t.Error("no history is vacuous")
 	}
 	t.Log(vacuous)
+}
+
+// A step that fails where no operation need happen is no failure of the check.
+func TestAStepThatNeedNotHappenMayFail(t *testing.T) {
+	queue := models.Func[int]{Name: "counted", Other: func(n int, c models.Call) ([]int, error) {
+		switch {
+		case c.F == "put":
+			return []int{n + 1}, nil
+		case n == 0:
+			return nil, errors.New("it is empty")
+		}
+		return []int{n - 1}, nil
+	}}
+	b := jepsen.NewBuilder(jepsen.Options{})
+	for _, f := range []string{"put", "take"} {
+		b.Invoke(0, f, nil)
+		b.OK(0, f, nil)
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(t.Context(), h, models.Own(queue), clew.Options{})
+	if err != nil || r.Verdict != jepsen.Valid {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

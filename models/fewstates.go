@@ -1,6 +1,9 @@
 package models
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // maxReached bounds the states of findVisibility, and maxSeen those that an operation sees one
 // by one.
@@ -71,9 +74,14 @@ func (m *functional[S]) callsOf(ops *Operations) (calls []int32) {
 	return calls
 }
 
+// maxReaching bounds the time of reach: a step of the caller's own may take long.
+const maxReaching = 50 * time.Millisecond
+
 // reach takes the step of each call in each state that they can lead to, and calls visit with it. all is false if
-// there are more states than maxReached or more steps than a limit, if a step fails, or if visit returns false.
+// there are more states than maxReached or more steps than a limit, if a step fails, if visit returns false, or if it
+// takes longer than maxReaching.
 func (m *functional[S]) reach(calls []int32, most int, visit func(s State, call int32, x *step) bool) (states []State, all bool) {
+	start := time.Now()
 	states = []State{m.Init()}
 	known := map[int32]bool{numberOf(m.Init()): true}
 	for i := 0; i < len(states); i++ {
@@ -82,7 +90,7 @@ func (m *functional[S]) reach(calls []int32, most int, visit func(s State, call 
 		}
 		for _, call := range calls {
 			x := m.try(numberOf(states[i]), call)
-			if x == nil {
+			if x == nil || time.Since(start) > maxReaching {
 				return nil, false
 			}
 			for _, s := range x.next {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -310,12 +311,20 @@ func lastEvent(h *jepsen.History, o jepsen.Operation) jepsen.Event {
 	return h.Invocation[o]
 }
 
+// unknownF is ErrUnknownF in words.
+type unknownF string
+
+func (e unknownF) Error() string { return string(e) }
+
+// Is implements errors.Is.
+func (unknownF) Is(target error) bool { return target == ErrUnknownF }
+
 // readError returns an error about an operation that the model cannot read.
 func readError(h *jepsen.History, o jepsen.Operation, d *Definition, err error) error {
 	event := lastEvent(h, o)
 	f, index := h.Values.Text(h.F[event]), h.Index(event)
 	if errors.Is(err, ErrUnknownF) {
-		return h.Errorf(event, "%s does not know :f %s (index %d); it knows %s", d.Name, f, index, d.Fs)
+		return h.Errorf(event, "%w", unknownF(fmt.Sprintf("%s does not know :f %s (index %d); it knows %s", d.Name, f, index, d.Fs)))
 	}
 	return h.Errorf(event, "%s cannot read the value of %s (index %d): %w; it knows %s", d.Name, f, index, err, d.Fs)
 }

@@ -94,7 +94,7 @@ const maxKnown = 64
 // check does what clew check does with some flags.
 func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	args := slices.Concat([]string{"clew", "check"}, flags, []string{"-"})
-	metadata, name := map[string]any{engineKey: k.engine, argsKey: args}, strings.Join(args, "\x00")
+	metadata, name := map[string]any{engineKey: k.engine, argsKey: args}, fmt.Sprintf("%q", args)
 	k.mu.Lock()
 	before := k.read[name]
 	k.mu.Unlock()

@@ -269,6 +269,41 @@ func TestStdioNamesLinesThatItCannotRead(t *testing.T) {
 	}
 }
 
+// A line that says several things loses none of them.
+func TestStdioTakesLinesThatSaySeveralThings(t *testing.T) {
+	c := asking(t, nil)
+	c.line(fmt.Sprintf(`{"id":1,"check":["--model=register"],"bytes":%d,"end":true}`, len(misread)), misread)
+	c.line(fmt.Sprintf(`{"id":2,"check":["--model=register"],"bytes":%d}`, len(misread)), misread)
+	c.end(2)
+	c.check(3, "--model=register")
+	c.line(fmt.Sprintf(`{"id":3,"bytes":%d,"end":true}`, len(misread)), misread)
+	for id := 1; id <= 3; id++ {
+		if a := c.answer(id); a.Status != exitInvalid {
+			t.Errorf("%d: %+v", id, a)
+		}
+	}
+	c.close()
+}
+
+// Flags that are remembered are those of requests with the same flags.
+func TestStdioDoesNotMixUpFlags(t *testing.T) {
+	c := asking(t, nil)
+	const readsNil = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value nil}\n"
+	for id, x := range []struct {
+		flags  []string
+		status int
+	}{
+		{[]string{"--model=register", "--init=0 ; x\x00--nil-reads=exact"}, exitValid},
+		{[]string{"--model=register", "--init=0 ; x", "--nil-reads=exact"}, exitInvalid},
+	} {
+		c.ask(id, readsNil, x.flags...)
+		if a := c.answer(id); a.Status != x.status {
+			t.Errorf("%q: %+v", x.flags, a)
+		}
+	}
+	c.close()
+}
+
 // forever is an engine that does not end before its context.
 type forever struct{ begun chan bool }
 

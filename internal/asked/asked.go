@@ -313,9 +313,10 @@ func (x *bound) ask(list []wanted) ([]step, error) {
 
 // describe returns a state as the program prints it, in EDN.
 func (x *bound) describe(state int32) any {
+	unprinted := fmt.Sprintf("state %d of %s", state, x.model.name) // a limit must not cost the verdict
 	told, err := x.model.ask(x.stop, question{Print: []int32{state}})
-	if err != nil { // a limit must not cost the verdict
-		return fmt.Sprintf("state %d of %s", state, x.model.name)
+	if err != nil {
+		return unprinted
 	}
 	var texts []string
 	if err := json.Unmarshal(told, &texts); err != nil || len(texts) != 1 || len(texts[0]) > maxText {
@@ -323,8 +324,8 @@ func (x *bound) describe(state int32) any {
 	}
 	v := edn.NewValues()
 	id, err := v.ParseLenient([]byte(texts[0]))
-	if err != nil {
-		panic(fmt.Errorf("the program prints a state as something other than EDN: %w", err))
+	if err != nil { // it may be nested too deeply
+		return unprinted
 	}
 	return v.Value(id)
 }

@@ -79,7 +79,7 @@ func (l *line) read(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(l)
-	if err == nil && d.More() {
+	if _, more := d.Token(); err == nil && more != io.EOF {
 		err = errors.New("more than one value")
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *connection) read() error {
 			return c.lost(n, fmt.Errorf("expected a line of at most %d bytes: %w", longestLine, err))
 		}
 		var l line
-		if err = l.read(text); err != nil && !bytes.Contains(text, []byte(`"bytes"`)) {
+		if err = l.read(text); err != nil && !bytes.Contains(bytes.ToLower(text), []byte(`"bytes"`)) {
 			c.complain(n, err)
 			continue
 		}
@@ -162,59 +162,70 @@ func (c *connection) complain(line int, err error) {
 	}{line, err.Error()})
 }
 
-// take does what a line says. It returns lost if what follows cannot be read.
+// take does what a line says, which may be several things: to begin a request, to take its text, and to end it. It
+// returns lost if what follows cannot be read.
 func (c *connection) take(l *line) (lost, err error) {
+	if l.Bytes != nil && *l.Bytes < 0 {
+		return fmt.Errorf(`expected "bytes" of at least 0, found %d`, *l.Bytes), nil
+	}
 	var r *request
 	if l.ID != nil {
 		c.mu.Lock()
 		r = c.open[*l.ID]
 		c.mu.Unlock()
 	}
-	waits := r != nil && !r.begun
 	switch {
-	case l.Bytes != nil && *l.Bytes < 0:
-		return fmt.Errorf(`expected "bytes" of at least 0, found %d`, *l.Bytes), nil
+	case l.ID == nil:
+		err = errors.New(`expected an "id", a number`)
+	case l.Check != nil && r != nil:
+		err = fmt.Errorf("request %d is not answered yet; expected another id", *l.ID)
+	case l.Check != nil:
+		r = c.check(*l.ID, *l.Check)
+	}
+	waits := err == nil && r != nil && !r.begun
+	switch {
 	case l.Bytes != nil && waits:
-		return c.receive(r, *l.Bytes), nil
+		if lost := c.receive(r, *l.Bytes); lost != nil {
+			return lost, nil
+		}
 	case l.Bytes != nil:
 		if lost := c.skip(*l.Bytes); lost != nil {
 			return lost, nil
 		}
 	}
 	switch {
-	case l.ID == nil:
-		return nil, errors.New(`expected an "id", a number`)
-	case l.Check != nil && r != nil:
-		return nil, fmt.Errorf("request %d is not answered yet; expected another id", *l.ID)
-	case l.Check != nil:
-		c.check(*l.ID, *l.Check)
+	case err != nil:
+		return nil, err
+	case l.Told != nil && r != nil:
+		err = r.told(l.Told)
+	}
+	switch {
 	case l.Cancel && r != nil:
 		c.cancelled(r)
-	case l.Told != nil && r != nil:
-		return nil, r.told(l.Told)
-	case l.Cancel, l.Told != nil: // the answer is on its way
-	case l.Bytes == nil && !l.End:
+	case l.Cancel, l.Told != nil && !l.End && l.Bytes == nil: // the answer is on its way
+	case l.Check == nil && l.Bytes == nil && !l.End:
 		return nil, fmt.Errorf(`expected "check", "bytes", "end", "told" or "cancel" beside the id %d`, *l.ID)
 	case !waits:
 		return nil, fmt.Errorf(`no request %d waits for its history; expected its "check" first`, *l.ID)
-	default:
+	case l.End:
 		c.whole(r)
 	}
-	return nil, nil
+	return nil, err
 }
 
-func (c *connection) check(id int64, args []string) {
+func (c *connection) check(id int64, args []string) *request {
 	r := &request{id: id, args: args}
 	r.ctx, r.cancel = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[id] = r
+	return r
 }
 
 // receive adds what follows to the text of a request. If there is no memory for it, the whole text is dropped.
 func (c *connection) receive(r *request, n int64) error {
 	c.mu.Lock()
-	if c.Held > 0 && c.held+n > c.Held {
+	if c.Held > 0 && n > c.Held-c.held {
 		c.held -= r.text.bytes
 		r.text = text{over: true}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -27,6 +28,8 @@ type Checked struct {
 	Models []string
 	// Failing are operations that fail according to the results. The history must have them.
 	Failing []Failing
+	// Own is the model if that belongs to the test itself, so that clew does not have it. Then nothing else is known.
+	Own string
 }
 
 // Failing is an operation that fails according to the results. Process and F are EDN, or "".
@@ -51,7 +54,7 @@ var recordsWith = map[string][]string{"value": {"Register", "CASRegister"}, "s":
 var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jepsen", flagKeyless: "error"}
 
 // checkedAs returns what claims together say about the check behind them. It
-// returns nil if they differ, or if one is about a model that clew does not have.
+// returns nil if they differ.
 func checkedAs(by string, claims claims) *Checked {
 	c := &Checked{By: by, Flags: map[string]string{}}
 	var own map[string]string // what clew's plugin says in addition
@@ -74,8 +77,10 @@ func checkedAs(by string, claims claims) *Checked {
 		} else if claim.Flags[flagIndependent] != "" {
 			independent, keyless = claim.Flags[flagIndependent], claim.Flags[flagKeyless]
 		}
-		if rest["model-file"] != "" || rest["asked-model"] != "" ||
-			!agrees(flagModel, claim.Model) || !agrees(flagInit, claim.Init) || !agrees(flagIndependent, independent) || !agrees(flagKeyless, keyless) ||
+		if own := OwnModel(claim); own != "" {
+			return &Checked{By: by, Own: own}
+		}
+		if !agrees(flagModel, claim.Model) || !agrees(flagInit, claim.Init) || !agrees(flagIndependent, independent) || !agrees(flagKeyless, keyless) ||
 			own != nil && rest != nil && !maps.Equal(own, rest) {
 			return nil
 		}
@@ -100,6 +105,9 @@ func checkedAs(by string, claims claims) *Checked {
 	return c
 }
 
+// OwnModel returns the model of a claim if that belongs to the test itself, else "".
+func OwnModel(c jepsen.Claim) string { return cmp.Or(c.Flags["asked-model"], c.Flags["model-file"]) }
+
 const maxFailing = 8
 
 // fails notes the operation that a claim names.
@@ -119,7 +127,7 @@ func (c *Checked) fails(claim jepsen.Claim) {
 // With returns the flags together with the given ones, which win. It returns false if
 // the flags add nothing, or if the results are about another model than the given flags.
 func (c *Checked) With(given map[string]string) (map[string]string, bool) {
-	if c == nil || given["model-file"] != "" {
+	if c == nil || c.Own != "" || given["model-file"] != "" {
 		return given, false
 	}
 	model, isGiven := given[flagModel]

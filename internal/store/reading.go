@@ -31,6 +31,7 @@ type Reading struct {
 	Settings    Settings
 	By          string   // the file with results from which some of it is taken, "" if all is given
 	checked     *Checked // what By says
+	own         string   // the model of the test itself, which clew does not have; it is inferred instead
 }
 
 // Pairing returns how to pair the events of a history for this reading.
@@ -151,6 +152,9 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 	if err == nil && how.By != "" && !how.fits(h) {
 		how = given
 	}
+	if err == nil && how.own != "" {
+		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
+	}
 	return h, how, err
 }
 
@@ -161,6 +165,9 @@ func (s Source) completed(ctx context.Context, given Reading, memory int64) Read
 		return given
 	}
 	checked := s.Checked(ctx, memory)
+	if checked != nil && given.Spec.Name == "" {
+		given.own = checked.Own
+	}
 	both, more := checked.With(given.Settings)
 	if !more {
 		return given

@@ -54,6 +54,8 @@ func TestARecorderStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		{"a test that is longer", "", killed, few, "test.jepsen", 160, "the file ends in an unfinished chunk"},
 		{"a recorder that is damaged", shorter, "", all[:50] + "{" + all[50:], "", 0, "the history is cut off: it has 150 events of 200, and the clew.jsonl beside it cannot be read ("},
 		{"a damaged one of a damaged history", shorter[:len(shorter)-20], "", all[:50] + "{" + all[50:], "", 0, "150:"},
+		{"fewer events than a damaged history", shorter[:len(shorter)-20], "", few, "", 0, "150:"},
+		{"a hole", "", "", strings.Join(append(strings.SplitAfter(all, "\n")[:50:50], strings.SplitAfter(all, "\n")[52:]...), ""), "", 0, "events are missing: it has 198, and the last one has index 199"},
 		{"an empty one", shorter, "", "", "history.edn", 150, ""},
 	} {
 		root := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/files"
@@ -280,6 +281,11 @@ func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.H
 	if wrong != nil || recorded <= events {
 		return h, why, err
 	}
+	if err != nil {
+		if had, wrong := s.mentioned(ctx); wrong != nil || recorded < had {
+			return nil, "", err // it would take away what is there
+		}
+	}
 	whole, wrong := s.recorder.read(ctx, opts)
 	switch {
 	case wrong != nil && err == nil && ctx.Err() == nil:
@@ -293,21 +299,41 @@ func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.H
 }
 
 // lines returns how many lines a recorder has, each of which is an event.
-func (s Source) lines(ctx context.Context) (n int, err error) {
+func (s Source) lines(ctx context.Context) (n int, err error) { return s.count(ctx, "\n") }
+
+// mentioned returns about how many events a history that cannot be read mentions, and no fewer if it is text.
+func (s Source) mentioned(ctx context.Context) (n int, err error) {
+	if strings.HasSuffix(s.Path, ".txt") {
+		return s.lines(ctx)
+	}
+	return s.count(ctx, ":type")
+}
+
+// count returns how often a word occurs in the text of a history, compressed or not.
+func (s Source) count(ctx context.Context, word string) (n int, err error) {
 	in, err := s.OpenWithin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
-	r := limits.Reader(ctx, in, 0)
-	for block := make([]byte, 64<<10); ; {
-		read, err := r.Read(block)
-		n += bytes.Count(block[:read], []byte("\n"))
-		if err == io.EOF {
-			return n, nil
-		} else if err != nil {
-			return n, err
+	plain, _, err := files.Decompress(bufio.NewReader(limits.Reader(ctx, in, 0)))
+	if err != nil {
+		return 0, err
+	}
+	defer plain.Close()
+	block, held := make([]byte, 64<<10), 0
+	for {
+		read, err := plain.Read(block[held:])
+		text := block[:held+read]
+		n += bytes.Count(text, []byte(word))
+		if rest := text[max(0, len(text)-len(word)+1):]; err == nil {
+			held = copy(block, rest)
+			continue
 		}
+		if err == io.EOF {
+			err = nil
+		}
+		return n, err
 	}
 }
 
@@ -320,10 +346,31 @@ func (s Source) readRecorder(ctx context.Context, opts jepsen.Options) (*jepsen.
 	defer in.Close()
 	whole := &wholeLines{in: in}
 	h, err := forms.ReadWithin(ctx, whole, s.Path, opts)
-	if err == nil && len(whole.rest) > 0 {
+	if err == nil {
+		err = gapless(h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(whole.rest) > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("the last line is not whole (%d bytes), so it was left out", len(whole.rest)))
 	}
-	return h, err
+	return h, nil
+}
+
+// gapless returns an error if events of a recorder are missing. They have the numbers from 0 on.
+func gapless(h *jepsen.History) error {
+	last := int64(-1)
+	if n := len(h.Type); n > 0 {
+		last = h.Index(jepsen.Event(n - 1))
+	}
+	if skipped := h.SkippedEvents(); len(skipped) > 0 {
+		last = max(last, skipped[len(skipped)-1].Index)
+	}
+	if missing := last + 1 - int64(h.Events); missing > 0 {
+		return fmt.Errorf("%s: events are missing: it has %d, and the last one has index %d", h.File, h.Events, last)
+	}
+	return nil
 }
 
 // wholeLines is a text without a last line that has no end.

@@ -261,8 +261,9 @@
       (fn [position _] position))))
 
 (defn- print-op!
-  "Appends an operation as a line, with the keys that clew reads."
-  [print! ^StringBuilder to number op]
+  "Appends an operation as a line, with the keys that clew reads; position is one more
+  of these, or nil."
+  [print! ^StringBuilder to number position op]
   (print! (.append to "{:index ")    number)
   (print! (.append to ", :process ") (:process op))
   (print! (.append to ", :type ")    (:type op))
@@ -270,22 +271,24 @@
   (print! (.append to ", :value ")   (:value op))
   (when-some [k (:key op)]
     (print! (.append to ", :key ") k))
+  (when-some [p (when position (get op position))]
+    (print! (.append (.append to ", ") (str position " ")) p))
   (.append to "}\n"))
 
 (defn- encode!
   "Encodes the client operations, one to a line, and hands them to (take! bytes) in
   pieces: not more than a piece of them is held as text."
-  [take! history number print!]
+  [take! history number print! position]
   (let [piece  65536
         to     (StringBuilder. (* 2 piece))
         flush! #(do (take! (.getBytes (str to) "UTF-8"))
                     (.setLength to 0))]
-    (reduce (fn [position op]
+    (reduce (fn [n op]
               (when (client? op)
-                (print-op! print! to (number position op) op)
+                (print-op! print! to (number n op) position op)
                 (when (< piece (.length to))
                   (flush!)))
-              (inc position))
+              (inc n))
             0 history)
     (flush!)))
 
@@ -337,6 +340,16 @@
       (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
       :else (fail! :cannot-run (str "expected a Knossos model, a keyword, {:name .. :init ..} or {:file ..} as :model, found "
                                     (text (printer) model))))))
+
+(defn position
+  "The key of an operation that tells its position, if the options name one."
+  [options]
+  (some-> (:position (merge (model-flags (:model options)) options)) name keyword))
+
+(defn asked?
+  "Whether clew asks the JVM for the steps of a model."
+  [model]
+  (contains? (model-flags model) :asked-model))
 
 (defn- flag
   "A keyword and its value as an argument, nil if the value is nil or false."
@@ -610,17 +623,22 @@
 
 (defn- telling-of!
   "Answers questions about a model in a thread of its own: a step may take its time, or
-  never end. Returns a function that ends it."
-  [{:keys [^ConcurrentHashMap asked] :as resident} id line tell]
+  never end. Returns a function that ends it. A step that interrupts its own thread does
+  not. If there is no answer, the check ends with what was thrown."
+  [{:keys [^ConcurrentHashMap asked] :as resident} id line tell ^CompletableFuture answer]
   (let [questions (LinkedBlockingQueue.)
         _         (.put asked id questions)
+        over      (atom false)
         ^Thread t (daemon! "clew's questions"
                            (bound-fn []
-                             (try
-                               (while true
-                                 (send! resident [(line (str ",\"told\":[" (str/join "," (apply tell (.take questions))) "]"))]))
-                               (catch InterruptedException _))))]
+                             (while (not @over)
+                               (try
+                                 (send! resident [(line (str ",\"told\":[" (str/join "," (apply tell (.take questions))) "]"))])
+                                 (catch InterruptedException _)
+                                 (catch Throwable t
+                                   (.completeExceptionally answer t))))))]
     (fn []
+      (reset! over true)
       (.remove asked id)
       (.interrupt t))))
 
@@ -630,14 +648,19 @@
   {:status .., :out bytes, :err text}, or nil if the process ended before."
   [{:keys [hello ended ^AtomicLong ids ^ConcurrentHashMap waiting] :as resident} flags encode tell limit]
   (let [^Semaphore turns (:turns @hello)
-        _      (.acquire turns)
+        _      (if limit
+                 (when-not (.tryAcquire turns (long limit) TimeUnit/MILLISECONDS)
+                   (fail! :timeout (str "other checks kept clew busy for " limit " ms")))
+                 (.acquire turns))
         id     (.incrementAndGet ids)
         line   #(.getBytes (str "{\"id\":" id % "}\n") "UTF-8")
-        end!   (if tell (telling-of! resident id line tell) (fn []))
-        answer (CompletableFuture.)]
+        answer (CompletableFuture.)
+        end!   (if tell (telling-of! resident id line tell answer) (fn []))
+        begun  (volatile! false)]
     (try
       (.put waiting id answer)
       (send! resident [(line (str ",\"check\":[" (str/join "," (map json flags)) "]"))])
+      (vreset! begun true)
       (encode (fn [^bytes piece]
                 (send! resident [(line (str ",\"bytes\":" (alength piece))) piece])))
       (send! resident [(line ",\"end\":true")])
@@ -651,8 +674,10 @@
       (finally
         (end!)
         (.release turns)
-        (when-not (.isDone answer)
-          (abandon! resident id answer))))))
+        (cond
+          (and (.isDone answer) (not (.isCompletedExceptionally answer))) nil
+          @begun (abandon! resident id answer)
+          :else  (.remove waiting id)))))) ; clew does not know of it
 
 ;; Reading the answer
 
@@ -764,6 +789,10 @@
   "Characters of what a model says."
   1000)
 
+(def ^:private max-state
+  "Bytes of a state as it prints; a longer one prints as its class and number."
+  65536)
+
 (defn- by-number
   "The client operations of a history by their numbers."
   [history number]
@@ -782,7 +811,7 @@
   states that were printed, by what clew's results hold in their place. nil for other
   models."
   [model history number print!]
-  (when (:asked-model (model-flags model))
+  (when (asked? model)
     (require 'knossos.model)
     (let [step          @(resolve 'knossos.model/step)
           inconsistent? @(resolve 'knossos.model/inconsistent?)
@@ -791,7 +820,9 @@
           known         (volatile! {model 0}) ; equal as Clojure has it
           shown         (atom {})
           message       (fn [x]
-                          (let [s (str x)]
+                          (let [s (try
+                                    (str x)
+                                    (catch Throwable _ (str (class x))))]
                             (json (subs s 0 (min max-message (count s))))))
           state!        (fn [x]
                           (or (get @known x)
@@ -806,18 +837,19 @@
                                 (nil? next)          (throw (IllegalStateException. "its step returned nil"))
                                 (inconsistent? next) (message (:msg next))
                                 :else                (state! next)))
-                            (catch InterruptedException e
-                              (throw e))
                             (catch Throwable t
                               (str "{\"error\":" (message t) "}"))))
           shown!        (fn [n]
-                          (let [state (.get states n)]
+                          (let [state  (.get states n)
+                                shown! (fn [s]
+                                         (swap! shown assoc (map-ops identity (edn/read-string {:default tagged} s)) state)
+                                         (json s))
+                                other  (pr-str (str (class state) " " n))]
                             (try
                               (let [s (text print! state)]
-                                (swap! shown assoc (map-ops identity (edn/read-string {:default tagged} s)) state)
-                                (json s))
-                              (catch Exception _ ; its own print is none
-                                (json (pr-str (str (class state) " " n)))))))]
+                                (shown! (if (< max-state (alength (.getBytes s "UTF-8"))) other s)))
+                              (catch Throwable _ ; its own print is none, or overflows the stack
+                                (shown! other)))))]
       {:shown shown
        :tell  (fn [what list]
                 (if (= "print" what)
@@ -862,8 +894,10 @@
 (defn- label
   "What the files of a check have in their names: its model, if that is given."
   [options]
-  (let [{:keys [model model-file]} (merge (model-flags (:model options)) (select-keys options [:model-file]))
-        name (or (some-> model name) (some-> model-file io/file .getName (str/replace #"\.[^.]*$" "")))]
+  (let [{:keys [model model-file asked-model]} (merge (model-flags (:model options)) (select-keys options [:model-file]))
+        name (or (some-> model name)
+                 (some-> model-file io/file .getName (str/replace #"\.[^.]*$" ""))
+                 (some-> asked-model (str/replace #"^.*\." "")))]
     (some-> name (str/replace #"[^A-Za-z0-9_.-]" "-"))))
 
 (defn store-folder
@@ -944,6 +978,10 @@
       (finally
         (delete-tree! scratch)))))
 
+(defn- too-old [options]
+  (str "expected `clew serve --stdio` to ask for the steps of " (.getName (class (:model options)))
+       ", but it did not: this clew is too old to do that, or it crashed"))
+
 (defn- decide!
   "Has clew decide a history, and returns (f answer). kept, unless nil, is a file for
   the history."
@@ -951,7 +989,7 @@
   (let [limit    (some-> (limit-ms (:time-limit options)) (+ *grace-ms*))
         command  (command options)
         memory   (flag print! [:memory-limit (:memory-limit options)])
-        encode   #(encode! % history number print!)
+        encode   #(encode! % history number print! (position options))
         request  #(when-let [resident (speaking (cond-> (conj command "serve" "--stdio") memory (conj memory)) limit)]
                     (swap! versions assoc command (:version @(:hello resident)))
                     (request! resident (flags options ours print!) encode (:tell asked) limit))]
@@ -962,8 +1000,7 @@
                         (when asked (request)))] ; it cannot go on in a process of its own
       (f answer)
       (if asked
-        (fail! :cannot-run (str "expected `clew serve --stdio` to ask for the steps of " (.getName (class (:model options)))
-                                ", but it ended; a clew that is too old does not have it"))
+        (fail! :cannot-run (too-old options))
         (alone! options ours print! encode limit f)))))
 
 (defn- answer!
@@ -1018,7 +1055,7 @@
                                  (when draw?
                                    (if (false? (:valid? answer))
                                      (place! svg linear earlier)
-                                     (.delete ^File html))) ; pages are of linearizations, too
+                                     (run! #(.delete ^File %) [html svg]))) ; pages are of linearizations, too
                                  (f (if kept
                                       (assoc answer :file (str kept))
                                       (dissoc answer :file))))))))
@@ -1032,7 +1069,7 @@
   it. Jepsen's noop stands there if a test has none."
   [options test]
   (let [model (when (map? test) (:model test))]
-    (if (and (map? options) (nil? (:model options)) (record? model) (not (noop? model)))
+    (if (and (map? options) (nil? (:model options)) (nil? (:model-file options)) (record? model) (not (noop? model)))
       (assoc options :model model)
       options)))
 
@@ -1120,9 +1157,9 @@
   (into {:model :anything, :command :command, :keep :switch, :lazy? :switch}
         (for [[kind names] {:anything [:init]
                             :word     [:nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
-                                       :keyless :clients :semantics :algorithm :output :unknown :html-style]
+                                       :keyless :semantics :algorithm :html-style]
                             :file     [:model-file]
-                            :evidence [:witness :core :svg :html :html-dir :certificate :evidence]
+                            :evidence [:witness :core :html-dir :certificate :evidence]
                             :count    [:permits :max-holds :threads :depth]
                             :switch   [:independent :verify :no-verify :strict :fail-fast]
                             :time     [:time-limit]
@@ -1137,7 +1174,12 @@
          :follow      "clew.watch follows a test while it runs"
          :idle        "it is an option of clew.watch"
          :abort?      "it is an option of clew.watch"
+         :clients     "a check has the operations of processes that are integers, as in Jepsen; clew check has --clients"
          :quiet       "the checker reads what clew prints"
+         :output      "the checker reads what clew prints"
+         :unknown     "it is about clew's exit status; a result has :valid? :unknown"
+         :svg         "the checker draws failures into the test's folder"
+         :html        "the checker draws failures into the test's folder"
          :help        "clew check --help prints what its flags mean"
          :models      "a checker has one :model"
          :shard       "it is for clew check of a store"
@@ -1246,7 +1288,9 @@
       (named! (assoc (dissoc options-of-checks :model :model-file :command :keep :lazy?) :name :word, :file :anything)
               ":name or :file, and flags of the model such as :init" model))
     (when-not (noop? model)
-      (model-flags model))))
+      (let [own (:init (model-flags model))]
+        (when (and (some? own) (some? (:init options)) (not= own (:init options)))
+          (fail! :cannot-run (str "the model begins with " (found own) ", and :init says " (found (:init options)) "; expected one of them")))))))
 
 (defn- answers!
   "Throws unless clew takes options: it decides an empty history with them, which
@@ -1255,11 +1299,15 @@
   (let [; Whether a flag fits a model that is inferred depends on the history.
         options (if (or (:model options) (:model-file options))
                   options
-                  (select-keys options (conj not-of-models :semantics :clients)))
-        asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)]
-    (decide! {:options (assoc asked :time-limit 10000), :print! (printer), :history [], :number (fn [_ _])} {} nil
+                  (select-keys options (conj not-of-models :semantics)))
+        asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)
+        print!  (printer)
+        number  (fn [_ _])]
+    (decide! {:options (assoc asked :time-limit 10000), :print! print!, :history [], :number number, :asked (teller (:model options) [] number print!)} {} nil
              (fn [{:keys [status err] :as said}]
                (when (= 254 status)
+                 (when (re-find #"asked-model" err)
+                   (fail! :cannot-run (too-old options)))
                  (fail! :cannot-run (-> (first (str/split-lines err))
                                         (str/replace #"^clew: |; clew check --help lists the flags" "")
                                         (str/replace #"--(?=[a-z])" ":"))))
@@ -1280,12 +1328,22 @@
 
 ;; Checkers
 
+(defn- tuple? [x] (instance? clojure.lang.MapEntry x))
+
+(defn- unwrapped [op]
+  (if (tuple? (:value op))
+    (update op :value val)
+    op))
+
 (defn- check-one [options test history opts]
   (if (noop? (:model options))
     noop-result
     (let [number (numbered history)
           print! (printer)
-          asked  (teller (:model options) history number print!)]
+          own    (if (:independent options)
+                   (eduction (map unwrapped) history)
+                   history)
+          asked  (teller (:model options) own number print!)]
       (ask {:options options, :draw? true, :test test, :history history, :number number, :print! print!, :asked asked, :opts opts}
            #(-> (cut %)
                 (with-originals history number)
@@ -1330,13 +1388,6 @@
             (telling options {}))))))
 
 ;; Many keys at once
-
-(defn- tuple? [x] (instance? clojure.lang.MapEntry x))
-
-(defn- unwrapped [op]
-  (if (tuple? (:value op))
-    (update op :value val)
-    op))
 
 (defn keyer
   "A function of the client operations in order: a completion without a tuple gets
@@ -1385,10 +1436,11 @@
     :else                   :unknown))
 
 (defn- sorted
-  "A map, sorted where its keys can be compared."
+  "A map, sorted where its keys can be compared, and differ then: 1 and 1.0 do not."
   [m]
   (try
-    (into (sorted-map) m)
+    (let [s (into (sorted-map) m)]
+      (if (= (count s) (count m)) s m))
     (catch ClassCastException _ m)))
 
 (def ^:private of-keys

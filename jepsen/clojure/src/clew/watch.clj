@@ -50,10 +50,10 @@
 
 (defn- line
   "An event as a line, with the keys that clew reads or that tell why."
-  ^bytes [print! number event]
+  ^bytes [print! number position event]
   (let [to (StringBuilder. "{\"index\":")]
     (.append to (str number))
-    (doseq [k [:process :type :f :value :key :time :error]
+    (doseq [k (cond-> [:process :type :f :value :key :time :error] position (conj position))
             :let [v (get event k)]
             :when (or (some? v) (= :value k))]
       (doto to (.append ",\"") (.append (name k)) (.append "\":") (.append ^String (json-value print! k v))))
@@ -113,11 +113,21 @@
       (when-not @ended
         (warn "clew does not watch this test: it ended with exit status" (str status ";") (clew/tail stderr))))))
 
+(defn- watchable!
+  "Throws unless a model can be watched."
+  [{:keys [model model-file]}]
+  (when-not (or model model-file)
+    (throw (ex-info "clew.watch needs a :model: later operations might change what is inferred" {})))
+  (when (clew/asked? model)
+    (throw (ex-info (str "clew.watch cannot use a model of your own such as " (.getName (class model))
+                         "; write it as a model file for clew, {:file \"counter.star\"}, or let the checker decide at the end") {}))))
+
 (defn- begin!
   "Starts clew. Returns a function to end it."
   [{:keys [options ^LinkedBlockingQueue queue ended] :as watch} test]
   (when (:lazy? options)
-    (clew/ready! options-of-watches (dissoc options :lazy?)))
+    (clew/ready! options-of-watches (dissoc options :lazy?))
+    (watchable! options))
   (let [scratch (.toFile (Files/createTempDirectory "clew-watch" (make-array FileAttribute 0)))
         stdout  (File. ^File scratch "answer.edn")
         stderr  (File. ^File scratch "stderr")
@@ -200,7 +210,7 @@
 
 (defn- saw!
   "Records an event, and hands it to clew."
-  [{:keys [print! ^LinkedBlockingQueue queue deaf record end position busy own] :as watch} test {:keys [type process] :as event}]
+  [{:keys [options print! ^LinkedBlockingQueue queue deaf record end position busy own] :as watch} test {:keys [type process] :as event}]
   (when (contains? #{:invoke :ok :fail :info} type)
     (when (nil? @end)
       (first! watch test))
@@ -209,7 +219,7 @@
           n       (swap! position inc)]
       (when (or @record (not @deaf))
         (when-let [line (try
-                          (line print! n event)
+                          (line print! n (clew/position options) event)
                           (catch Throwable t
                             (reset! record nil)
                             (reset! deaf true)
@@ -249,6 +259,6 @@
   folder, and clew-watch.html at the first violation."
   [options generator]
   (clew/ready! options-of-watches options)
-  (when-not (or (:lazy? options) (:model options) (:model-file options))
-    (throw (ex-info "clew.watch needs a :model: later operations might change what is inferred" {})))
+  (when-not (:lazy? options)
+    (watchable! options))
   (Watched. generator (watcher options)))

@@ -56,7 +56,7 @@
     (is (= (->Bag #{"b"}) (:model (check {:model (->Bag #{})} (history [0 :put :a] [1 :put "b"] [0 :take :a])))))
     (is (re-find #"no :c" (:explanation own)))
     (is (= {:asked-model "clew.models_test.Bag"} (dissoc (:clew own) :version :independent :semantics)))
-    (is (some #(and (= "clew.svg" (.getName ^java.io.File %)) (re-find #":take :c" (slurp %))) (file-seq (io/file "store"))))))
+    (is (some #(and (= "clew-Bag.svg" (.getName ^java.io.File %)) (re-find #":take :c" (slurp %))) (file-seq (io/file "store"))))))
 
 (deftest values-that-edn-cannot-hold-are-the-models-own
   (let [[a b] [(Object.) (Object.)]
@@ -91,6 +91,61 @@
   (let [result (check {:model (->Broken :sleeps), :time-limit 200} (history [0 :write 1]))]
     (is (= [:unknown :timeout] ((juxt :valid? :cause) result)) (pr-str result)))
   (is (true? (:valid? (check {:model (->Register 0)} (history [0 :write 1])))) "others go on"))
+
+(defrecord Fifo [items]
+  knossos.model.Model
+  (step [_ {:keys [f value]}]
+    (case f
+      :enq (Fifo. (conj items value))
+      :deq (if (= value (nth items 0))
+             (Fifo. (subvec items 1))
+             (model/inconsistent "another one is first")))))
+
+(deftest a-step-that-need-not-happen-may-fail
+  (is (true? (:valid? (check {:model (->Fifo [])} (history [0 :enq 1] [0 :deq 1]))))))
+
+(defrecord Long* [items]
+  knossos.model.Model
+  (step [_ op] (Long*. (vec (range (:value op))))))
+
+(deftest a-state-may-be-of-any-size
+  (doseq [n [10000 20000 200000]]
+    (let [result (check {:model (->Long* [])} (history [0 :fill n]))]
+      (is (true? (:valid? result)) (str n ": " (:message result)))
+      (is (= n (count (:items (:model result)))) "the state itself"))))
+
+(defrecord Slow [items]
+  knossos.model.Model
+  (step [_ op]
+    (Thread/sleep 10)
+    (Slow. (conj items (:value op)))))
+
+(deftest slow-steps-are-asked-for-as-they-are-needed
+  (let [result (check {:model (->Slow #{}), :time-limit 10000} (apply history (for [i (range 40)] [0 :add i])))]
+    (is (true? (:valid? result)) (pr-str result))))
+
+(deftest values-of-keys-come-without-the-key
+  (doseq [v [7 8]]
+    (is (= (= 7 v) (:valid? (check {:model (->Register 7), :independent true}
+                                   (for [op (history [0 :read v])] (update op :value (partial independent/tuple 1)))))))))
+
+(defrecord Odd [how items]
+  knossos.model.Model
+  (step [_ op]
+    (case how
+      :deep      (Odd. how [(:value op) items])
+      :interrupt (throw (InterruptedException. "no"))
+      :message   (throw (proxy [RuntimeException] [] (toString [] (throw (Error. "none"))))))))
+
+(deftest what-a-step-throws-hangs-nothing
+  (is (true? (:valid? (check {:model (->Odd :deep nil)} (apply history (for [i (range 3000)] [0 :push i]))))))
+  (doseq [how [:interrupt :message]]
+    (is (= :command-failed (:error (check {:model (->Odd how nil)} (history [0 :push 1])))) how)))
+
+(deftest a-checker-is-made-at-once
+  (let [start (System/nanoTime)]
+    (clew/linearizable {:model (->Register 0)})
+    (is (< (- (System/nanoTime) start) 9e9) "its model is asked for nothing that nobody answers")))
 
 (deftest checks-with-models-of-ones-own-run-side-by-side
   (let [checks (doall (for [i (range 20)]
