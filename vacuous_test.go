@@ -134,7 +134,7 @@ func TestAStepThatNeedNotHappenMayFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := clew.Check(t.Context(), h, models.Own(queue), clew.Options{})
+	r, err := clew.Check(t.Context(), h, models.Own(queue.Definition()), clew.Options{})
 	if err != nil || r.Verdict != jepsen.Valid {
 		t.Errorf("%+v, %v", r, err)
 	}
