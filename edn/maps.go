@@ -62,6 +62,7 @@ type Maps struct {
 
 	words   [64]word    // recent keywords, by hash
 	glances [256]glance // recent keywords, by their first bytes
+	forgot  int         // how often the values had been forgotten when these were noted
 }
 
 // NewMaps returns the maps in r and interns their values in v. In error
@@ -90,6 +91,11 @@ func (m *Maps) Eager() { m.text.Eager = true }
 // underlying reader with the name of the file. Calls after an error return the same error.
 func (m *Maps) Next() (int, error) {
 	s := &m.s
+	if m.forgot != s.v.forgot {
+		m.forgot = s.v.forgot
+		clear(m.words[:])
+		clear(m.glances[:])
+	}
 	for m.err == nil {
 		if m.end < 0 {
 			m.err = m.again()

@@ -85,6 +85,9 @@ type Values struct {
 	pairs   [][2]ID
 
 	loose bool // see NewLooseValues
+
+	names, lasting int // how many keywords and symbols there are, and how many forms last; see Settle
+	forgot         int // how often forms were forgotten
 }
 
 // NewValues returns a table that holds nil, false and true.

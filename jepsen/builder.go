@@ -45,10 +45,11 @@ type Options struct {
 //
 // Readers of text add events in another way, by package jepsen/internal/feed.
 type Builder struct {
-	h    *History
-	opts Options
-	err  error // about the first event that makes no sense
-	done bool  // the history has been handed out
+	h      *History
+	opts   Options
+	err    error // about the first event that makes no sense
+	done   bool  // the history has been handed out
+	forgot bool  // some operations were forgotten
 
 	types      [4]edn.ID // the keywords of the types
 	fs         map[string]edn.ID
@@ -300,7 +301,8 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	h := b.h
 	position := int64(h.Events)
 	h.Events++
-	if h.Events == math.MaxInt32 {
+	h.Values.Settle()
+	if len(h.Type) == math.MaxInt32 {
 		return b.at(e).Errorf("more events than clew can number (2^31)")
 	}
 	if err := opmap.Check(h.File, e); err != nil {

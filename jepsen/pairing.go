@@ -52,9 +52,12 @@ func (b *Builder) unpaired(ev Event) error {
 	h, t := b.h, b.h.Type[ev]
 	last := b.last[h.Process[ev]]
 	crashed := last != None && h.Status[last] == Crashed
+	if b.forgot { // perhaps that one, too
+		last, crashed = None, t == Fail
+	}
 	if t == Info || t == Fail && crashed {
 		why := "has no invocation"
-		if crashed {
+		if crashed && last != None {
 			why = fmt.Sprintf("comes after its own %s", b.cite(h.Completion[last]))
 		}
 		if b.lost == (edn.Pos{}) {
@@ -72,7 +75,11 @@ func (b *Builder) unpaired(ev Event) error {
 		return h.Errorf(ev, "%s (index %d) has no invocation: the process's last operation was completed by its %s",
 			b.name(ev), h.Index(ev), b.cite(h.Completion[last]))
 	}
-	return h.Errorf(ev, "%s (index %d) has no invocation: it is the first event of its process", b.name(ev), h.Index(ev))
+	why := ": it is the first event of its process"
+	if b.forgot {
+		why = " that has not been completed"
+	}
+	return h.Errorf(ev, "%s (index %d) has no invocation%s", b.name(ev), h.Index(ev), why)
 }
 
 func (b *Builder) dropLast() {

@@ -110,7 +110,7 @@ func (b *Builder) call(e *opmap.Event) string {
 // verdict.
 func (b *Builder) clients() error {
 	h := b.h
-	switch none := len(h.Type) == 0; {
+	switch none := len(h.Type) == 0 && !b.forgot; {
 	case none && b.notClients > 0:
 		first := &h.SkippedClientOps[0]
 		return first.at.Errorf("no operation of a client: the first event is %s; %s", first.name, notClient())

@@ -82,6 +82,21 @@ func (t *Texts) DropLast() {
 	*chunk = (*chunk)[:t.last]
 }
 
+// Select returns the texts of the given numbers, which ascend, numbered from 0 on.
+func (t *Texts) Select(numbers []int) (selected Texts) {
+	var at cursor
+	for _, i := range numbers {
+		var ev Event
+		if layout, text := t.find(i, &at); layout > 0 {
+			ev.layout, ev.others = t.layouts[layout-1], text
+		} else {
+			ev.Text = text
+		}
+		selected.Add(&ev)
+	}
+	return selected
+}
+
 // Text returns the i-th text, from 0, or one that prints the same once it
 // is read. The event must have the same values as the one whose text was
 // added. It returns nil for a text that was not added.

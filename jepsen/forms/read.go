@@ -15,6 +15,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/opmap"
 	"clew/internal/option"
 	"clew/internal/testfile"
 	"clew/jepsen"
@@ -228,4 +229,38 @@ func isUTF16(head []byte) bool {
 	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
 	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
 	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
+}
+
+// Pass reads a history as Read does, and calls each after every event, as soon as that has come, and at the end. Each may look at what
+// the builder has so far, and make it forget what need not be kept. If it returns an error, Pass ends with that. Interval
+// records and other forms that must be sorted come all at once.
+func Pass(ctx context.Context, r io.Reader, name string, opts jepsen.Options, each func(b *jepsen.Builder, ended bool) error) error {
+	if r == nil || each == nil {
+		return fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
+	}
+	opts.File = name
+	b := jepsen.NewBuilder(opts)
+	in := newInput(ctx, passing{feed.Of(b), func() error { return each(b, false) }}, name, opts)
+	in.eager = true
+	if err := in.read(r, nil); err != nil {
+		return err
+	}
+	if err := each(b, true); err != nil {
+		return err
+	}
+	_, err := b.History()
+	return err
+}
+
+// passing is a feed that tells of each event.
+type passing struct {
+	feed.Feed
+	each func() error
+}
+
+func (p passing) Add(e *opmap.Event, op int32) error {
+	if err := p.Feed.Add(e, op); err != nil {
+		return err
+	}
+	return p.each()
 }

@@ -1,0 +1,109 @@
+package edn
+
+import "testing"
+
+// After some forms were forgotten, all that is interned is equal to what it was equal to before.
+func TestForgottenFormsLeaveNothingBehind(t *testing.T) {
+	for lasting := range oddForms {
+		v := NewValues()
+		intern := func(texts []string) (ids []ID) {
+			for _, text := range texts {
+				id, err := v.ParseLenient([]byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, id)
+			}
+			return ids
+		}
+		before := intern(oddForms[:lasting])
+		v.InternKeyword("a-late-name")
+		v.Settle()
+		size := v.Len()
+		all := append(before[:lasting:lasting], intern(oddForms[lasting:])...)
+		var same [][]bool
+		for _, a := range all {
+			row := make([]bool, len(all))
+			for k, b := range all {
+				row[k] = v.Same(a) == v.Same(b)
+			}
+			same = append(same, row)
+		}
+		for range 3 {
+			names := len(v.keywords) + len(v.symbols)
+			v.Forget(nil)
+			if names == v.names && size == v.lasting && v.Len() != size {
+				t.Fatalf("%d forms are left, of which %d last", v.Len(), size)
+			}
+			again := append(before[:lasting:lasting], intern(oddForms[lasting:])...)
+			for i, a := range again {
+				if v.Text(a) != oddText(oddForms[i]) {
+					t.Errorf("%s became %s", oddForms[i], v.Text(a))
+				}
+				for k, b := range again {
+					if i != k && (v.Same(a) == v.Same(b)) != same[i][k] {
+						t.Errorf("%s and %s: equal is %t, before it was %t", oddForms[i], oddForms[k], !same[i][k], same[i][k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// oddText returns how a form prints in a table of its own.
+func oddText(text string) string {
+	v := NewValues()
+	id, _ := v.ParseLenient([]byte(text))
+	return v.Text(id)
+}
+
+func TestATableThatForgetsStaysSmall(t *testing.T) {
+	v := NewValues()
+	f := v.InternKeyword("write")
+	for n := range int64(1_000_000) {
+		v.InternVector([]ID{f, v.InternInt(n), v.InternString(string(rune('a' + n%20)))})
+		if v.Settle(); v.Len() > 1000 {
+			v.Forget(nil)
+		}
+	}
+	if len(v.sparse) > 1000 || len(v.dense) > 10_000 || cap(v.forms) > 10_000 || len(v.texts) > 1000 || len(v.table) > 10_000 || cap(v.arena) > 10_000 {
+		t.Error(len(v.sparse), len(v.dense), cap(v.forms), len(v.texts), len(v.table), cap(v.arena))
+	}
+	if v.InternKeyword("write") != f {
+		t.Error("a name that lasts has another ID")
+	}
+}
+
+// Forms that are kept are what they were, and equal what they equaled.
+func TestKeptFormsStay(t *testing.T) {
+	v := NewValues()
+	v.InternKeyword("a")
+	var ids, want []ID
+	whole := NewValues()
+	for _, text := range oddForms {
+		id, err := v.ParseLenient([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+		id, _ = whole.ParseLenient([]byte(text))
+		want = append(want, id)
+	}
+	for range 3 {
+		var keep []*ID
+		for i := range ids {
+			keep = append(keep, &ids[i])
+		}
+		v.Forget(keep)
+		for i, a := range ids {
+			if v.Text(a) != whole.Text(want[i]) {
+				t.Errorf("%s became %s", oddForms[i], v.Text(a))
+			}
+			for k, b := range ids {
+				if (v.Same(a) == v.Same(b)) != (whole.Same(want[i]) == whole.Same(want[k])) {
+					t.Errorf("%s and %s: equal is %t", oddForms[i], oddForms[k], v.Same(a) == v.Same(b))
+				}
+			}
+		}
+	}
+}
