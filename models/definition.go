@@ -65,6 +65,9 @@ type Definition struct {
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a
 	// history that still grows says nothing.
 	LooksAhead bool
+	// Settles, unless it is nil, says of a model that LooksAhead that after this operation no later one can change how
+	// others are read.
+	Settles func(o Operation) bool
 	// ReadsKeys: the :key of an operation says which object it is about. Other models of
 	// the registry take all operations to be on one object.
 	ReadsKeys bool
@@ -121,8 +124,8 @@ type Operation struct {
 	Of      jepsen.Operation
 }
 
-// operationOf returns an operation of a history.
-func operationOf(h *jepsen.History, op jepsen.Operation) Operation {
+// OperationOf returns an operation of a history.
+func OperationOf(h *jepsen.History, op jepsen.Operation) Operation {
 	inv := h.Invocation[op]
 	return Operation{h.Values, h.F[inv], h.OpValue(op), h.Key(inv), h.Status[op], h.Value[inv], h.Processes[h.Process[inv]], h, op}
 }

@@ -269,7 +269,7 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
 		}
-		op, keep, err := m.Read(operationOf(h, o))
+		op, keep, err := m.Read(OperationOf(h, o))
 		if err != nil {
 			return readError(h, o, d, err)
 		}

@@ -55,7 +55,7 @@ func (s Spec) label(ctx context.Context, h *jepsen.History, op jepsen.Operation)
 	if unknown != nil || d.Label == nil {
 		return "", nil
 	}
-	o := operationOf(h, op)
+	o := OperationOf(h, op)
 	if o.Status == jepsen.Failed {
 		o.Status = jepsen.Crashed // what it would have returned is not known either
 	}

@@ -21,10 +21,15 @@ func growth(live uint64) uint64 {
 	return max(room, min(4*live, ample), live)
 }
 
-// sparing is the garbage collection percentage for when there is time to collect often.
-const sparing = 25
+// sparing is the garbage collection percentage for when there is time to collect often, and steady that for a process
+// that runs for long.
+const (
+	sparing = 25
+	steady  = 100
+)
 
-var isSparing atomic.Bool
+// fixed is the percentage that Sparing or Steady has set, or 0.
+var fixed atomic.Int64
 
 // Spacious gives a small heap room to grow, and lets a large one double, as Go does. If GOGC is set, it changes
 // nothing. A program calls it once.
@@ -38,17 +43,22 @@ func Spacious() {
 		metrics.Read(live)
 		held := max(live[0].Value.Uint64(), 1)
 		percent := int(min(1000, growth(held)*100/held))
-		if isSparing.Load() {
-			percent = sparing
+		if set := int(fixed.Load()); set > 0 {
+			percent = set
 		}
 		debug.SetGCPercent(percent)
 	})
 }
 
 // Sparing makes the process collect garbage often: there is time for it, and other processes need the memory.
-func Sparing() {
-	isSparing.Store(true)
-	debug.SetGCPercent(sparing)
+func Sparing() { fix(sparing) }
+
+// Steady makes the heap at most double, as Go does by default.
+func Steady() { fix(steady) }
+
+func fix(percent int) {
+	fixed.Store(int64(percent))
+	debug.SetGCPercent(percent)
 }
 
 // afterEachCollection calls f after each collection of garbage.

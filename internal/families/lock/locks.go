@@ -80,14 +80,40 @@ func (f *openFlips) add(res int32) {
 type lockSweep struct {
 	in      fastpath.Input
 	open    [2]openFlips // by kind
+	until   int32        // if not 0, it stops just before this event
 	witness bool
 	ops     []int32 // by event: the operation that returns, for the witness
 	order   []int32
 }
 
+// Before returns the operations that have been linearized just before an event, at which nothing has failed, and how many
+// permits are held then. What comes later depends on nothing else: those that are open and have not been linearized may
+// be, and the others have happened, whenever they return. It returns false for operations that the sweep does not decide.
+func Before(c *models.Columns, lock models.SemaphoreShape, event int32) (done []bool, held int32, ok bool) {
+	for i, kind := range c.Kind {
+		if kind > models.Release || c.A[i] != 0 || lock.Counted && c.B[i] != 1 {
+			return nil, 0, false
+		}
+	}
+	s := lockSweep{in: fastpath.Input{Columns: c}, witness: true, until: event}
+	s.sweep(lock)
+	done, held = make([]bool, c.Len()), lock.Held
+	for _, i := range s.order {
+		if done[i] = true; c.Kind[i] == models.Acquire {
+			held++
+		} else {
+			held--
+		}
+	}
+	return done, held, true
+}
+
 // sweep returns the first event at which a return fails, or -1.
 func (s *lockSweep) sweep(lock models.SemaphoreShape) int32 {
-	in := s.in
+	in, until := s.in, s.in.Events
+	if s.until > 0 {
+		until = s.until
+	}
 	for k := range s.open {
 		s.open[k] = openFlips{others: bitset.New(in.Events), first: models.Open}
 	}
@@ -98,6 +124,9 @@ func (s *lockSweep) sweep(lock models.SemaphoreShape) int32 {
 		s.order = make([]int32, 0, in.Len())
 	}
 	for i, inv := range in.Inv {
+		if inv >= until {
+			break
+		}
 		if t := s.returnsBefore(inv); t >= 0 {
 			return t
 		}
@@ -111,7 +140,7 @@ func (s *lockSweep) sweep(lock models.SemaphoreShape) int32 {
 			s.ops[res] = int32(i)
 		}
 	}
-	return s.returnsBefore(in.Events)
+	return s.returnsBefore(until)
 }
 
 // returnsBefore linearizes the operations that return before event end and have

@@ -50,6 +50,7 @@ const (
 
 var kvDefinition = models.Definition{
 	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
+	Settles:    sawNothing,
 	ReadsKeys:  true,
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Notes:  ":delete -> true if something was there, false if not, nil if that is not told",
@@ -157,6 +158,19 @@ func (m *kv) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	}
 	op.B, err = m.class(x.value)
 	return op, true, err
+}
+
+// sawNothing says whether an operation is a get that returned nil: then an absent key does not read as the empty string.
+func sawNothing(o models.Operation) bool {
+	if o.F() != "get" || o.Status != jepsen.Succeeded {
+		return false
+	}
+	v, value := o.Values, o.ValueID
+	if kind := v.Kind(value); kind == edn.KindVector || kind == edn.KindList {
+		given, items := v.Items(o.GivenID), v.Items(value)
+		return len(items) == 2 && len(given) == 2 && v.Same(items[0]) == v.Same(given[0]) && items[1] == edn.Nil
+	}
+	return value == edn.Nil
 }
 
 func (m *kv) readGet(op models.Op, x kvFields, crashed bool) (models.Op, bool, error) {

@@ -1,0 +1,125 @@
+package forget
+
+import "clew/models"
+
+// # Queues
+//
+// Precondition: no element went in again before it was out, among the operations that are kept. There are no drains and
+// no sizes.
+//
+// What contradicts in a history with unique elements is: an element that goes out and was not in, or goes out twice; two
+// elements of a FIFO queue of which the first to go in is the last to go out; and an empty answer throughout which some
+// element was inside (Bouajjani, Emmi, Enea, Hamza: "On reducing linearizability to state reachability", 2015). An
+// operation that returns later was invoked after everything that is over (see past.over). So an element that went out is
+// forgotten with both of its operations once they are over: whatever comes later, it cannot have gone out before it, and
+// a later answer that has it fails because it is not in. An empty answer is forgotten once it is over.
+//
+// The one exception is an element that stayed inside although an answer says that it was gone. Only a crashed dequeue can
+// have taken it, so it must not come out later. Then the answers that say so are kept. A peek also orders elements that
+// went in at the same time; it is kept with its element.
+//
+// What is kept is about as large as what is inside, the number of open operations, and the crashed operations.
+func container(p past, init []int32, ordered bool, keep []bool) bool {
+	elements, ok := p.elements(init, keep)
+	if !ok {
+		return false
+	}
+	inside := models.Open // the first return of an enqueue whose element is inside
+	for _, x := range elements {
+		out := x.out >= 0 && p.returned(x.out)
+		switch {
+		case x.in == initially && out:
+			keep[x.out] = true // the model has the element again, and nothing else takes it out
+		case x.in == initially:
+			inside = -1
+		case x.in == missing || x.goneBefore(&p, p.oldest) && !keep[x.in]:
+		case out:
+			keep[x.in], keep[x.out] = true, true
+		default:
+			keep[x.in] = true
+			inside = min(inside, p.Res[x.in])
+		}
+	}
+	for row, kind := range p.Kind {
+		row := models.Row(row)
+		switch x := elements[p.A[row]]; kind {
+		case models.DequeueEmpty:
+			keep[row] = keep[row] || !p.over(row) || inside < p.Inv[row]
+		case models.Peek:
+			before := x != nil && x.in >= 0 && p.Res[row] < p.Inv[x.in] // the same element went in again since
+			keep[row] = keep[row] || x == nil || !before && !x.goneBefore(&p, p.oldest)
+		case models.Dequeue:
+			if ordered && x != nil && row == x.out && x.in >= 0 && inside < p.Inv[x.in] {
+				keep[x.in], keep[row] = true, true
+			}
+		}
+	}
+	return true
+}
+
+// elements returns the elements by their values, and keeps crashed dequeues. It returns false if the precondition fails.
+func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element, ok bool) {
+	elements = map[int32]*element{}
+	for _, x := range init {
+		if elements[x] != nil {
+			return nil, false
+		}
+		elements[x] = &element{in: initially, out: missing}
+	}
+	again, crashed := false, false
+	for row, kind := range p.Kind {
+		row := models.Row(row)
+		if kind == models.Dequeue && p.Res[row] == models.Open {
+			kind = models.DequeueAny // its answer is not known, or does not matter
+		}
+		x := elements[p.A[row]]
+		switch kind {
+		case models.Enqueue, models.Dequeue:
+			if x == nil {
+				x = &element{in: missing, out: missing}
+				elements[p.A[row]] = x
+			}
+			switch {
+			case kind == models.Dequeue && (x.out == missing || !p.returned(x.out)):
+				x.out = row
+			case kind == models.Dequeue && x.next != 0:
+				return nil, false
+			case kind == models.Dequeue:
+				x.next = row // it fails, or the element goes in again
+			case x.in == missing:
+				x.in = row
+			case x.goneBefore(p, p.Inv[row]):
+				out := missing
+				if x.next != 0 {
+					out = x.next
+				}
+				*x, again = element{in: row, out: out}, true
+			default:
+				return nil, false
+			}
+		case models.DequeueAny:
+			crashed, keep[row] = true, true
+		case models.DequeueEmpty, models.Peek:
+		default:
+			return nil, false
+		}
+	}
+	return elements, !again || !crashed
+}
+
+// element is an element of a queue: the rows of the operations by which it went in and out.
+type element struct {
+	in, out models.Row
+	next    models.Row // another operation by which it goes out; 0 if there is none
+}
+
+// Rows of an element that are not there.
+const (
+	missing   models.Row = -1
+	initially models.Row = -2
+)
+
+// goneBefore says whether an element went in and out before an event.
+func (x *element) goneBefore(p *past, event int32) bool {
+	return x.in >= 0 && x.out >= 0 && p.Res[x.out] < event && p.returned(x.out) && (p.Res[x.in] < event || p.Res[x.in] == models.Open)
+}

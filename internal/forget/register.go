@@ -1,0 +1,204 @@
+package forget
+
+import "clew/models"
+
+// # Registers
+//
+// Precondition: no value was left twice among the operations that are kept, counting the initial value. No failed cas
+// counts.
+//
+// The operations of one value, and of all values that cas operations have made of it, are a block. first is the least
+// return in it, and last the greatest invocation. Two blocks contradict each other iff first(v) < last(w) and
+// first(w) < last(v) (Gibbons and Korach's zones; see internal/families/register). In the past no two do. A return
+// changes a block in one of two ways: it sets first, and then nothing that returned was invoked later, so no
+// contradiction can arise; or it raises last.
+//
+// Whatever returns later was invoked at oldest or later. So a block v is dead if another one w has first(w) < oldest
+// and last(w) > first(v): every operation of v that returns later contradicts w. It fails without the block, too: then
+// nothing has written what it saw.
+//
+// Lemma: without dead blocks the same operations fail. Let v be dead because of w, and let an operation of another
+// block u, invoked at t >= oldest, contradict v, but not w. So first(v) < t and first(u) < last(v). Since v and w do
+// not contradict each other, last(v) <= first(w) < oldest. If first(v) < oldest, v makes u dead itself, and u is gone.
+// Otherwise last(v) < first(v) < last(w), so first(u) < last(w), and first(w) < t: u contradicts w after all. If some
+// block has first < oldest, one of these is not dead: the last one in a linearization. It contradicts later reads of
+// the initial value, whose block has first = -1 and cannot be taken away.
+//
+// Of a block that is not dead, the updates say all, and for each value the read that returned first and the one that
+// was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
+// has seen, and the longest chain of cas operations.
+func register(p past, init int32, keep []bool) bool {
+	b := blocks{past: p, of: make([]int32, 1+max(init, greatest(p.A), greatest(p.B)))}
+	b.node(init).seen = true
+	if !b.updates(init) {
+		return false
+	}
+	for row := range models.Row(p.Len()) {
+		if p.returned(row) {
+			b.happened(row)
+		}
+	}
+	for i := range b.nodes {
+		b.widen(int32(i))
+	}
+	root := &b.nodes[0]
+	root.first, root.last = -1, max(root.last, -1)
+	b.keep(keep)
+	return true
+}
+
+// blocks are the values of a register, those of one block below the one that it began with.
+type blocks struct {
+	past
+	of    []int32 // by value: its node plus 1, or 0
+	nodes []node
+}
+
+// node is a value. Rows are -1 if there are none.
+type node struct {
+	update              models.Row // that left it
+	firstRead, lastRead models.Row // the first to return, and the last to be invoked
+	seen                bool       // it was certainly there
+	root                int32      // the node that its block began with, once that is known
+	first, last         int32      // of the block, if it began with this node
+}
+
+// number returns the node of a value.
+func (b *blocks) number(value int32) int32 {
+	n := &b.of[value]
+	if *n == 0 {
+		b.nodes = append(b.nodes, node{update: -1, firstRead: -1, lastRead: -1, root: -1, first: models.Open, last: -1})
+		*n = int32(len(b.nodes))
+	}
+	return *n - 1
+}
+
+// greatest returns the greatest of some values, or 0.
+func greatest(values []int32) (most int32) {
+	for _, v := range values {
+		most = max(most, v)
+	}
+	return most
+}
+
+func (b *blocks) node(value int32) *node { return &b.nodes[b.number(value)] }
+
+// isCAS says whether an operation makes one value of another.
+func (b *blocks) isCAS(row models.Row) bool { return b.Kind[row] == models.CAS && b.A[row] != b.B[row] }
+
+// updates notes what left each value. It returns false if the precondition fails.
+func (b *blocks) updates(init int32) bool {
+	for row, kind := range b.Kind {
+		row, value := models.Row(row), b.A[row]
+		switch {
+		case kind > models.CAS:
+			return false
+		case b.isCAS(row):
+			value = b.B[row]
+		case kind != models.Write:
+			continue
+		}
+		if n := b.node(value); n.update >= 0 || value == init {
+			return false
+		} else {
+			n.update = row
+		}
+	}
+	return true
+}
+
+// happened notes what an operation that has returned shows: the values before it were there.
+func (b *blocks) happened(row models.Row) {
+	value := b.A[row]
+	switch {
+	case b.isCAS(row):
+		value = b.B[row]
+	case b.Kind[row] != models.Write:
+		n := b.node(value)
+		if n.firstRead < 0 || b.Res[row] < b.Res[n.firstRead] {
+			n.firstRead = row
+		}
+		n.lastRead = row // invocations ascend
+	}
+	for n := b.node(value); !n.seen; n = b.node(b.A[n.update]) {
+		if n.seen = true; n.update < 0 || !b.isCAS(n.update) {
+			return
+		}
+	}
+}
+
+// rootOf returns the node that the block of a node began with.
+func (b *blocks) rootOf(i int32) int32 {
+	root := i
+	for b.nodes[root].root < 0 {
+		update := b.nodes[root].update
+		if update < 0 || !b.isCAS(update) {
+			b.nodes[root].root = root
+			break
+		}
+		root = b.number(b.A[update])
+	}
+	root = b.nodes[root].root
+	for i != root && b.nodes[i].root < 0 {
+		b.nodes[i].root = root
+		i = b.number(b.A[b.nodes[i].update])
+	}
+	return root
+}
+
+// widen adds the operations of a node to its block.
+func (b *blocks) widen(i int32) {
+	n := b.nodes[i]
+	if !n.seen {
+		return
+	}
+	block := &b.nodes[b.rootOf(i)]
+	for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
+		if row < 0 {
+			continue
+		}
+		block.last = max(block.last, b.Inv[row])
+		if b.returned(row) {
+			block.first = min(block.first, b.Res[row])
+		}
+	}
+}
+
+// keep keeps the blocks that are not dead, and what has perhaps not happened.
+func (b *blocks) keep(keep []bool) {
+	late, second := int32(-1), int32(-1) // the blocks with the greatest last, of those that returned before oldest
+	for i := range b.nodes {
+		i := int32(i)
+		switch n := &b.nodes[i]; {
+		case !n.seen || b.rootOf(i) != i || n.first >= b.oldest:
+		case late < 0 || n.last > b.nodes[late].last:
+			late, second = i, late
+		case second < 0 || n.last > b.nodes[second].last:
+			second = i
+		}
+	}
+	pinned := make([]bool, len(b.nodes)) // by root: some of it is kept in any case
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.seen && n.update >= 0 && keep[n.update] {
+			pinned[b.rootOf(int32(i))] = true
+		}
+	}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.seen {
+			root := b.rootOf(int32(i))
+			by := late
+			if root == late {
+				by = second
+			}
+			if by >= 0 && b.nodes[by].last > b.nodes[root].first && !pinned[root] {
+				continue
+			}
+		}
+		for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
+			if row >= 0 {
+				keep[row] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package forget
+
+import (
+	"fmt"
+	"testing"
+
+	"clew/edn"
+)
+
+// A value that was written long ago is still known to have been written if it is an integer.
+func TestWrittenRemembersWhatItCan(t *testing.T) {
+	var w Written
+	v := edn.NewValues()
+	x, y := KeyOf("x"), KeyOf("y")
+	if was, certain := w.Was(ValueOf(x, v, v.InternInt(1))); was || !certain {
+		t.Error("something was written already")
+	}
+	const writes = 2*mostWrites + 1000
+	for n := range int64(writes) {
+		w.Note(2*n, 2*n+1, ValueOf(x, v, v.InternInt(n)))
+	}
+	name := func(n int64) Value { return ValueOf(x, v, v.InternInt(n)) }
+	for _, n := range []int64{0, 1, mostWrites, writes - 1} {
+		if was, certain := w.Was(name(n)); !was || !certain {
+			t.Errorf("%d: %t, %t", n, was, certain)
+		}
+	}
+	for _, of := range []Value{name(writes), name(-1), ValueOf(y, v, v.InternInt(5)), ValueOf(x, v, v.InternString("a"))} {
+		if was, certain := w.Was(of); was || !certain {
+			t.Errorf("%+v: %t, %t", of, was, certain)
+		}
+	}
+	if behind, known := w.Behind(name(writes-100), 2*(writes-10)); !known || behind != 89 {
+		t.Errorf("%d, %t", behind, known)
+	}
+	if _, known := w.Behind(name(5), 2*writes); known {
+		t.Error("a write is in order for longer than it is remembered")
+	}
+	for n := range int64(mostWrites) + 1 {
+		w.Note(n, n, ValueOf(y, v, v.InternString(fmt.Sprint("s", n))))
+	}
+	if was, certain := w.Was(ValueOf(y, v, v.InternString("s0"))); was || certain {
+		t.Error("a text is known for longer than it is remembered")
+	}
+	if _, _, known := w.When(ValueOf(y, v, v.InternString("s100"))); !known {
+		t.Error("a text is not remembered")
+	}
+	w.Note(0, 0, ValueOf(y, v, v.InternString("s100")))
+	if _, _, known := w.When(ValueOf(y, v, v.InternString("s100"))); known {
+		t.Error("a value that was written twice has one place")
+	}
+}
