@@ -2,6 +2,7 @@ package clew
 
 import (
 	"context"
+	"math"
 
 	"clew/jepsen"
 	"clew/models"
@@ -20,4 +21,9 @@ func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, er
 	f := follower{ctx: context.Background(), later: context.Background(), spec: spec}
 	f.look(seen)
 	return f.whole(whole)
+}
+
+// Stretch makes a monitor look after each so many events, and no fewer.
+func (m *Monitor) Stretch(events int) {
+	m.step, m.longest, m.share, m.values = events, events, math.MaxInt, 0
 }

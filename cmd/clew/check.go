@@ -75,6 +75,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
 			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: split every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
+			&cli.BoolFlag{Name: "all", Usage: "print every anomaly of a history, not the first alone, as clew monitor does (docs/monitor.md)"},
 			&cli.BoolFlag{Name: "verify", Usage: "recheck the evidence whatever it costs: replay the witness, decide the core with another engine (cheap checks always run)"},
 			&cli.BoolFlag{Name: "no-verify", Usage: "do not recheck the evidence"},
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written; end as soon as it is invalid. A signal ends this within 200 ms, with the verdict or with how far the history was decided"},
@@ -87,6 +88,9 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 }
 
 func checkHistories(c *cli.Context, stdout, stderr io.Writer, status *int) error {
+	if c.Bool("all") {
+		return monitorHistory(c, stdout, stderr, status)
+	}
 	k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
 	return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, func(ctx context.Context) (int, error) {
 		return k.run(ctx, c.Args().Slice())

@@ -219,6 +219,7 @@ func commands(stdout, stderr io.Writer, status *int) []*cli.Command {
 		checkCommand(stdout, stderr, status),
 		mergeCommand(stdout, stderr, status),
 		verifyCommand(stdout, stderr, status),
+		monitorCommand(stdout, stderr, status),
 		compareCommand(stdout, stderr, status),
 		doctorCommand(stdout, stderr, status),
 		convertCommand(stdout, stderr),

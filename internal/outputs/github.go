@@ -20,11 +20,25 @@ var (
 
 var github = Output{Name: "github", For: Pipelines, Summary: true, Each: annotations}
 
+// Annotation returns a line that GitHub shows as an annotation, at the level "error" or "warning", beside a line of a
+// file. Without a file it stands alone.
+func Annotation(level, file string, line, col int, rule, says string) string {
+	var b strings.Builder
+	property := func(s string) string { return text.Printable(inProperty.Replace(s)) } // a log obeys escape sequences
+	b.WriteString("::" + level + " ")
+	if file != "" {
+		b.WriteString("file=" + property(file) + ",")
+		if line > 0 {
+			fmt.Fprintf(&b, "line=%d,col=%d,", line, col)
+		}
+	}
+	fmt.Fprintf(&b, "title=%s::%s\n", property("clew: "+rule), text.Printable(inMessage.Replace(says)))
+	return b.String()
+}
+
 // annotations returns the annotations of a record's cases that have not passed.
 func annotations(r *Record, o *Options) string {
 	var b strings.Builder
-	message := func(s string) string { return text.Printable(inMessage.Replace(s)) } // a log obeys escape sequences
-	property := func(s string) string { return text.Printable(inProperty.Replace(s)) }
 	for _, c := range cases(r) {
 		if c.outcome == passed {
 			continue
@@ -33,15 +47,8 @@ func annotations(r *Record, o *Options) string {
 		if c.passes(o) {
 			level = "warning"
 		}
-		b.WriteString("::" + level + " ")
 		at := c.place()
-		if at.File != "" {
-			b.WriteString("file=" + property(at.File) + ",")
-			if at.Line > 0 {
-				fmt.Fprintf(&b, "line=%d,col=%d,", at.Line, at.Col)
-			}
-		}
-		fmt.Fprintf(&b, "title=%s::%s\n", property("clew: "+c.rule), message(c.says))
+		b.WriteString(Annotation(level, at.File, at.Line, at.Col, c.rule, c.says))
 	}
 	return b.String()
 }

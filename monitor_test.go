@@ -1,0 +1,377 @@
+package clew_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/campaign"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// repeated returns the lines of the anomalies of a history by their definition: it is checked again and again without
+// the completion that fails. If that changes nothing it is left out, else its answer is not known. It returns false if
+// a check does not decide.
+func repeated(t *testing.T, spec models.Spec, text string) (lines []int, decided bool) {
+	t.Helper()
+	all := strings.Split(text, "\n")
+	for {
+		h, err := clew.Read(strings.NewReader(strings.Join(all, "\n")), "h", spec.Pairing())
+		if err != nil && strings.Contains(err.Error(), "no operation of a client") {
+			return lines, true // all were left out
+		} else if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
+		}
+		r, err := clew.Check(t.Context(), h, spec, clew.Options{Verify: clew.VerifyNever})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
+		}
+		if r.Verdict != jepsen.Invalid {
+			return lines, r.Verdict == jepsen.Valid
+		}
+		op := h.OpOf[r.FailEvent.OrNone()]
+		begin, end := h.Line(h.Invocation[op]), h.Line(h.Completion[op])
+		lines = append(lines, end)
+		ops, err := spec.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := ops.Among([]jepsen.Operation{op})[0]
+		if all[end-1] = brackets(all[end-1]); ops.Model.Mutates(ops.Op(row)) {
+			all[end-1] += fmt.Sprintf("{:process %s, :type :info, :f %s, :value nil}", h.Values.Text(h.Processes[h.Process[h.Invocation[op]]]), h.Values.Text(h.F[h.Invocation[op]]))
+		} else {
+			all[begin-1] = brackets(all[begin-1])
+		}
+	}
+}
+
+// brackets returns the bracket that opens a vector or list of op maps, if a line begins with one.
+func brackets(line string) string {
+	if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "(") {
+		return line[:1]
+	}
+	return ""
+}
+
+// monitored returns the lines of the anomalies that a monitor finds.
+func monitored(t *testing.T, spec models.Spec, text string, stretch int) (lines []int, totals clew.MonitorTotals, err error) {
+	t.Helper()
+	m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stretch > 0 {
+		m.Stretch(stretch)
+	}
+	m.Found = func(a clew.Anomaly) error { lines = append(lines, a.Operation.Line); return nil }
+	err = m.Read(strings.NewReader(text), "h", spec.Pairing())
+	return lines, m.Totals(), err
+}
+
+// The anomalies of a pass are those that one gets by checking again and again.
+func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
+	collectLess(t)
+	n := effort.Histories(60, 20_000)
+	compared, several := map[string]int{}, map[string]int{}
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(i) + 500)
+		for range n {
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
+			o.Init = true
+			if r.IntN(2) == 0 {
+				o.Operations = 10 + r.IntN(25)
+			}
+			made := gen.New(r, o)
+			spec.Init = made.Init
+			if spec.Init == "" {
+				spec = spec.FromDefault()
+			}
+			if _, _, err := campaign.ReadText(spec, made.Text); err != nil || strings.Count(made.Text, "\n") < 2 {
+				continue
+			}
+			want, decided := repeated(t, spec, made.Text)
+			if d, _ := spec.Definition(); !decided || d.LooksAhead && !slices.IsSorted(want) { // a later answer said who an earlier owner was
+				continue
+			}
+			compared[spec.Name]++
+			if len(want) > 1 {
+				several[spec.Name]++
+			}
+			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
+				got, _, err := monitored(t, spec, made.Text, stretch)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", campaign.Name(spec), stretch, got, err, want, numbered(made.Text))
+					break
+				}
+			}
+			if t.Failed() {
+				break
+			}
+		}
+	}
+	t.Log(compared, several)
+}
+
+func numbered(text string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		fmt.Fprintf(&b, "%3d %s\n", i+1, line)
+	}
+	return b.String()
+}
+
+// faulty returns a history of clients side by side on an object with unique values. Some operations crash, and some
+// answers are wrong: an old value, one that is yet to come, one that nothing had.
+func faulty(r *rand.Rand, model string, operations, clients int, crashes, wrong float64) string {
+	type op struct {
+		process, key int
+		from         int // of a cas
+		f            string
+		value        int // -1: none
+		done, failed bool
+	}
+	var b strings.Builder
+	line := func(o *op, kind string, value int) {
+		v := "nil"
+		if value >= 0 {
+			v = fmt.Sprint(value)
+		}
+		if o.f == "cas" && kind == "ok" {
+			v = strings.ReplaceAll(fmt.Sprintf("[%d %d]", o.from, value), "-1", "nil")
+		} else if o.f == "cas" {
+			v = fmt.Sprintf("[%d %d]", o.from, o.value)
+		}
+		if model == "kv" {
+			v = fmt.Sprintf("[%d %s]", o.key, v)
+		}
+		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s}\n", o.process, kind, o.f, v)
+	}
+	now, contents, next, begun := map[int]int{0: -1, 1: -1}, []int{}, 0, 0
+	held := 0
+	var open []*op
+	free, processes := make([]int, clients), clients
+	for i := range free {
+		free[i] = i
+	}
+	apply := func(o *op) {
+		o.done = true
+		switch o.f {
+		case "write", "put":
+			now[o.key] = o.value
+		case "read", "get":
+			o.value = now[o.key]
+		case "cas":
+			if o.from = now[o.key]; r.Float64() < wrong {
+				o.from = max(-1, next-r.IntN(6))
+			}
+			now[o.key] = o.value
+		case "enqueue":
+			at := len(contents)
+			if model == "unordered-queue" {
+				at = r.IntN(at + 1)
+			}
+			contents = slices.Insert(contents, at, o.value)
+		case "acquire":
+			if o.failed = held == permits(model) && r.Float64() >= wrong; !o.failed {
+				held = min(held+1, permits(model))
+			}
+		case "release":
+			if o.failed = held == 0 && r.Float64() >= wrong; !o.failed {
+				held = max(held-1, 0)
+			}
+		case "dequeue":
+			if o.value = -1; len(contents) > 0 {
+				o.value, contents = contents[0], contents[1:]
+			}
+		}
+		if (o.f == "read" || o.f == "get" || o.f == "dequeue") && r.Float64() < wrong {
+			o.value = r.IntN(next+2) - 1
+			if r.IntN(2) == 0 {
+				o.value = max(-1, next-r.IntN(6))
+			}
+		}
+	}
+	for begun < operations || len(open) > 0 {
+		switch {
+		case begun < operations && len(free) > 0 && (len(open) == 0 || r.IntN(3) == 0):
+			i := r.IntN(len(free))
+			o := &op{process: free[i], key: r.IntN(2), value: -1, from: max(0, next-r.IntN(4))}
+			free = slices.Delete(free, i, i+1)
+			fs := map[string][]string{"register": {"write", "read"}, "cas-register": {[]string{"write", "cas"}[r.IntN(2)], "read"}, "kv": {"put", "get"}}[model]
+			if fs == nil {
+				fs = []string{"enqueue", "dequeue"}
+			}
+			if model != "kv" {
+				o.key = 0
+			}
+			if model == "mutex" || model == "semaphore" {
+				fs = []string{"acquire", "release"}
+			}
+			if o.f = fs[r.IntN(2)]; o.f == fs[0] && o.f != "acquire" {
+				next++
+				o.value = next
+			}
+			begun++
+			line(o, "invoke", o.value)
+			open = append(open, o)
+		default:
+			i := r.IntN(len(open))
+			o := open[i]
+			if !o.done && (r.IntN(2) == 0 || o.value >= 0 && r.IntN(3) > 0) {
+				apply(o)
+				continue
+			}
+			open = slices.Delete(open, i, i+1)
+			if r.Float64() < crashes {
+				line(o, "info", -1)
+				free = append(free, processes)
+				processes++
+				continue
+			}
+			if !o.done {
+				apply(o)
+			}
+			if o.failed {
+				line(o, "fail", -1)
+			} else {
+				line(o, "ok", o.value)
+			}
+			free = append(free, o.process)
+		}
+	}
+	return b.String()
+}
+
+func permits(model string) int {
+	if model == "semaphore" {
+		return 3
+	}
+	return 1
+}
+
+// forgetful are the models of which a monitor holds only what it must.
+var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3}}
+
+// What a monitor forgets makes no difference, and it forgets.
+func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
+	collectLess(t)
+	for _, spec := range forgetful {
+		model := spec.Name
+		r := gen.Rand(77)
+		anomalies, held := 0, 0
+		for range effort.Histories(400, 40_000) {
+			operations := 5 + r.IntN(60)
+			text := faulty(r, model, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
+			spec := spec.FromDefault()
+			want, decided := repeated(t, spec, text)
+			if !decided {
+				t.Fatal(text)
+			}
+			anomalies += len(want)
+			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
+				got, totals, err := monitored(t, spec, text, stretch)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", model, stretch, got, err, want, numbered(text))
+				}
+				if stretch == 1 {
+					held = max(held, totals.Held)
+				}
+			}
+		}
+		t.Logf("%s: %d anomalies, at most %d operations held at the end", model, anomalies, held)
+	}
+}
+
+// An operation that is open for too long counts as crashed, whatever it returns later.
+func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
+	for _, spec := range forgetful {
+		model := spec.Name
+		r := gen.Rand(78)
+		stuck := 0
+		for range effort.Histories(300, 20_000) {
+			const most = 8
+			text := faulty(r, model, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
+			lines, open := strings.Split(text, "\n"), map[string]int{}
+			for i, line := range lines {
+				process, rest, _ := strings.Cut(line, ", ")
+				if strings.HasPrefix(rest, ":type :invoke") {
+					open[process] = i
+				} else if begun := open[process]; i-begun > most && !strings.HasPrefix(rest, ":type :info") && rest != "" {
+					before, _, _ := strings.Cut(line, ", :value")
+					lines[i] = strings.NewReplacer(":ok", ":info", ":fail", ":info").Replace(before) + ", :value nil}"
+				}
+			}
+			spec := spec.FromDefault()
+			want, _ := repeated(t, spec, strings.Join(lines, "\n"))
+			m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stretch := r.IntN(12); stretch > 0 {
+				m.Stretch(stretch)
+			}
+			m.StuckEvents = most
+			var got []int
+			m.Found = func(a clew.Anomaly) error { got = append(got, a.Operation.Line); return nil }
+			if err := m.Read(strings.NewReader(text), "h", spec.Pairing()); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s: the monitor finds %v (%v), repeated checks %v:\n%s", model, got, err, want, numbered(text))
+			}
+			stuck += m.Totals().Stuck
+		}
+		if stuck == 0 {
+			t.Errorf("%s: nothing was stuck", model)
+		}
+	}
+}
+
+// A stale read is so many values behind as were written since, and breaks the guarantees that its client's own
+// operations show.
+func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
+	r := gen.Rand(79)
+	for range effort.Histories(200, 10_000) {
+		writes := 2 + r.IntN(400)
+		behind := 1 + r.IntN(writes-1)
+		reader, saw := r.IntN(3), r.IntN(3) == 0 // process 0 writes; the others saw a newer value, or nothing
+		var b strings.Builder
+		do := func(process int, f string, value int) {
+			fmt.Fprintf(&b, "{:process %d, :type :invoke, :f :%s, :value %d}\n{:process %d, :type :ok, :f :%s, :value %d}\n", process, f, value, process, f, value)
+		}
+		for i := 1; i <= writes; i++ {
+			do(0, "write", i)
+		}
+		if saw {
+			do(reader, "read", writes)
+		}
+		do(reader, "read", writes-behind)
+		want := clew.Session("")
+		switch {
+		case reader == 0:
+			want = clew.ReadYourWrites
+		case saw:
+			want = clew.MonotonicReads
+		}
+		if writes == behind {
+			continue
+		}
+		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register", Init: "0"}, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Stretch(1 + r.IntN(100))
+		var found []clew.Anomaly
+		m.Found = func(a clew.Anomaly) error { found = append(found, a); return nil }
+		if err := m.Read(strings.NewReader(b.String()), "h", jepsen.Options{}); err != nil || len(found) != 1 {
+			t.Fatal(err, found)
+		}
+		if a := found[0]; a.Kind != models.StaleRead || a.Behind != behind || a.Session != want {
+			t.Errorf("%d of %d behind, process %d: %+v; want %q", behind, writes, reader, a, want)
+		}
+	}
+}
