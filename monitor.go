@@ -82,6 +82,7 @@ type Monitor struct {
 	forgot  bool
 	stuck   []jepsen.Operation             // open operations that count as crashed
 	came    []int64                        // by event: how many events of clients there were with it
+	open    bool                           // the meaning of some operation depends on what comes
 	failed  bool                           // a look has failed
 	clock   int64                          // the last of these
 	pin     jepsen.Maybe[jepsen.Operation] // an operation that settles how others are read
@@ -301,19 +302,24 @@ func timeOf(h *jepsen.History) func(jepsen.Event) (int64, bool) {
 	}
 }
 
-// isSettled says whether some operation settles how others are read. It is held from then on.
+// isSettled says whether some operation settles how others are read, which is held from then on, and none is open.
 func (m *Monitor) isSettled(h *jepsen.History) bool {
 	d, err := m.spec.Definition()
 	if err != nil || d.Settles == nil {
 		return false
 	}
-	for op := jepsen.Operation(0); m.pin == (jepsen.Maybe[jepsen.Operation]{}) && int(op) < h.Operations(); op++ {
-		if h.Completion[op] != jepsen.None && d.Settles(models.OperationOf(h, op)) {
-			m.pin = jepsen.Some(op)
+	for e := m.decided; !m.open && int(e) < len(h.Type); e++ {
+		if h.Type[e] == jepsen.Invoke {
+			continue
+		}
+		settles, open := d.Settles(models.OperationOf(h, h.OpOf[e]))
+		m.open = m.open || open
+		if _, pinned := m.pin.Get(); settles && !pinned {
+			m.pin = jepsen.Some(h.OpOf[e])
 		}
 	}
 	_, settled := m.pin.Get()
-	return settled
+	return settled && !m.open
 }
 
 // monitored is a history that is judged by itself: the whole, or that of a key.
@@ -532,7 +538,7 @@ func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 		return false
 	}
 	op, who, shown := part.Op(row), part.History.Who(part.Of[row]), part.Teller().Value(row)
-	switch taken := part.Model.Traits().IsRegister == false; {
+	switch taken := !part.Model.Traits().IsRegister; {
 	case age.Was && taken && op.Kind == models.Peek:
 		a.Kind, a.Explanation = models.Resurrected, fmt.Sprintf("value %s was seen by %s, but it had been taken out before", shown, who)
 	case age.Was && taken:

@@ -160,17 +160,23 @@ func (m *kv) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	return op, true, err
 }
 
-// sawNothing says whether an operation is a get that returned nil: then an absent key does not read as the empty string.
-func sawNothing(o models.Operation) bool {
+// sawNothing says whether an operation is a get that returned nil. Then an absent key does not read as the empty
+// string, unless something is appended later. So a get that returned that is open.
+func sawNothing(o models.Operation) (settles, open bool) {
 	if o.F() != "get" || o.Status != jepsen.Succeeded {
-		return false
+		return false, false
 	}
 	v, value := o.Values, o.ValueID
-	if kind := v.Kind(value); kind == edn.KindVector || kind == edn.KindList {
+	isEmpty := func(id edn.ID) bool { return v.Kind(id) == edn.KindString && v.Str(id) == "" }
+	switch v.Kind(value) {
+	case edn.KindVector, edn.KindList:
 		given, items := v.Items(o.GivenID), v.Items(value)
-		return len(items) == 2 && len(given) == 2 && v.Same(items[0]) == v.Same(given[0]) && items[1] == edn.Nil
+		pair := len(items) == 2 && len(given) == 2 && v.Same(items[0]) == v.Same(given[0])
+		return pair && items[1] == edn.Nil, len(items) == 2 && isEmpty(items[1])
+	case edn.KindMap:
+		return false, slices.ContainsFunc(v.Items(value), isEmpty)
 	}
-	return value == edn.Nil
+	return value == edn.Nil, isEmpty(value)
 }
 
 func (m *kv) readGet(op models.Op, x kvFields, crashed bool) (models.Op, bool, error) {
