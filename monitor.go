@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -58,7 +59,8 @@ const (
 type Monitor struct {
 	// Found is called with each anomaly, in order. If it returns an error, the pass ends with that.
 	Found func(Anomaly) error
-	// Looked, unless nil, is called after each look at what has come. If it returns an error, the pass ends with that.
+	// Looked, unless nil, is called after each look at what has come, and a few times a second while nothing comes. If it
+	// returns an error, the pass ends with that.
 	Looked func() error
 	// Stuck is how long an operation may be open, by the :time of events in nanoseconds, before it counts as crashed.
 	// StuckEvents is the same as a number of later events. 0 means forever. What such an operation returns later does not
@@ -116,6 +118,9 @@ const (
 	mostValues      = 1 << 16 // that are held before those that are not needed are forgotten
 )
 
+// heartbeat is how often Looked is called while nothing comes.
+const heartbeat = 200 * time.Millisecond
+
 // NewMonitor returns a monitor of a model. The context ends its work.
 func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, error) {
 	if ctx == nil {
@@ -136,13 +141,20 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 }
 
 // Totals returns what has been found so far.
-func (m *Monitor) Totals() MonitorTotals { return m.totals }
+func (m *Monitor) Totals() MonitorTotals {
+	t := m.totals
+	t.Kinds, t.Sessions = maps.Clone(t.Kinds), maps.Clone(t.Sessions)
+	return t
+}
 
 // Read reads a history to its end, in any form that package forms knows, and judges it. If it cannot be read further, or
 // the context ends, what has come by then is judged, too. When the context ends, Read does not wait for r.
 func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	pause := func() (time.Duration, bool) { // looks take a small part of the time
-		return lookShare*m.took - time.Since(m.looked), m.b != nil && m.events > 0
+		if m.events == 0 {
+			return heartbeat, m.Looked != nil
+		}
+		return lookShare*m.took - time.Since(m.looked), m.b != nil
 	}
 	text := live.NewReader(m.ctx, r, pause, func() error { return m.look(false) })
 	defer text.Close()
@@ -187,6 +199,9 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 // that nothing more comes.
 func (m *Monitor) look(ended bool) (err error) {
 	defer func() { m.failed = m.failed || err != nil }()
+	if m.events == 0 && !ended {
+		return m.tell()
+	}
 	start, found := time.Now(), 0
 	m.events = 0
 	h, err := m.b.SoFar()
@@ -235,6 +250,11 @@ func (m *Monitor) look(ended bool) (err error) {
 	} else {
 		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
 	}
+	return m.tell()
+}
+
+// tell says that it has looked.
+func (m *Monitor) tell() error {
 	if m.Looked != nil {
 		if err := m.Looked(); err != nil {
 			return err

@@ -77,7 +77,7 @@ func monitored(t *testing.T, spec models.Spec, text string, stretch int) (lines 
 // The anomalies of a pass are those that one gets by checking again and again.
 func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 	collectLess(t)
-	n := effort.Histories(60, 20_000)
+	n := effort.Histories(40, 20_000)
 	compared, several := map[string]int{}, map[string]int{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 500)
@@ -266,7 +266,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(77)
 		anomalies, held := 0, 0
-		for range effort.Histories(400, 40_000) {
+		for range effort.Histories(200, 40_000) {
 			operations := 5 + r.IntN(60)
 			text := faulty(r, model, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
@@ -295,7 +295,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(78)
 		stuck := 0
-		for range effort.Histories(300, 20_000) {
+		for range effort.Histories(100, 20_000) {
 			const most = 8
 			text := faulty(r, model, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
 			lines, open := strings.Split(text, "\n"), map[string]int{}
@@ -335,7 +335,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 // operations show.
 func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 	r := gen.Rand(79)
-	for range effort.Histories(200, 10_000) {
+	for range effort.Histories(100, 10_000) {
 		writes := 2 + r.IntN(400)
 		behind := 1 + r.IntN(writes-1)
 		reader, saw := r.IntN(3), r.IntN(3) == 0 // process 0 writes; the others saw a newer value, or nothing

@@ -3,9 +3,13 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"time"
 )
 
 // endWhole makes a command end with its context. Its descendants may go on.
 func endWhole(cmd *exec.Cmd) { cmd.WaitDelay = time.Second }
+
+// onAsking returns a channel on which nothing comes: there is no signal for it here.
+func onAsking() chan os.Signal { return nil }

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"time"
 )
@@ -13,4 +15,11 @@ func endWhole(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
+}
+
+// onAsking returns a channel that tells when SIGUSR1 asks for totals.
+func onAsking() chan os.Signal {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	return asked
 }

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +21,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/outputs"
+	"clew/internal/serve"
 	"clew/internal/store"
 	"clew/internal/text"
 	"clew/models"
@@ -54,6 +59,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first anomaly"},
+			&cli.StringFlag{Name: "listen", DefaultText: "off", Usage: "serve the totals to Prometheus at `HOST:PORT`, under /metrics; port 0 picks a free one"},
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
 	}
@@ -76,6 +82,8 @@ type watch struct {
 	stuck       time.Duration // by :time
 	stuckEvents int
 	next        time.Time // for totals
+	asked       chan os.Signal
+	seen        atomic.Pointer[clew.MonitorTotals] // for other goroutines
 	m           *clew.Monitor
 }
 
@@ -147,11 +155,29 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		return nil
 	}
 	w.m.Looked = func() error {
+		t := w.m.Totals()
+		w.seen.Store(&t)
+		select {
+		case <-w.asked:
+			w.totals(false)
+		default:
+		}
 		if w.every > 0 && time.Now().After(w.next) {
 			w.totals(false)
 			w.next = time.Now().Add(w.every)
 		}
 		return nil
+	}
+	w.asked = onAsking()
+	if address := c.String("listen"); address != "" {
+		l, err := serve.Listen(address)
+		if err != nil {
+			return 0, fmt.Errorf("--listen %s: %w", address, err)
+		}
+		defer l.Close()
+		fmt.Fprintf(w.stderr, "clew: metrics at http://%s/metrics\n", l.Addr())
+		srv := &http.Server{Handler: http.HandlerFunc(w.metrics), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+		go srv.Serve(l)
 	}
 	err = w.m.Read(in, name, w.reading.Pairing())
 	w.warn(name, w.m.Warnings()...)
@@ -175,6 +201,31 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		return exitInvalid, nil
 	}
 	return exitValid, nil
+}
+
+// metrics answers with the totals in the text form of Prometheus.
+func (w *watch) metrics(to http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/metrics" {
+		http.NotFound(to, r)
+		return
+	}
+	t := w.seen.Load()
+	if t == nil {
+		t = &clew.MonitorTotals{}
+	}
+	to.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	fmt.Fprintf(to, "# TYPE clew_operations_total counter\nclew_operations_total %d\n", t.Operations)
+	fmt.Fprintf(to, "# TYPE clew_anomalies_total counter\nclew_anomalies_total %d\n", t.Anomalies)
+	fmt.Fprint(to, "# TYPE clew_anomalies_by_kind_total counter\n")
+	for _, kind := range slices.Sorted(maps.Keys(t.Kinds)) {
+		fmt.Fprintf(to, "clew_anomalies_by_kind_total{kind=%q} %d\n", cmp.Or(kind, unnamed), t.Kinds[kind])
+	}
+	fmt.Fprint(to, "# TYPE clew_broken_sessions_total counter\n")
+	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
+		fmt.Fprintf(to, "clew_broken_sessions_total{guarantee=%q} %d\n", session, t.Sessions[session])
+	}
+	fmt.Fprintf(to, "# TYPE clew_stuck_operations_total counter\nclew_stuck_operations_total %d\n", t.Stuck)
+	fmt.Fprintf(to, "# TYPE clew_held_operations gauge\nclew_held_operations %d\n", t.Held)
 }
 
 // anomalyLine is an anomaly as a line of JSON.
