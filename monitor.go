@@ -338,6 +338,11 @@ func (m *Monitor) isSettled(h *jepsen.History) bool {
 			m.pin = jepsen.Some(h.OpOf[e])
 		}
 	}
+	if m.spec.Init != "" && !m.open {
+		if init, err := h.Values.ParseLenient([]byte(m.spec.Init)); err == nil {
+			_, m.open = d.Settles(models.Operation{Values: h.Values, FID: edn.Nil, ValueID: init, KeyID: edn.Nil, GivenID: init, Status: jepsen.Crashed})
+		}
+	}
 	_, settled := m.pin.Get()
 	return settled && !m.open
 }
@@ -376,7 +381,7 @@ func (x *monitored) nameParts(whole *models.Operations) {
 func (m *Monitor) resume(x *monitored) {
 	for i, part := range x.parts {
 		state := m.states[x.keyOf(i)]
-		if state == nil {
+		if state == nil && len(m.settled) == 0 {
 			continue
 		}
 		rows := make([]models.Row, 0, part.Len())
@@ -649,8 +654,9 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 	for _, op := range but {
 		kept[op] = true
 	}
-	if op, pinned := m.pin.Get(); pinned {
+	if op, pinned := m.pin.Get(); pinned && !kept[op] {
 		kept[op] = true
+		m.settled = append(m.settled, op) // only its reading matters
 	}
 	var keep []jepsen.Operation
 	for op, k := range kept {

@@ -66,7 +66,8 @@ type Definition struct {
 	// history that still grows says nothing.
 	LooksAhead bool
 	// Settles, unless it is nil, says of a model that LooksAhead that after this operation no later one can change how
-	// others are read, except for those that are open: their meaning always depends on what comes.
+	// others are read, unless some operation is open: its meaning always depends on what comes. An initial value counts
+	// as an operation that was called with it.
 	Settles func(o Operation) (settles, open bool)
 	// ReadsKeys: the :key of an operation says which object it is about. Other models of
 	// the registry take all operations to be on one object.

@@ -161,22 +161,25 @@ func (m *kv) Read(o models.Operation) (op models.Op, keep bool, err error) {
 }
 
 // sawNothing says whether an operation is a get that returned nil. Then an absent key does not read as the empty
-// string, unless something is appended later. So a get that returned that is open.
+// string, unless something is appended later. So what has to do with that string is open.
 func sawNothing(o models.Operation) (settles, open bool) {
-	if o.F() != "get" || o.Status != jepsen.Succeeded {
-		return false, false
+	v := o.Values
+	if open = holdsEmpty(v, o.ValueID) || holdsEmpty(v, o.GivenID); open || o.F() != "get" || o.Status != jepsen.Succeeded {
+		return false, open
 	}
-	v, value := o.Values, o.ValueID
-	isEmpty := func(id edn.ID) bool { return v.Kind(id) == edn.KindString && v.Str(id) == "" }
-	switch v.Kind(value) {
-	case edn.KindVector, edn.KindList:
-		given, items := v.Items(o.GivenID), v.Items(value)
-		pair := len(items) == 2 && len(given) == 2 && v.Same(items[0]) == v.Same(given[0])
-		return pair && items[1] == edn.Nil, len(items) == 2 && isEmpty(items[1])
-	case edn.KindMap:
-		return false, slices.ContainsFunc(v.Items(value), isEmpty)
+	if kind := v.Kind(o.ValueID); kind == edn.KindVector || kind == edn.KindList {
+		given, items := v.Items(o.GivenID), v.Items(o.ValueID)
+		return len(items) == 2 && len(given) == 2 && v.Same(items[0]) == v.Same(given[0]) && items[1] == edn.Nil, false
 	}
-	return value == edn.Nil, isEmpty(value)
+	return o.ValueID == edn.Nil, false
+}
+
+// holdsEmpty says whether a value is or holds the empty string.
+func holdsEmpty(v *edn.Values, value edn.ID) bool {
+	if v.Kind(value) == edn.KindString {
+		return v.Str(value) == ""
+	}
+	return slices.ContainsFunc(v.Items(value), func(item edn.ID) bool { return holdsEmpty(v, item) })
 }
 
 func (m *kv) readGet(op models.Op, x kvFields, crashed bool) (models.Op, bool, error) {
