@@ -26,8 +26,8 @@ import (
 	"clew/models"
 )
 
-// notInRequests are the flags of check that are about files to read, or about standard input.
-var notInRequests = []string{"follow", "idle", "models", "shard", "shard-keys", "stdin-is-lifeline"}
+// notInRequests are the flags of check that are about files to read, about standard input, or about more than one failure.
+var notInRequests = []string{"all", "follow", "idle", "models", "shard", "shard-keys", "stdin-is-lifeline"}
 
 // answerRequests decides the histories of requests on standard input until that ends.
 func (r *runner) answerRequests(c *cli.Context) error {

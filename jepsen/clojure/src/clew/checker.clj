@@ -1171,6 +1171,7 @@
   "Options of other checkers, and other names for those of this one: what is meant, or
   what to do instead."
   (into {:clock-error "it is for interval records, which Jepsen's histories are not"
+         :all         "a result is about the first failure; clew check --all of the stored test prints every anomaly"
          :follow      "clew.watch follows a test while it runs"
          :idle        "it is an option of clew.watch"
          :abort?      "it is an option of clew.watch"
