@@ -10,7 +10,7 @@ import (
 )
 
 // Written remembers which values were written, and in which order, after the operations were forgotten. So an answer
-// that nothing held explains is known to be old, and how old. It takes at most about 30 MB.
+// that nothing held explains is known to be old, and how old. It takes at most about 10 MB.
 //
 // The zero Written remembers nothing yet.
 type Written struct {
@@ -36,7 +36,7 @@ type span struct{ first, last int64 }
 
 // At most mostWrites are remembered in order, and mostSpans spans of integers.
 const (
-	mostWrites = 1 << 18
+	mostWrites = 1 << 16
 	mostSpans  = 1 << 16
 )
 
