@@ -1,7 +1,6 @@
 package clew
 
 import (
-	"clew/edn"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"sort"
 	"time"
 
+	"clew/edn"
 	"clew/fastpath"
 	"clew/internal/families"
 	"clew/internal/forget"
@@ -51,8 +51,8 @@ const (
 	ReadYourWrites Session = forget.ReadYourWrites // the client had written a newer value
 )
 
-// Monitor finds all anomalies of a history in one pass, while it comes. For the models that
-// docs/monitor.md names it holds about as many operations as are open, and those that crashed; for others it holds the history.
+// Monitor finds all anomalies of a history in one pass, while it comes. For the models that docs/monitor.md names it holds
+// about as many operations as are open, and those that crashed; for others it holds the history.
 //
 // An answer is judged once it is known how all operations that were invoked before it end. An operation that does not
 // end for Stuck counts as crashed. A Monitor is for one goroutine at a time.
@@ -76,25 +76,29 @@ type Monitor struct {
 
 	b       *jepsen.Builder
 	decided jepsen.Event // the history up to just before this event has been decided
-	events  int          // that have come since the last look
-	step    int          // how many events may come before the next look
-	longest int          // the longest step, unless more is held
-	values  int          // how many values may be held before those that are not needed are forgotten
-	share   int          // looks come after at least one part in so many of what is held
-	forgot  bool
-	stuck   []jepsen.Operation             // open operations that count as crashed
-	came    []int64                        // by event: how many events of clients there were with it
-	open    bool                           // the meaning of some operation depends on what comes
-	failed  bool                           // a look has failed
-	clock   int64                          // the last of these
-	pin     jepsen.Maybe[jepsen.Operation] // an operation that settles how others are read
-	seen    map[models.Anomaly]bool
-	ages    forget.Ages
-	states  map[string]*forget.State // by part: where it goes on
-	settled []jepsen.Operation       // that are held although they count as having happened
+	forgot  bool         // some operations were forgotten
+	failed  bool         // a look has failed
+	totals  MonitorTotals
+
+	// When to look.
+	events  int // that have come since the last look
+	step    int // how many events may come before the next look
+	longest int // the longest step, unless more is held
+	share   int // looks come after at least one part in so many of what is held
+	values  int // how many values may be held before those that are not needed are forgotten
 	looked  time.Time
 	took    time.Duration // of the last look
-	totals  MonitorTotals
+
+	// Operations that are held, and what is known of others.
+	stuck   []jepsen.Operation             // open, but they count as crashed
+	settled []jepsen.Operation             // they count as having happened, and are not judged anymore
+	pin     jepsen.Maybe[jepsen.Operation] // settles how others are read
+	open    bool                           // the meaning of some operation depends on what comes
+	states  map[string]*forget.State       // by part: where it goes on
+	came    []int64                        // by event: how many events of clients there were with it
+	clock   int64                          // how many there are now
+	ages    forget.Ages
+	seen    map[models.Anomaly]bool // kinds that were shown in full
 }
 
 // MonitorTotals are what a Monitor has found so far.
@@ -109,8 +113,8 @@ type MonitorTotals struct {
 	MostHeld   int    // and at most
 }
 
-// A monitor looks at the events that have come once they are more than after the last look that found nothing, up to
-// longestStretch, so that a look at many costs little for each. It begins again with shortestStretch after an anomaly.
+// A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at shortestStretch after
+// an anomaly. If much is held, it looks once that has grown by 1/heldShare.
 const (
 	shortestStretch = 256
 	longestStretch  = 16384
@@ -136,8 +140,12 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	if err != nil {
 		return nil, err
 	}
-	return &Monitor{ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o), step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues, seen: map[models.Anomaly]bool{}, states: map[string]*forget.State{},
-		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}}}, nil
+	return &Monitor{
+		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
+		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues,
+		seen: map[models.Anomaly]bool{}, states: map[string]*forget.State{},
+		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
+	}, nil
 }
 
 // Totals returns what has been found so far.
@@ -410,6 +418,9 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		case c.ops == nil:
 			return context.Cause(m.ctx)
 		}
+		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
+			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
+		}
 		x := &monitored{h: h, key: key, parts: c.ops.Parts()}
 		x.nameParts(c.ops)
 		m.resume(x)
@@ -674,8 +685,10 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		}
 		came = append(came, m.came[e])
 	}
-	if !m.b.Forget(keep, h.Values.Len() > m.values) {
+	if !m.b.Forget(keep, h.Values.Len() > m.values) { // all is held, from the beginning
 		m.decided = decided
+		clear(m.states)
+		m.settled = nil
 		return
 	}
 	m.came = came
