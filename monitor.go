@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"time"
 
 	"clew/edn"
@@ -94,6 +95,7 @@ type Monitor struct {
 	settled []jepsen.Operation             // they count as having happened, and are not judged anymore
 	pin     jepsen.Maybe[jepsen.Operation] // settles how others are read
 	open    bool                           // the meaning of some operation depends on what comes
+	holds   bool                           // nothing may be forgotten
 	states  map[string]*forget.State       // by part: where it goes on
 	came    []int64                        // by event: how many events of clients there were with it
 	clock   int64                          // how many there are now
@@ -218,10 +220,12 @@ func (m *Monitor) look(ended bool) (err error) {
 	}
 	for known := m.known(h, ended); known > m.decided; known = m.known(h, ended) {
 		parts, err := m.parts(h)
-		if err != nil {
+		if errors.Is(err, jepsen.ErrNoTuples) && !ended {
+			break // there may be some later
+		} else if err != nil {
 			return err
 		}
-		if m.ahead && !ended && !m.isSettled(h) {
+		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && !m.isSettled(h); m.holds && m.ahead && !ended {
 			break // a later operation may change what an earlier one means
 		}
 		at, failing, err := m.firstFailing(parts, known)
@@ -330,20 +334,17 @@ func timeOf(h *jepsen.History) func(jepsen.Event) (int64, bool) {
 	}
 }
 
-// isSettled says whether some operation settles how others are read, which is held from then on, and none is open.
+// isSettled says whether some operation settles how others are read, and none is open. Each key would need one of its own.
 func (m *Monitor) isSettled(h *jepsen.History) bool {
 	d, err := m.spec.Definition()
-	if err != nil || d.Settles == nil {
+	if err != nil || d.Settles == nil || m.o.Independent {
 		return false
 	}
+	_, settled := m.pin.Get()
 	for e := m.decided; !m.open && int(e) < len(h.Type); e++ {
-		if h.Type[e] == jepsen.Invoke {
-			continue
-		}
-		settles, open := d.Settles(models.OperationOf(h, h.OpOf[e]))
-		m.open = m.open || open
-		if _, pinned := m.pin.Get(); settles && !pinned {
-			m.pin = jepsen.Some(h.OpOf[e])
+		if op := h.OpOf[e]; h.Type[e] != jepsen.Invoke || h.Completion[op] == jepsen.None {
+			settles, open := d.Settles(models.OperationOf(h, op))
+			m.open, settled = open, settled || settles
 		}
 	}
 	if m.spec.Init != "" && !m.open {
@@ -351,8 +352,23 @@ func (m *Monitor) isSettled(h *jepsen.History) bool {
 			_, m.open = d.Settles(models.Operation{Values: h.Values, FID: edn.Nil, ValueID: init, KeyID: edn.Nil, GivenID: init, Status: jepsen.Crashed})
 		}
 	}
-	_, settled := m.pin.Get()
 	return settled && !m.open
+}
+
+// settle chooses an operation that settles how others are read, among those that were judged before an event.
+func (m *Monitor) settle(h *jepsen.History, decided jepsen.Event) {
+	d, err := m.spec.Definition()
+	if _, pinned := m.pin.Get(); pinned || err != nil || d.Settles == nil {
+		return
+	}
+	for e := range decided {
+		if h.Type[e] != jepsen.Invoke {
+			if settles, _ := d.Settles(models.OperationOf(h, h.OpOf[e])); settles {
+				m.pin = jepsen.Some(h.OpOf[e])
+				return
+			}
+		}
+	}
 }
 
 // monitored is a history that is judged by itself: the whole, or that of a key.
@@ -361,6 +377,24 @@ type monitored struct {
 	key   string
 	parts []*models.Operations
 	keys  []string // by part
+	exact bool     // a key has one spelling, whatever else equals it
+}
+
+// hasOneSpelling says whether nothing that is spelled otherwise equals a value.
+func hasOneSpelling(v *edn.Values, value edn.ID) bool {
+	switch v.Kind(value) {
+	case edn.KindNil, edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
+		return true
+	}
+	return false
+}
+
+// spelled returns a value as EDN, integers always in the same way.
+func spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
+	if n, ok := v.Int(value); ok {
+		return strconv.FormatInt(n, 10), true
+	}
+	return v.Text(value), hasOneSpelling(v, value)
 }
 
 // event turns an event of the whole into the first one of h at it or later.
@@ -379,7 +413,9 @@ func (x *monitored) nameParts(whole *models.Operations) {
 	for i, part := range x.parts {
 		if part.Len() > 0 {
 			if key := edn.ID(p.Of(whole.Op(rows[part.Of[0]]))); key >= 0 && int(key) < x.h.Values.Len() {
-				x.keys[i] = x.h.Values.Text(key)
+				var exact bool
+				x.keys[i], exact = spelled(x.h.Values, key)
+				x.exact = x.exact && exact
 			}
 		}
 	}
@@ -410,7 +446,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 			m.b.Crash(jepsen.Operation(op))
 		}
 	}
-	add := func(h *jepsen.History, key string) error {
+	add := func(h *jepsen.History, key string, exact bool) error {
 		c, err := read(m.ctx, h, m.spec, m.o)
 		switch {
 		case err != nil:
@@ -421,14 +457,14 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
-		x := &monitored{h: h, key: key, parts: c.ops.Parts()}
+		x := &monitored{h: h, key: key, parts: c.ops.Parts(), exact: exact}
 		x.nameParts(c.ops)
 		m.resume(x)
 		all = append(all, x)
 		return nil
 	}
 	if !m.o.Independent {
-		return all, add(h, "")
+		return all, add(h, "", true)
 	}
 	split := h.Independent
 	if m.o.Keyless {
@@ -439,7 +475,8 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		return nil, err
 	}
 	for i, own := range keyed.Histories(rowsOf(keyed)) {
-		if err := add(own.History, h.Values.Text(keyed.Keys[i])); err != nil {
+		key, exact := spelled(h.Values, keyed.Keys[i])
+		if err := add(own.History, key, exact); err != nil {
 			return nil, err
 		}
 	}
@@ -537,6 +574,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 		if r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
 			a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
 		}
+	}
+	if a.Explanation == "" {
+		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
 	}
 	m.seen[a.Kind] = true
 	m.totals.Anomalies++
@@ -639,7 +679,6 @@ func without(ops *models.Operations, row models.Row) *models.Operations {
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Event, but ...jepsen.Operation) {
 	kept := make([]bool, h.Operations())
-	shared := m.o.Independent && m.o.Keyless // an operation may be one of every key, also of those that come later
 	for op := range kept {
 		last := h.Completion[op]
 		kept[op] = last == jepsen.None || last >= decided && h.Invocation[op] >= decided || last >= decided && h.Status[op] != jepsen.Crashed
@@ -648,12 +687,15 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		end := x.event(decided)
 		for i, part := range x.parts {
 			need := forget.Needed(part.Model, &part.Columns, end, func(row models.Row) bool { return h.Completion[x.h.WholeOperation(part.Of[row])] == jepsen.None })
+			if m.holds || need.State != nil && !x.exact {
+				need = forget.Kept{}
+			}
 			if need.State != nil {
 				m.states[x.keyOf(i)] = need.State
 			}
 			for row, op := range part.Of {
 				whole := x.h.WholeOperation(op)
-				if need.Rows == nil || need.Rows[row] || shared {
+				if need.Rows == nil || need.Rows[row] {
 					kept[whole] = true
 				}
 				if need.Settled != nil && need.Settled[row] && (kept[whole] || h.Completion[whole] >= decided) {
@@ -664,6 +706,9 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 	}
 	for _, op := range but {
 		kept[op] = true
+	}
+	if !m.holds {
+		m.settle(h, decided)
 	}
 	if op, pinned := m.pin.Get(); pinned && !kept[op] {
 		kept[op] = true

@@ -31,6 +31,9 @@ type State struct{ held int32 } // permits
 // linearizable. The columns also have what comes later; of an operation that is open at the event, it is known how it
 // ends. Pinned operations are kept in any case. Linear time and space.
 func Needed(m models.Model, c *models.Columns, decided int32, pinned func(models.Row) bool) Kept {
+	if decided == 0 {
+		return Kept{} // nothing has been decided
+	}
 	if shape, ok := models.ShapeOf[models.SemaphoreShape](m); ok {
 		return permits(c, shape, decided)
 	}
