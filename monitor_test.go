@@ -15,10 +15,12 @@ import (
 	"clew/models"
 )
 
+var unverified = clew.Options{Verify: clew.VerifyNever}
+
 // repeated returns the lines of the anomalies of a history by their definition: it is checked again and again without
 // the completion that fails. If that changes nothing it is left out, else its answer is not known. It returns false if
 // a check does not decide.
-func repeated(t *testing.T, spec models.Spec, text string) (lines []int, decided bool) {
+func repeated(t *testing.T, spec models.Spec, text string, o clew.Options) (lines []int, decided bool) {
 	t.Helper()
 	all := strings.Split(text, "\n")
 	for {
@@ -28,21 +30,24 @@ func repeated(t *testing.T, spec models.Spec, text string) (lines []int, decided
 		} else if err != nil {
 			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
 		}
-		r, err := clew.Check(t.Context(), h, spec, clew.Options{Verify: clew.VerifyNever})
+		r, err := clew.Check(t.Context(), h, spec, o)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
 		}
 		if r.Verdict != jepsen.Invalid {
 			return lines, r.Verdict == jepsen.Valid
 		}
-		op := h.OpOf[r.FailEvent.OrNone()]
+		failing := r.FirstFailing()
+		own := failing.History
+		part := own.OpOf[failing.FailEvent.OrNone()]
+		op := own.WholeOperation(part)
 		begin, end := h.Line(h.Invocation[op]), h.Line(h.Completion[op])
 		lines = append(lines, end)
-		ops, err := spec.Read(h)
+		ops, err := spec.Read(own)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := ops.Among([]jepsen.Operation{op})[0]
+		row := ops.Among([]jepsen.Operation{part})[0]
 		if all[end-1] = brackets(all[end-1]); ops.Model.Mutates(ops.Op(row)) {
 			all[end-1] += fmt.Sprintf("{:process %s, :type :info, :f %s, :value nil}", h.Values.Text(h.Processes[h.Process[h.Invocation[op]]]), h.Values.Text(h.F[h.Invocation[op]]))
 		} else {
@@ -60,9 +65,9 @@ func brackets(line string) string {
 }
 
 // monitored returns the lines of the anomalies that a monitor finds.
-func monitored(t *testing.T, spec models.Spec, text string, stretch int) (lines []int, totals clew.MonitorTotals, err error) {
+func monitored(t *testing.T, spec models.Spec, text string, stretch int, o clew.Options) (lines []int, totals clew.MonitorTotals, err error) {
 	t.Helper()
-	m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
+	m, err := clew.NewMonitor(t.Context(), spec, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +101,7 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 			if _, _, err := campaign.ReadText(spec, made.Text); err != nil || strings.Count(made.Text, "\n") < 2 {
 				continue
 			}
-			want, decided := repeated(t, spec, made.Text)
+			want, decided := repeated(t, spec, made.Text, unverified)
 			if d, _ := spec.Definition(); !decided || d.LooksAhead && !slices.IsSorted(want) { // a later answer said who an earlier owner was
 				continue
 			}
@@ -105,7 +110,7 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 				several[spec.Name]++
 			}
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
-				got, _, err := monitored(t, spec, made.Text, stretch)
+				got, _, err := monitored(t, spec, made.Text, stretch, unverified)
 				if err != nil && strings.Contains(err.Error(), "a monitor does not judge what watches") {
 					break
 				}
@@ -273,13 +278,13 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 			operations := 5 + r.IntN(60)
 			text := faulty(r, model, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, text)
+			want, decided := repeated(t, spec, text, unverified)
 			if !decided {
 				t.Fatal(text)
 			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
-				got, totals, err := monitored(t, spec, text, stretch)
+				got, totals, err := monitored(t, spec, text, stretch, unverified)
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", model, stretch, got, err, want, numbered(text))
 				}
@@ -312,7 +317,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 				}
 			}
 			spec := spec.FromDefault()
-			want, _ := repeated(t, spec, strings.Join(lines, "\n"))
+			want, _ := repeated(t, spec, strings.Join(lines, "\n"), unverified)
 			m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
 			if err != nil {
 				t.Fatal(err)
@@ -376,5 +381,49 @@ func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 		if a := found[0]; a.Kind != models.StaleRead || a.Behind != behind || a.Session != want {
 			t.Errorf("%d of %d behind, process %d: %+v; want %q", behind, writes, reader, a, want)
 		}
+	}
+}
+
+// Each key is judged by itself, whenever it begins.
+func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
+	o := unverified
+	o.Independent = true
+	for _, spec := range forgetful {
+		r := gen.Rand(80)
+		if spec = spec.FromDefault(); spec.Name == "kv" {
+			continue // its values are pairs already
+		}
+		anomalies := 0
+		for range effort.Histories(100, 20_000) {
+			var keys [][]string
+			for key := range 1 + r.IntN(5) {
+				text := faulty(r, spec.Name, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
+				for line := range strings.Lines(text) {
+					process, rest, _ := strings.Cut(strings.TrimPrefix(line, "{:process "), ",")
+					before, value, _ := strings.Cut(strings.TrimSuffix(rest, "}\n"), ":value ")
+					if len(keys) == key {
+						keys = append(keys, nil)
+					}
+					keys[key] = append(keys[key], fmt.Sprintf("{:process %d%s,%s:value [%d %s]}\n", key+1, process, before, key, value))
+				}
+			}
+			var b strings.Builder
+			for len(keys) > 0 {
+				i := min(r.IntN(len(keys)), r.IntN(len(keys))) // the first ones end first
+				b.WriteString(keys[i][0])
+				if keys[i] = keys[i][1:]; len(keys[i]) == 0 {
+					keys = slices.Delete(keys, i, i+1)
+				}
+			}
+			want, _ := repeated(t, spec, b.String(), o)
+			anomalies += len(want)
+			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
+				got, _, err := monitored(t, spec, b.String(), stretch, o)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", spec.Name, stretch, got, err, want, numbered(b.String()))
+				}
+			}
+		}
+		t.Logf("%s: %d anomalies", spec.Name, anomalies)
 	}
 }
