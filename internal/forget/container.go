@@ -15,12 +15,13 @@ import "clew/models"
 // a later answer that has it fails because it is not in. An empty answer is forgotten once it is over.
 //
 // The one exception is an element that stayed inside although an answer says that it was gone. Only a crashed dequeue can
-// have taken it, so it must not come out later. Then the answers that say so are kept. A peek also orders elements that
-// went in at the same time; it is kept with its element.
+// have taken it, so it must not come out later. Then all answers are kept that may say so: elements that went in after
+// it, and empty answers that returned after it had gone in. So are all elements that were inside during these: they say
+// when the queue was empty. A peek also orders elements that went in at the same time; it is kept with its element.
 //
 // What is kept is about as large as what is inside, the number of open operations, and the crashed operations.
 func container(p past, init []int32, ordered bool, keep []bool) bool {
-	elements, ok := p.elements(init, keep)
+	elements, crashed, ok := p.elements(init, keep)
 	if !ok {
 		return false
 	}
@@ -40,33 +41,40 @@ func container(p past, init []int32, ordered bool, keep []bool) bool {
 			inside = min(inside, p.Res[x.in])
 		}
 	}
+	empty := models.Open // the first invocation of an empty answer that an element inside may contradict
 	for row, kind := range p.Kind {
-		row := models.Row(row)
-		switch x := elements[p.A[row]]; kind {
-		case models.DequeueEmpty:
-			keep[row] = keep[row] || !p.over(row) || inside < p.Inv[row]
-		case models.Peek:
-			before := x != nil && x.in >= 0 && p.Res[row] < p.Inv[x.in] // the same element went in again since
-			keep[row] = keep[row] || x == nil || !before && !x.goneBefore(&p, p.oldest)
-		case models.Dequeue:
-			if ordered && x != nil && row == x.out && x.in >= 0 && inside < p.Inv[x.in] {
-				keep[x.in], keep[row] = true, true
+		if row := models.Row(row); kind == models.DequeueEmpty && p.returned(row) {
+			if contradicts := crashed && inside < p.Res[row]; contradicts || !p.over(row) {
+				keep[row], empty = true, min(empty, p.Inv[row])
 			}
+		}
+	}
+	for _, x := range elements {
+		if crashed && x.in >= 0 && x.out >= 0 && p.returned(x.out) && (p.Res[x.out] > empty || ordered && inside < p.Inv[x.in]) {
+			keep[x.in], keep[x.out] = true, true
+		}
+	}
+	for row, kind := range p.Kind {
+		if row := models.Row(row); kind == models.Peek {
+			x := elements[p.A[row]]
+			before := x != nil && x.in >= 0 && p.Res[row] < p.Inv[x.in] // the same element went in again since
+			keep[row] = keep[row] || x == nil || x.in == initially || !before && x.in >= 0 && keep[x.in] || !p.over(row)
 		}
 	}
 	return true
 }
 
-// elements returns the elements by their values, and keeps crashed dequeues. It returns false if the precondition fails.
-func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element, ok bool) {
+// elements returns the elements by their values, and keeps crashed dequeues, if there are any. It returns false if the
+// precondition fails.
+func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element, crashed, ok bool) {
 	elements = map[int32]*element{}
 	for _, x := range init {
 		if elements[x] != nil {
-			return nil, false
+			return nil, false, false
 		}
 		elements[x] = &element{in: initially, out: missing}
 	}
-	again, crashed := false, false
+	again := false
 	for row, kind := range p.Kind {
 		row := models.Row(row)
 		if kind == models.Dequeue && p.Res[row] == models.Open {
@@ -83,7 +91,7 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 			case kind == models.Dequeue && (x.out == missing || !p.returned(x.out)):
 				x.out = row
 			case kind == models.Dequeue && x.next != 0:
-				return nil, false
+				return nil, false, false
 			case kind == models.Dequeue:
 				x.next = row // it fails, or the element goes in again
 			case x.in == missing:
@@ -95,16 +103,16 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 				}
 				*x, again = element{in: row, out: out}, true
 			default:
-				return nil, false
+				return nil, false, false
 			}
 		case models.DequeueAny:
 			crashed, keep[row] = true, true
 		case models.DequeueEmpty, models.Peek:
 		default:
-			return nil, false
+			return nil, false, false
 		}
 	}
-	return elements, !again || !crashed
+	return elements, crashed, !again || !crashed
 }
 
 // element is an element of a queue: the rows of the operations by which it went in and out.
