@@ -29,7 +29,7 @@ import (
 // it counts as crashed. So the first anomaly is the first failing completion that Check finds.
 type Anomaly struct {
 	Operation   jepsen.Op
-	Key         string         // the independent key, or the key of a map, as EDN; "" if there are no keys
+	Key         string         // the independent key, or the key of a map, as EDN; "" without keys
 	Kind        models.Anomaly // "" if the operations do not show it for certain
 	Explanation string
 	// Behind is how many newer values had been written when the operation began that saw an old one; -1 if that is not

@@ -114,7 +114,7 @@ func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
 	t.Log(vacuous)
 }
 
-// A step that fails where no operation need happen is no failure of the check.
+// A step that fails where no operation need happen does not fail the check.
 func TestAStepThatNeedNotHappenMayFail(t *testing.T) {
 	queue := models.Func[int]{Name: "counted", Other: func(n int, c models.Call) ([]int, error) {
 		switch {

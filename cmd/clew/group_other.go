@@ -11,5 +11,5 @@ import (
 // endWhole makes a command end with its context. Its descendants may go on.
 func endWhole(cmd *exec.Cmd) { cmd.WaitDelay = time.Second }
 
-// onAsking returns a channel on which nothing comes: there is no signal for it here.
+// onAsking returns a channel on which nothing comes: this system has nothing like SIGUSR1.
 func onAsking() chan os.Signal { return nil }

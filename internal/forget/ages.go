@@ -13,8 +13,6 @@ type Ages struct {
 	clients map[clientKey]*client
 }
 
-// A time is the number of an event among all that have come.
-
 // clientKey is a client of an object.
 type clientKey struct {
 	process Value
@@ -22,6 +20,7 @@ type clientKey struct {
 }
 
 // client is what is known of it: when the newest write began of which it has seen or written the value, and when it had.
+// Times are numbers of events, counted from the first.
 type client struct {
 	began, saw int64
 	wrote      bool // it is its own

@@ -4,8 +4,10 @@ import "clew/models"
 
 // # Queues
 //
-// Precondition: no element went in again before it was out, among the operations that are kept. There are no drains and
-// no sizes.
+// Decides which operations of a FIFO or unordered queue later completions still depend on. Linear time and space.
+//
+// Precondition: no element went in again before it was out, among the operations that are kept. Histories with drains
+// or sizes are kept whole.
 //
 // What contradicts in a history with unique elements is: an element that goes out and was not in, or goes out twice; two
 // elements of a FIFO queue of which the first to go in is the last to go out; and an empty answer throughout which some

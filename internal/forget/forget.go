@@ -10,12 +10,6 @@ import (
 	"clew/models"
 )
 
-// Known says whether there is a rule for a model.
-func Known(m models.Model) bool {
-	_, permits := models.ShapeOf[models.SemaphoreShape](m)
-	return permits || ruleOf(m) != nil
-}
-
 // Kept says what is needed of a part of which everything before an event has been decided.
 type Kept struct {
 	Rows []bool // by row: the operation must be kept; nil: all must

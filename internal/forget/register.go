@@ -4,6 +4,8 @@ import "clew/models"
 
 // # Registers
 //
+// Decides which operations of a register later completions still depend on. Linear time and space.
+//
 // Precondition: no value was left twice among the operations that are kept, counting the initial value. No failed cas
 // counts.
 //
