@@ -42,11 +42,22 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 	if was, certain := w.Was(ValueOf(y, v, v.InternString("s0"))); was || certain {
 		t.Error("a text is known for longer than it is remembered")
 	}
-	if _, _, known := w.When(ValueOf(y, v, v.InternString("s100"))); !known {
-		t.Error("a text is not remembered")
+	// Of the texts that were written last, a bucket may have had too little room for a few.
+	remembered := 0
+	for n := mostWrites / 2; n < mostWrites; n++ {
+		if _, _, known := w.When(ValueOf(y, v, v.InternString(fmt.Sprint("s", n)))); known {
+			remembered++
+		}
 	}
-	w.Note(0, 0, ValueOf(y, v, v.InternString("s100")))
-	if _, _, known := w.When(ValueOf(y, v, v.InternString("s100"))); known {
+	if remembered < mostWrites/2*95/100 {
+		t.Errorf("%d of %d texts are remembered", remembered, mostWrites/2)
+	}
+	last := ValueOf(y, v, v.InternString(fmt.Sprint("s", mostWrites)))
+	if _, _, known := w.When(last); !known {
+		t.Error("the last text is not remembered")
+	}
+	w.Note(0, 0, last)
+	if _, _, known := w.When(last); known {
 		t.Error("a value that was written twice has one place")
 	}
 }
