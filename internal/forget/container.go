@@ -99,6 +99,9 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 			case x.in == missing:
 				x.in = row
 			case x.goneBefore(p, p.Inv[row]):
+				if !x.goneBefore(p, p.oldest) || keep[x.in] { // the next enqueue may yet fail
+					keep[x.in], keep[x.out] = true, true
+				}
 				out := missing
 				if x.next != 0 {
 					out = x.next
