@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"strings"
 
 	"clew"
@@ -139,4 +140,29 @@ func ExampleCheck_parameters() {
 	// Output:
 	// Spec.Permits must be a number of at least 1, not none
 	// semaphore needs the setting PERMITS K, the number of its permits, at least 1
+}
+
+// A service can watch a system while it runs: it feeds a monitor with what its clients do.
+func ExampleMonitor_Observe() {
+	m, err := clew.NewMonitor(context.Background(), models.Spec{Name: "register", Init: "nil"}, clew.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	report := func(found []clew.Anomaly, err error) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, a := range found {
+			fmt.Println(a.Kind, a.Explanation)
+		}
+	}
+	for value := 1; value <= 2; value++ {
+		report(m.Observe(clew.Event{Type: jepsen.Invoke, Process: 0, F: "write", Value: value}))
+		report(m.Observe(clew.Event{Type: jepsen.OK, Process: 0, F: "write", Value: value}))
+	}
+	report(m.Observe(clew.Event{Type: jepsen.Invoke, Process: 1, F: "read"}))
+	report(m.Observe(clew.Event{Type: jepsen.OK, Process: 1, F: "read", Value: 1}))
+	report(m.End())
+	// Output:
+	// stale-read value 1 was read by process 1 (index 5) after value 2 had been written by process 0 (index 3); before that, value 1 had been written by process 0 (index 1)
 }

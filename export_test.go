@@ -27,3 +27,6 @@ func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, er
 func (m *Monitor) Stretch(events int) {
 	m.step, m.longest, m.share, m.values = events, events, math.MaxInt, 0
 }
+
+// SaveOften makes a monitor save its state after every look.
+func (m *Monitor) SaveOften() { m.often = true }

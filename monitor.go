@@ -68,6 +68,11 @@ type Monitor struct {
 	// count.
 	Stuck       time.Duration
 	StuckEvents int
+	// State, unless "", is a file in which Read keeps what the Monitor knows: every minute, soon after anomalies, and
+	// before the end of the text counts. If the file is there, Read goes on from it, after the events that were read by
+	// then; the text must begin as it did, and may have grown. So a process may be killed at any moment. Anomalies that
+	// were found after the last time are found again. Op maps, JSON and logs can be read so.
+	State string
 
 	ctx   context.Context
 	spec  models.Spec
@@ -101,6 +106,15 @@ type Monitor struct {
 	clock   int64                          // how many there are now
 	ages    forget.Ages
 	seen    map[models.Anomaly]bool // kinds that were shown in full
+
+	// For State.
+	passing  forms.Passing
+	stateOf  string        // what the state depends on
+	saved    time.Time     // when it was
+	saving   time.Duration // how long that took
+	unsaved  bool          // anomalies have been found since
+	often    bool          // it is saved after each look
+	doubtful int           // events that the model might refuse, but does not
 }
 
 // MonitorTotals are what a Monitor has found so far.
@@ -166,10 +180,25 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		}
 		return lookShare*m.took - time.Since(m.looked), m.b != nil
 	}
+	m.passing = forms.Passing{Each: m.each, Marked: m.State != ""}
+	if m.State != "" {
+		reading.File = name
+		if err := m.restore(reading); err != nil {
+			return err
+		}
+	}
+	if from := m.passing.From; from != nil {
+		if err := from.Seek(r); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	text := live.NewReader(m.ctx, r, pause, func() error { return m.look(false) })
 	defer text.Close()
-	err := forms.Pass(m.ctx, text, name, reading, m.each)
+	err := forms.Pass(m.ctx, text, name, reading, &m.passing)
 	if err != nil && m.b != nil && !m.failed {
+		if late := m.save(true); late != nil {
+			return late
+		}
 		if late := m.look(true); late != nil && !errors.Is(late, context.Cause(m.ctx)) {
 			return late
 		}
@@ -191,7 +220,9 @@ func (m *Monitor) Warnings() []string {
 
 // each takes note of an event, or of the end.
 func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
-	m.b = b
+	if m.b = b; m.State != "" && !m.passing.HasPlaces() {
+		return fmt.Errorf("the state cannot be kept: %w", forms.ErrNoPlace)
+	}
 	if h, err := b.SoFar(); err == nil {
 		for len(m.came) < len(h.Type) {
 			m.clock++
@@ -201,6 +232,14 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 	}
 	if m.events++; m.events < m.step && !ended {
 		return nil
+	}
+	if ended && m.State != "" { // what comes later may show it in another light
+		if err := m.look(false); err != nil {
+			return err
+		}
+		if err := m.save(true); err != nil {
+			return err
+		}
 	}
 	return m.look(ended)
 }
@@ -262,7 +301,11 @@ func (m *Monitor) look(ended bool) (err error) {
 	} else {
 		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
 	}
-	return m.tell()
+	m.unsaved, m.doubtful = m.unsaved || found > 0, doubtful(h)
+	if err := m.tell(); err != nil || ended {
+		return err
+	}
+	return m.save(false)
 }
 
 // tell says that it has looked.
@@ -730,6 +773,12 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		}
 		came = append(came, m.came[e])
 	}
+	ended := 0 // operations that are forgotten before their ends are decided, since they crashed
+	for op, k := range kept {
+		if !k && h.Completion[op] >= decided {
+			ended++
+		}
+	}
 	if !m.b.Forget(keep, h.Values.Len() > m.values) { // all is held, from the beginning
 		m.decided = decided
 		clear(m.states)
@@ -737,6 +786,7 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		return
 	}
 	m.came = came
+	m.totals.Operations += ended
 	m.forgot = m.forgot || len(keep) < len(kept)
 	m.decided = jepsen.Event(before)
 	renumber := func(ops []jepsen.Operation) []jepsen.Operation {

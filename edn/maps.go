@@ -86,6 +86,16 @@ func (m *Maps) First(bytes int) { m.text.First = bytes }
 // Read gives a block, however short. It must be called before Next.
 func (m *Maps) Eager() { m.text.Eager = true }
 
+// From says that the text begins in a line after a map, and within a bracket unless that is 0. It must be called before
+// Next.
+func (m *Maps) From(line int, opened byte) {
+	m.s.start.Line = line
+	m.started, m.wrapper, m.wrapPos = true, opened, m.s.start
+}
+
+// Opened returns the bracket around all maps, 0 if there is none.
+func (m *Maps) Opened() byte { return m.wrapper }
+
 // Next returns the index in Data at which the next map begins. Its error is io.EOF at the
 // end and an *Error if the text is not a sequence of maps. It returns an error of the
 // underlying reader with the name of the file. Calls after an error return the same error.

@@ -119,8 +119,13 @@ func (b *Builder) clients() error {
 	case none:
 		b.warn("no operations of clients (processes that are integers): nothing to check")
 	case b.notClients > 0:
-		first := &h.SkippedClientOps[0]
-		b.warn("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.notClients, first.name)
+		b.warn("%s", b.skippedClients())
 	}
 	return nil
+}
+
+// skippedClients warns of the events that are neither a client's nor the nemesis's. There must be one.
+func (b *Builder) skippedClients() string {
+	first := &b.h.SkippedClientOps[0]
+	return fmt.Sprintf("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.notClients, first.name)
 }

@@ -40,6 +40,7 @@ Examples:
    clew monitor --model register history.edn
    clew monitor --model kv --output json - < events.jsonl
    tail -n +1 -F jepsen.log | clew monitor --model cas-register --every 10s -
+   clew monitor --model register --state monitor.state history.edn
    clew gen --model register --operations 100000000 | clew monitor --model register -
 
 --model is required, and --init is advised: otherwise the first reads may show it.
@@ -58,6 +59,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`text|json|github`: a line for each anomaly, and one with totals"},
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
+			&cli.StringFlag{Name: "state", DefaultText: "none", Usage: "keep what is known in `FILE`, and go on from it if it is there"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first anomaly"},
 			&cli.StringFlag{Name: "listen", DefaultText: "off", Usage: "serve the totals to Prometheus at `HOST:PORT`, under /metrics; port 0 picks a free one"},
 		}, limitFlags()),
@@ -144,10 +146,9 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	if w.m, err = clew.NewMonitor(ctx, w.reading.Spec, w.options); err != nil {
 		return 0, err
 	}
-	found := false
 	w.m.Stuck, w.m.StuckEvents, w.next = w.stuck, w.stuckEvents, time.Now().Add(w.every)
+	w.m.State = c.String("state")
 	w.m.Found = func(a clew.Anomaly) error {
-		found = true
 		w.tell(name, a)
 		if w.failFast {
 			return errFound
@@ -185,6 +186,7 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
 	w.totals(err == nil)
+	found := w.m.Totals().Anomalies > 0
 	switch {
 	case errors.Is(err, errFound):
 	case err != nil && ctx.Err() != nil:

@@ -19,7 +19,7 @@ type Kept struct {
 }
 
 // State is what is left of what was forgotten.
-type State struct{ held int32 } // permits
+type State struct{ Held int32 } // permits
 
 // Needed says what must be kept of operations that are decided up to an event: a prefix up to just before it is
 // linearizable. The columns also have what comes later; of an operation that is open at the event, it is known how it
@@ -75,7 +75,7 @@ func From(m models.Model, s *State) models.Model {
 	}
 	r := &resumed{Model: m, traits: *m.Traits()}
 	r.traits.Shape = func() models.Shape {
-		shape.Held = s.held
+		shape.Held = s.Held
 		return shape
 	}
 	r.traits.Levels = nil // it starts elsewhere
@@ -84,7 +84,7 @@ func From(m models.Model, s *State) models.Model {
 		acquire.B = 1
 	}
 	r.init = m.Init()
-	for range s.held - shape.Held {
+	for range s.Held - shape.Held {
 		r.init = m.Step(nil, r.init, acquire)[0]
 	}
 	return r

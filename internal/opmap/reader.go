@@ -72,6 +72,12 @@ func (r *Reader) Eager() { r.maps.Eager() }
 // for the default. It must be called before Next.
 func (r *Reader) First(bytes int) { r.maps.First(bytes) }
 
+// From says that the text begins in a line after an op map, and within a bracket unless that is 0. It must be called before Next.
+func (r *Reader) From(line int, opened byte) { r.maps.From(line, opened) }
+
+// Opened returns the bracket around the op maps, 0 if there is none.
+func (r *Reader) Opened() byte { return r.maps.Opened() }
+
 // Next reads the next op map into ev. It returns io.EOF at the end, and an
 // *edn.Error if the input is not a history. It returns an error of the underlying
 // reader with the name of the file. Calls after an error return the same error.

@@ -70,6 +70,9 @@ func (t *Texts) layout(l *step) int {
 	return len(t.layouts)
 }
 
+// AddText keeps a text that Text has returned.
+func (t *Texts) AddText(text []byte) { t.Add(&Event{Text: text}) }
+
 // DropLast forgets the text added last. It may be called once after each Add.
 func (t *Texts) DropLast() {
 	if t.n == 0 {

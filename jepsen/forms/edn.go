@@ -27,6 +27,10 @@ func readEDN(in *input, text source) error {
 		reader.ReadAhead(runtime.GOMAXPROCS(0)-1, !text.packed && length > 0) // a file never makes a reader wait
 	}
 	defer reader.Close()
+	if in.from != nil {
+		reader.From(in.from.Line, in.from.Opened)
+	}
+	in.mark = func(at *Place) { at.Opened = reader.Opened() }
 	return in.each(reader.Next)
 }
 

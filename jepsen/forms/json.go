@@ -48,7 +48,16 @@ func (in *input) json(r io.Reader) *jsonops.Reader {
 
 func readJSON(in *input, text source) error {
 	in.to.Expect(files.Size(text.file))
-	return in.each(in.json(text).Next)
+	reader := in.json(text)
+	if in.from != nil {
+		reader.From(in.from.Line, in.from.Opened != 0)
+	}
+	in.mark = func(at *Place) {
+		if reader.InArray() {
+			at.Opened = '['
+		}
+	}
+	return in.each(reader.Next)
 }
 
 // jsonOp writes an event in JSON between two texts.

@@ -72,6 +72,10 @@ type logReader struct {
 func readLog(in *input, text source) error {
 	in.to.Expect(files.Size(text.file))
 	l := logReader{in: in, lines: scan.Lines{Blocks: blocks.Blocks{In: text, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
+	if in.from != nil {
+		l.lines.N, l.begun, l.stamped, l.goesOn = in.from.Line-1, true, in.from.Stamped, true
+	}
+	in.mark = func(at *Place) { at.Stamped = l.stamped }
 	pos := edn.Pos{File: in.file, Col: 1}
 	for {
 		if err := l.quickLines(); err != nil {

@@ -15,7 +15,6 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/internal/opmap"
 	"clew/internal/option"
 	"clew/internal/testfile"
 	"clew/jepsen"
@@ -77,10 +76,13 @@ type input struct {
 	to         feed.Feed // gets the events
 	clockError int64     // see jepsen.Options
 
-	eager bool      // events are needed as soon as their text is there
-	form  *form     // the form in which the text is read
-	hash  hash.Hash // of everything that is read, nil if it is not needed
-	exact bool      // op maps need the keys of all maps in the order of the text
+	eager bool            // events are needed as soon as their text is there
+	form  *form           // the form in which the text is read
+	hash  hash.Hash       // of everything that is read, nil if it is not needed
+	exact bool            // op maps need the keys of all maps in the order of the text
+	marks *marks          // where its events end, nil if that is not needed
+	from  *Place          // where the text begins, nil: at the beginning of a whole text
+	mark  func(at *Place) // completes the place after the last event; nil if one cannot go on in the middle of a text
 }
 
 func newInput(ctx context.Context, to feed.Feed, file string, opts jepsen.Options) *input {
@@ -128,7 +130,7 @@ func (in *input) events(r io.Reader, form *form) error {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
 	plain, packing := files.PackedName(in.file)
-	if packing != "" && !packed {
+	if packing != "" && !packed && (in.marks == nil || in.marks.from == nil) {
 		if _, err := buffered.Peek(1); err == io.EOF {
 			return fmt.Errorf("%s: expected %s data, as the name says, found an empty file", in.file, packing)
 		}
@@ -140,7 +142,15 @@ func (in *input) events(r io.Reader, form *form) error {
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
 	}
-	text := source{buffered, r, packed}
+	if in.marks != nil {
+		return in.marked(buffered, r, packed)
+	}
+	return in.text(source{buffered, r, packed}, plain, form)
+}
+
+// text reads the events of a history that is not compressed anymore. plain is its name then.
+func (in *input) text(text source, plain string, form *form) error {
+	buffered := text.Reader
 	if form == nil {
 		head, _ := buffered.Peek(binaryHead)
 		form = detectBinary(head, plain)
@@ -149,7 +159,7 @@ func (in *input) events(r io.Reader, form *form) error {
 		in.form = form
 		return form.read(in, text)
 	}
-	if what := foreign(buffered); what != "" {
+	if what := foreign(buffered); what != "" && in.from == nil {
 		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
 	}
 	if form == nil {
@@ -229,38 +239,4 @@ func isUTF16(head []byte) bool {
 	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
 	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
 	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
-}
-
-// Pass reads a history as Read does, and calls each after every event, as soon as that has come, and at the end. Each may look at what
-// the builder has so far, and make it forget what need not be kept. If it returns an error, Pass ends with that. Interval
-// records and other forms that must be sorted come all at once.
-func Pass(ctx context.Context, r io.Reader, name string, opts jepsen.Options, each func(b *jepsen.Builder, ended bool) error) error {
-	if r == nil || each == nil {
-		return fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
-	}
-	opts.File = name
-	b := jepsen.NewBuilder(opts)
-	in := newInput(ctx, passing{feed.Of(b), func() error { return each(b, false) }}, name, opts)
-	in.eager = true
-	if err := in.read(r, nil); err != nil {
-		return err
-	}
-	if err := each(b, true); err != nil {
-		return err
-	}
-	_, err := b.History()
-	return err
-}
-
-// passing is a feed that tells of each event.
-type passing struct {
-	feed.Feed
-	each func() error
-}
-
-func (p passing) Add(e *opmap.Event, op int32) error {
-	if err := p.Feed.Add(e, op); err != nil {
-		return err
-	}
-	return p.each()
 }

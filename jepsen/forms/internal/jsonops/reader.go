@@ -55,6 +55,15 @@ func NewReader(in io.Reader, o Options) *Reader {
 	return r
 }
 
+// From says that the text begins in a line after an op, which may be in an array. It must be called before Next.
+func (r *Reader) From(line int, inArray bool) {
+	r.here.Line = line
+	r.ops, r.array, r.opened = 1, inArray, r.here
+}
+
+// InArray says whether the ops are in an array.
+func (r *Reader) InArray() bool { return r.array }
+
 // Fail returns an error about the current op.
 func (r *Reader) Fail(format string, args ...any) error { return r.fail(r.begins, format, args...) }
 

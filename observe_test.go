@@ -1,0 +1,79 @@
+package clew_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/jepsen/forms"
+)
+
+// A monitor that is fed event by event finds what one that reads the text finds.
+func TestAMonitorObservesEvents(t *testing.T) {
+	for _, spec := range forgetful {
+		spec := spec.FromDefault()
+		r := gen.Rand(80)
+		for range effort.Histories(20, 5000) {
+			text := faulty(r, spec.Name, 5+r.IntN(80), 1+r.IntN(5), 0.1, 0.1)
+			stretch := 1 + r.IntN(9)
+			lines, whole, err := monitored(t, spec, text, stretch, unverified)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := forms.Read(strings.NewReader(text), "h", spec.Pairing())
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := clew.NewMonitor(t.Context(), spec, unverified)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Stretch(stretch)
+			var got []int
+			note := func(all []clew.Anomaly, err error) {
+				for _, a := range all {
+					got = append(got, int(a.Operation.Index)+1)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for e, typ := range h.Type {
+				process, _ := h.Values.Int(h.Processes[h.Process[e]])
+				note(m.Observe(clew.Event{Type: typ, Process: int(process), F: h.Values.Text(h.F[e]), Value: h.Values.Value(h.Value[e]).Go(), With: []jepsen.Extra{jepsen.With("time", e)}}))
+				if r.IntN(20) == 0 {
+					note(m.Look())
+				}
+			}
+			note(m.End())
+			if !slices.Equal(got, lines) || m.Totals().Operations != whole.Operations {
+				t.Fatalf("%s: %v and %+v, of the text %v and %+v:\n%s", spec.Name, got, m.Totals(), lines, whole, numbered(text))
+			}
+		}
+	}
+}
+
+// What makes no sense is an error at once.
+func TestAMonitorRefusesEventsThatMakeNoSense(t *testing.T) {
+	for name, events := range map[string][]clew.Event{
+		"found a chan int":  {{Type: jepsen.OK, F: "read", Value: make(chan int)}},
+		"has no invocation": {{Type: jepsen.OK, F: "read"}},
+		"still open":        {{F: "read"}, {F: "read"}},
+		"found 9":           {{Type: 9, F: "read"}},
+	} {
+		m, err := clew.NewMonitor(t.Context(), forgetful[0], unverified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			_, err = m.Observe(e)
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
