@@ -267,37 +267,20 @@ func (m *Monitor) look(ended bool) (err error) {
 		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && !m.isSettled(h); m.holds && m.ahead && !ended {
 			break // a later operation may change what an earlier one means
 		}
-		at, failing, err := m.firstFailing(parts, known)
+		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
+		anomalies, done, err := m.anomalies(h, parts, known)
 		if err != nil {
 			return err
 		}
-		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
-		if failing == nil {
-			m.note(parts, known)
-			m.count(h, known)
-			m.forget(h, parts, known)
+		if found += anomalies; done {
 			break
 		}
-		if other, err := m.another(h, failing, at, known); err != nil {
-			return err
-		} else if other != nil {
-			m.spec = *other
-			continue
-		}
-		found++
-		m.note(parts, at)
-		m.count(h, at+1)
-		crashed, err := m.found(failing, at)
-		if err != nil {
-			return err
-		}
-		m.forget(h, parts, at+1, crashed...)
 	}
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
 	if found > 0 {
-		m.step = min(shortestStretch, m.longest)
+		m.step = max(min(m.step/2, m.longest), min(shortestStretch, m.longest))
 	} else {
 		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
 	}
@@ -306,6 +289,41 @@ func (m *Monitor) look(ended bool) (err error) {
 		return err
 	}
 	return m.save(false)
+}
+
+// anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
+// to be read again.
+func (m *Monitor) anomalies(h *jepsen.History, parts []*monitored, known jepsen.Event) (found int, done bool, err error) {
+	for from := m.decided; ; {
+		at, failing, err := m.firstFailing(parts, known)
+		if err != nil {
+			return found, false, err
+		}
+		if failing == nil {
+			m.note(parts, from, known)
+			m.count(h, from, known)
+			m.forget(h, parts, known)
+			return found, true, nil
+		}
+		if other, err := m.another(h, failing, at, known); err != nil {
+			return found, false, err
+		} else if other != nil {
+			m.spec = *other
+			return found, false, nil
+		}
+		found++
+		m.note(parts, from, at)
+		m.count(h, from, at+1)
+		from = at + 1
+		crashed, err := m.found(failing, at)
+		if err != nil {
+			return found, false, err
+		}
+		if len(crashed) > 0 { // it is read in another way then
+			m.forget(h, parts, from, crashed...)
+			return found, false, nil
+		}
+	}
 }
 
 // tell says that it has looked.
@@ -684,9 +702,9 @@ func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 // keyOf returns the name of a part among all that are judged.
 func (x *monitored) keyOf(part int) string { return x.key + " " + x.keys[part] }
 
-// count counts the operations that ended before an event, and have not been counted.
-func (m *Monitor) count(h *jepsen.History, until jepsen.Event) {
-	for e := m.decided; e < until; e++ {
+// count counts the operations that ended at an event or later, and before another one.
+func (m *Monitor) count(h *jepsen.History, from, until jepsen.Event) {
+	for e := from; e < until; e++ {
 		if h.Type[e] != jepsen.Invoke {
 			m.totals.Operations++
 		}
@@ -698,10 +716,10 @@ func (m *Monitor) times(x *monitored) func(jepsen.Event) int64 {
 	return func(e jepsen.Event) int64 { return m.came[x.h.InWhole(e)] }
 }
 
-// note remembers what the operations show that returned before an event, and have not been noted yet.
-func (m *Monitor) note(all []*monitored, until jepsen.Event) {
+// note remembers what the operations show that returned at an event or later, and before another one.
+func (m *Monitor) note(all []*monitored, begin, end jepsen.Event) {
 	for _, x := range all {
-		from, to := x.event(m.decided), x.event(until)
+		from, to := x.event(begin), x.event(end)
 		for i, part := range x.parts {
 			m.ages.Note(part, x.keyOf(i), from, to, m.times(x))
 		}

@@ -92,22 +92,41 @@ func (in Input) DenseEvents() Input {
 
 // DenseIDs renumbers the ids without gaps, keeping their order.
 func (in Input) DenseIDs() Input {
-	ids := append([]int32{in.Init}, in.A...)
-	ids = append(ids, in.B...)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	number, n := ranks(slices.Concat([]int32{in.Init}, in.A, in.B))
 	dense := func(old []int32) []int32 {
 		out := make([]int32, len(old))
 		for i, v := range old {
-			k, _ := slices.BinarySearch(ids, v)
-			out[i] = int32(k)
+			out[i] = number(v)
 		}
 		return out
 	}
 	c := *in.Columns
 	c.A, c.B = dense(c.A), dense(c.B)
-	in.Columns, in.Init, in.IDs = &c, dense([]int32{in.Init})[0], int32(len(ids))
+	in.Columns, in.Init, in.IDs = &c, number(in.Init), n
 	return in
+}
+
+// ranks numbers ids in their order, without gaps. It sorts them only if they are far apart.
+func ranks(ids []int32) (number func(id int32) int32, n int32) {
+	const gap = 64 // a table takes less time than sorting
+	least, greatest := slices.Min(ids), slices.Max(ids)
+	if int64(greatest)-int64(least) >= gap*int64(len(ids)) {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		return func(id int32) int32 {
+			k, _ := slices.BinarySearch(ids, id)
+			return int32(k)
+		}, int32(len(ids))
+	}
+	table := make([]int32, greatest-least+1)
+	for _, id := range ids {
+		table[id-least] = 1
+	}
+	for i, there := range table {
+		table[i] = n
+		n += there
+	}
+	return func(id int32) int32 { return table[id-least] }, n
 }
 
 // Original returns which event of the columns that NewInput or PlainInput got
