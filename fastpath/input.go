@@ -190,12 +190,15 @@ func (in Input) Cut(t int32) Input {
 }
 
 // Pick returns the history of the given operations alone, which must
-// ascend. It renumbers events and ids without gaps.
+// ascend. It renumbers events without gaps, and ids unless the input is plain.
 func (in Input) Pick(ops []models.Row) Input {
 	c := &models.Columns{Events: in.Events}
 	for _, o := range ops {
 		c.Append(in.Inv[o], in.Res[o], in.Op(o))
 	}
 	in.Columns = c
+	if in.IDs == 0 {
+		return in.DenseEvents()
+	}
 	return in.DenseEvents().DenseIDs()
 }

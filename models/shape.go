@@ -95,7 +95,36 @@ type (
 		Init  []int32
 		Lists [][]int32
 	}
+
+	// TxnListsShape is a map of lists: Txn, whose A is a transaction. It appends to lists, and reads them whole, at one
+	// instant. Elements are numbered over all slots; a slot is a key.
+	TxnListsShape struct {
+		Slots, Elements int
+		Init            []int32    // the elements that are there initially
+		Steps           []ListStep // of all transactions
+		From            []int32    // by transaction, and one more: where its steps begin
+		Longest         [][]int32  // by slot: the longest list, of which most reads show the beginning
+		Odd             [][]int32  // lists that are no beginnings of the longest one of their slot
+	}
 )
+
+// ListStep is a step of a transaction on lists: it appends the element Value, or reads a list. Then Value is the length of
+// the list, or -1 minus its place in Odd.
+type ListStep struct {
+	Slot, Value int32
+	Append      bool
+}
+
+// Of returns the steps of a transaction.
+func (s *TxnListsShape) Of(txn int32) []ListStep { return s.Steps[s.From[txn]:s.From[txn+1]] }
+
+// List returns the list that a step reads.
+func (s *TxnListsShape) List(step ListStep) []int32 {
+	if step.Value < 0 {
+		return s.Odd[-1-step.Value]
+	}
+	return s.Longest[step.Slot][:step.Value]
+}
 
 func (RegisterShape) shape()   {}
 func (FIFOShape) shape()       {}
@@ -111,3 +140,4 @@ func (VersionsShape) shape()   {}
 func (CounterShape) shape()    {}
 func (IDsShape) shape()        {}
 func (LogShape) shape()        {}
+func (TxnListsShape) shape()   {}

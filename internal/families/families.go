@@ -9,11 +9,12 @@ import (
 	"clew/internal/families/register"
 	"clew/internal/families/sequence"
 	"clew/internal/families/set"
+	"clew/internal/families/transaction"
 	"clew/models"
 )
 
 // all holds the near-linear decisions.
-var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path, position.Path}
+var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path, position.Path, transaction.Path}
 
 // Of returns the near-linear decision for a model, or nil. If there is one
 // for models of its shape, refusal says why it does not apply to this one.

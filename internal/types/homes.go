@@ -11,6 +11,7 @@ import (
 	"clew/internal/types/javaqueue"
 	"clew/internal/types/kv"
 	"clew/internal/types/lease"
+	"clew/internal/types/listappend"
 	"clew/internal/types/lock"
 	"clew/internal/types/log"
 	"clew/internal/types/multiregister"
@@ -29,6 +30,7 @@ var homes = []home.Home{
 	javaqueue.Home,
 	kv.Home,
 	lease.Home,
+	listappend.Home,
 	lock.Home,
 	log.Home,
 	multiregister.Home,

@@ -2,7 +2,6 @@ package log
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -27,14 +26,9 @@ type log struct {
 	ends                             []int32 // by list: its node
 	numbers                          models.Numbering
 
-	mu       sync.Mutex // parts are searched concurrently
-	nodes    []logNode
-	children []int32 // open addressing over nodes, by the node before and the value; 0 is free
+	mu    sync.Mutex // parts are searched concurrently
+	nodes home.Lists
 }
-
-// logNode is a list. jump is a shorter one, so that any beginning is few steps away (Myers,
-// "An applicative random-access stack", 1983).
-type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = models.Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
@@ -51,7 +45,7 @@ func newLog(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
 	m := &log{Base: home.NewBase(b), fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
 		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
-		told: b.Spec.Answers == models.AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
+		told: b.Spec.Answers == models.AnswersTold}
 	m.Initial = models.State{0}
 	m.Offered = models.Traits{
 		Because:   m.because,
@@ -75,7 +69,7 @@ func newLog(b *models.Binding) (models.Reader, error) {
 	if !ok {
 		return nil, home.BadInit(b, "a vector such as [1 2]")
 	}
-	m.first, m.Initial = list, models.State{m.follow(0, list)}
+	m.first, m.Initial = list, models.State{m.nodes.Follow(0, list)}
 	return m, nil
 }
 
@@ -113,7 +107,7 @@ func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
 			if !ok {
 				err = fmt.Errorf("expected [v ..], the whole list, found %s", m.V.Text(o.ValueID))
 			}
-			m.lists, m.ends = append(m.lists, list), append(m.ends, m.follow(0, list))
+			m.lists, m.ends = append(m.lists, list), append(m.ends, m.nodes.Follow(0, list))
 		}
 	}
 	return op, true, err
@@ -280,72 +274,17 @@ func (m *log) offset(id edn.ID) (int32, error) {
 	return int32(n), nil
 }
 
-// child returns the node of a list with one more value. The caller holds the lock, as for
-// all methods that use nodes.
-func (m *log) child(node, value int32) int32 {
-	slot := m.slot(node, value)
-	if m.children[slot] != 0 {
-		return m.children[slot]
-	}
-	n := int32(len(m.nodes))
-	before := m.nodes[node]
-	jump, beyond := node, m.nodes[before.jump]
-	if before.length-beyond.length == beyond.length-m.nodes[beyond.jump].length {
-		jump = beyond.jump
-	}
-	m.nodes = append(m.nodes, logNode{node, jump, value, before.length + 1})
-	m.children[slot] = n
-	if 4*len(m.nodes) > 3*len(m.children) {
-		m.children = make([]int32, 2*len(m.children))
-		for n, x := range m.nodes[1:] {
-			m.children[m.slot(x.before, x.value)] = int32(n) + 1
-		}
-	}
-	return n
-}
-
-// slot returns where the children have a node, or have room for it.
-func (m *log) slot(node, value int32) int {
-	hi, lo := bits.Mul64(uint64(uint32(node))<<32|uint64(uint32(value))^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
-	mask := len(m.children) - 1
-	slot := int(hi^lo) & mask
-	for n := m.children[slot]; n != 0 && (m.nodes[n].before != node || m.nodes[n].value != value); n = m.children[slot] {
-		slot = (slot + 1) & mask
-	}
-	return slot
-}
-
-// follow returns the node of a list with more values.
-func (m *log) follow(node int32, values []int32) int32 {
-	for _, value := range values {
-		node = m.child(node, value)
-	}
-	return node
-}
-
-// beginning returns the node of the first values of a list.
-func (m *log) beginning(node, length int32) int32 {
-	for m.nodes[node].length > length {
-		if jump := m.nodes[node].jump; m.nodes[jump].length >= length {
-			node = jump
-		} else {
-			node = m.nodes[node].before
-		}
-	}
-	return node
-}
-
 func (m *log) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	length, ok := m.nodes[s[0]].length, false
+	length, ok := m.nodes.Len(s[0]), false
 	switch op.Kind {
 	case models.AppendTo:
 		if op.B == 0 || op.B-1 == length {
-			return models.Only(dst, m.child(s[0], op.A))
+			return models.Only(dst, m.nodes.With(s[0], op.A))
 		}
 	case models.ReadAt:
-		ok = op.B < length && m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+		ok = op.B < length && m.nodes.Last(m.nodes.Beginning(s[0], op.B+1)) == op.A
 	case models.ReadNothing:
 		ok = op.B >= length
 	case models.Tail:
@@ -418,7 +357,7 @@ func (m *log) shows(dst []models.Bound, op models.Op) []models.Bound {
 func (m *log) mayFollow(s models.State, op models.Op, others []models.Op) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	length := m.nodes[s[0]].length
+	length := m.nodes.Len(s[0])
 	most, held := length, false // held: some other appends the value
 	for _, other := range others {
 		if other.Kind == models.AppendTo {
@@ -431,7 +370,7 @@ func (m *log) mayFollow(s models.State, op models.Op, others []models.Op) bool {
 		return op.B == 0 || length <= op.B-1 && op.B-1 <= most
 	case models.ReadAt:
 		if op.B < length {
-			return m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+			return m.nodes.Last(m.nodes.Beginning(s[0], op.B+1)) == op.A
 		}
 		return op.B < most && held
 	case models.ReadNothing:
@@ -440,14 +379,14 @@ func (m *log) mayFollow(s models.State, op models.Op, others []models.Op) bool {
 		return length <= op.B && op.B <= most
 	case models.ReadLog:
 		end := m.ends[op.A]
-		return m.beginning(end, length) == s[0] && m.nodes[end].length <= most
+		return m.nodes.Beginning(end, length) == s[0] && m.nodes.Len(end) <= most
 	}
 	return false
 }
 
 func (m *log) Why(s models.State, op models.Op) string {
 	m.mu.Lock()
-	length := m.nodes[s[0]].length
+	length := m.nodes.Len(s[0])
 	m.mu.Unlock()
 	value := m.Text(op.A)
 	switch op.Kind {
@@ -519,7 +458,7 @@ func (r *logRun) Apply(op models.Op) models.Outcome {
 func (r *logRun) State() models.State {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	r.node, r.noted = r.m.follow(r.node, r.list[r.noted:]), len(r.list)
+	r.node, r.noted = r.m.nodes.Follow(r.node, r.list[r.noted:]), len(r.list)
 	return models.State{r.node}
 }
 
@@ -527,11 +466,7 @@ func (r *logRun) State() models.State {
 func (m *log) values(s models.State) []int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]int32, m.nodes[s[0]].length)
-	for node := s[0]; node != 0; node = m.nodes[node].before {
-		list[m.nodes[node].length-1] = m.nodes[node].value
-	}
-	return list
+	return m.nodes.Values(s[0])
 }
 
 // vector returns the list of a state as a vector.

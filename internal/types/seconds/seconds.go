@@ -12,6 +12,7 @@ import (
 	"clew/internal/types/javaqueue"
 	"clew/internal/types/kv"
 	"clew/internal/types/lease"
+	"clew/internal/types/listappend"
 	"clew/internal/types/lock"
 	"clew/internal/types/log"
 	"clew/internal/types/multiregister"
@@ -30,6 +31,7 @@ func init() {
 	second.Register(javaqueue.Second)
 	second.Register(kv.Second)
 	second.Register(lease.Second)
+	second.Register(listappend.Second)
 	second.Register(lock.Second)
 	second.Register(log.Second)
 	second.Register(multiregister.Second)

@@ -1,0 +1,488 @@
+package transaction
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Transactions that append to lists
+//
+// Decides: histories of transactions, each of which appends to the lists of some keys and reads lists whole, at one instant.
+//
+// Precondition: no value is appended twice to one key.
+//
+// Cost: linear in the operations and the elements of the longest list of each key. Reads are compared with that list when
+// they are read (models.TxnListsShape).
+//
+// Rests on: Kingsbury and Alvaro, "Elle: inferring isolation anomalies from experimental observations", VLDB 2020, whose
+// graph it is, and on the following, by which the graph decides.
+//
+// What a transaction read of a key, less what it had appended itself by then, is what all transactions before it had
+// appended (outside). So of two lists that are read of a key one is the beginning of the other, and the longest is the
+// order of versions. The graph has an edge from a transaction to another one that must come after it:
+//
+//   - ww: to the one that appended the next element of that order;
+//   - wr: from the one that appended the last element outside of a read, to the reader;
+//   - rw: from the reader to the one that appended the next element;
+//   - the same with elements that nothing shows: they come after all others, in any order. One node of each key stands
+//     between. A reader of the whole list that appends to it comes first among them. Two of those contradict each other;
+//   - in real time: a chain has a node for each return, and each return is before all later invocations.
+//
+// Lemma 1. If the graph has a cycle, the history is not linearizable: each edge holds in every linearization.
+//
+// Lemma 2. If it has none, each topological order is a linearization, in which the elements that nothing shows have the
+// order of their transactions. By ww, the elements of a key are appended in the order of versions. By wr and rw, a reader
+// stands where just what it saw outside had been appended.
+//
+// Crashed operations: of a crashed transaction it is known what it appended, but not what it read. It has happened if a
+// transaction that has happened shows an element of it; otherwise it is omitted. It has no return.
+
+// step is a step of a row that shows a list, from outside.
+type show struct {
+	row     models.Row
+	slot    int32
+	outside int32 // how much of the list is not its own
+}
+
+// graph is the graph of a history.
+type graph struct {
+	in    fastpath.Input
+	shape *models.TxnListsShape
+
+	owner    []models.Row // by element, or models.Initial
+	happened []bool       // by row
+	because  []models.Row // by row that crashed: the one that shows that it happened
+	todo     []models.Row
+	order    [][]int32    // by slot: the longest list shown
+	shower   []models.Row // by slot: the one that shows it
+	shows    []show
+
+	from, to []int32 // edges
+	nodes    int32
+	proofs   []models.Row // by edge: the row that shows it, or -1
+}
+
+// Violations that one or two transactions show by themselves.
+var (
+	notOwn  = &fastpath.Pattern{Name: "internal", Says: "{name 0} cannot have read that: it does not show what the transaction itself had read and appended before"}
+	nobody  = &fastpath.Pattern{Name: "never-written", Says: "{name 0} read an element that nothing had appended"}
+	forks   = &fastpath.Pattern{Name: "incompatible-order", Says: "{name 0} and {name 1} read lists of the same key of which neither is the beginning of the other"}
+	torn    = &fastpath.Pattern{Name: "torn-append", Says: "{name 0} read only some of what {name 1} appended, or in another order"}
+	doubled = &fastpath.Pattern{Name: "duplicate-element", Says: "{name 0} read an element twice that was appended once, by {name 1}"}
+	cyclic  = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first"}
+	twice   = &fastpath.Pattern{Says: "a value was appended twice to the same key: {name 0} and {name 1}"}
+)
+
+func listAppend(ctx context.Context, c *models.Columns, shape models.TxnListsShape, want fastpath.Want) fastpath.Decision {
+	a := fastpath.Algorithm{
+		Decide: func(in fastpath.Input, witness bool) fastpath.Result { return decide(in, &shape, witness) },
+		Needs: func(in fastpath.Input) fastpath.Needs {
+			owner := owners(in, &shape, nil)
+			return func(o models.Row, out []models.Row) []models.Row {
+				for _, s := range shape.Of(in.A[o]) {
+					if !s.Append {
+						for _, e := range shape.List(s) {
+							if owner[e] >= 0 {
+								out = append(out, owner[e])
+							}
+						}
+					}
+				}
+				return out
+			}
+		},
+	}
+	return a.Run(fastpath.PlainInput(ctx, c), want)
+}
+
+// owners returns the row that appends each element. It calls again for the second one that appends the same.
+func owners(in fastpath.Input, shape *models.TxnListsShape, again func(first, second models.Row)) []models.Row {
+	owner := make([]models.Row, shape.Elements)
+	for e := range owner {
+		owner[e] = fastpath.Missing
+	}
+	for _, e := range shape.Init {
+		owner[e] = fastpath.Initial
+	}
+	for row := range models.Row(in.Len()) {
+		for _, s := range shape.Of(in.A[row]) {
+			if !s.Append {
+				continue
+			}
+			if owner[s.Value] != fastpath.Missing && again != nil {
+				again(owner[s.Value], row)
+			}
+			owner[s.Value] = row
+		}
+	}
+	return owner
+}
+
+func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpath.Result {
+	g := &graph{in: in, shape: shape, happened: make([]bool, in.Len()), because: make([]models.Row, in.Len()),
+		order: make([][]int32, shape.Slots), shower: make([]models.Row, shape.Slots)}
+	var ambiguous *fastpath.Finding
+	g.owner = owners(in, shape, func(first, second models.Row) {
+		if ambiguous == nil {
+			ambiguous = twice.Of(first, second)
+		}
+	})
+	if ambiguous != nil {
+		return fastpath.Result{Reason: ambiguous}
+	}
+	for row, res := range in.Res {
+		if res != models.Open {
+			g.happened[row] = true
+			g.todo = append(g.todo, models.Row(row))
+		}
+	}
+	for len(g.todo) > 0 {
+		row := g.todo[len(g.todo)-1]
+		g.todo = g.todo[:len(g.todo)-1]
+		if why := g.look(row); why != nil {
+			return g.wrong(why)
+		}
+	}
+	if why := g.compare(); why != nil {
+		return g.wrong(why)
+	}
+	g.nodes = int32(in.Len())
+	g.realTime()
+	if why := g.versions(); why != nil {
+		return g.wrong(why)
+	}
+	order, cycle := g.sort()
+	if cycle != nil {
+		return g.wrong(cyclic.Of(cycle...))
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = order
+	}
+	return r
+}
+
+// look looks at what a transaction shows.
+func (g *graph) look(row models.Row) *fastpath.Finding {
+	steps := g.shape.Of(g.in.A[row])
+	for i, s := range steps {
+		if s.Append {
+			continue
+		}
+		list, own := g.shape.List(s), int32(0)
+		for j := i - 1; j >= 0; j-- { // its own appends are at the end
+			if before := steps[j]; before.Append && before.Slot == s.Slot {
+				if own++; own > int32(len(list)) || list[int32(len(list))-own] != before.Value {
+					return notOwn.Of(row)
+				}
+			}
+		}
+		x := show{row, s.Slot, int32(len(list)) - own}
+		for j := i - 1; j >= 0; j-- {
+			if before := steps[j]; !before.Append && before.Slot == s.Slot {
+				if last := g.shows[len(g.shows)-1]; g.outsideOf(row, s.Slot) != x.outside || last.row != row {
+					return notOwn.Of(row)
+				}
+				break
+			}
+		}
+		if x.outside > 0 && g.owner[list[x.outside-1]] == row {
+			return notOwn.Of(row)
+		}
+		g.shows = append(g.shows, x)
+		for _, e := range list[min(len(list), len(g.order[s.Slot])):] {
+			o := g.owner[e]
+			if o == fastpath.Missing {
+				return nobody.Of(row)
+			}
+			if o >= 0 && !g.happened[o] {
+				g.happened[o], g.because[o] = true, row
+				g.todo = append(g.todo, o)
+			}
+		}
+		if len(list) > len(g.order[s.Slot]) {
+			g.order[s.Slot], g.shower[s.Slot] = list, row
+		}
+	}
+	return nil
+}
+
+// outsideOf returns what the last show of a row has of a slot.
+func (g *graph) outsideOf(row models.Row, slot int32) int32 {
+	for _, x := range slices.Backward(g.shows) {
+		if x.row != row {
+			break
+		}
+		if x.slot == slot {
+			return x.outside
+		}
+	}
+	return -1
+}
+
+// compare makes sure that all lists of a key are beginnings of the longest one.
+func (g *graph) compare() *fastpath.Finding {
+	if len(g.shape.Odd) == 0 {
+		return nil
+	}
+	for row := range models.Row(g.in.Len()) {
+		if !g.happened[row] {
+			continue
+		}
+		for _, s := range g.shape.Of(g.in.A[row]) {
+			if s.Append {
+				continue
+			}
+			list, longest := g.shape.List(s), g.order[s.Slot]
+			for i, e := range list {
+				if e != longest[i] {
+					return forks.Of(row, g.shower[s.Slot])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// edge adds an edge that a row shows, or -1.
+func (g *graph) edge(from, to int32, proof models.Row) {
+	if from >= 0 && from != to {
+		g.from, g.to, g.proofs = append(g.from, from), append(g.to, to), append(g.proofs, proof)
+	}
+}
+
+// realTime adds the edges from returns to later invocations.
+func (g *graph) realTime() {
+	returns := g.in.Returns()
+	last, row := int32(-1), models.Row(0)
+	for t := range g.in.Events {
+		if int(row) < g.in.Len() && g.in.Inv[row] == t {
+			if g.happened[row] {
+				g.edge(last, row, -1)
+			}
+			row++
+		} else if r := returns[t]; r > 0 {
+			g.edge(r-1, g.nodes, -1)
+			g.edge(last, g.nodes, -1)
+			last = g.nodes
+			g.nodes++
+		}
+	}
+}
+
+// versions adds the edges that the orders of versions show.
+func (g *graph) versions() *fastpath.Finding {
+	slots := int32(g.shape.Slots)
+	shown := make([]int32, g.shape.Elements) // by element: its place in the order of versions plus 1
+	for slot, list := range g.order {
+		for i, e := range list {
+			if shown[e] > 0 {
+				return doubled.Of(g.shower[slot], g.owner[e])
+			}
+			shown[e] = int32(i) + 1
+		}
+	}
+	appends := make([][]models.Row, slots) // by slot: who appends what nothing shows, once each
+	for row := range models.Row(g.in.Len()) {
+		if !g.happened[row] {
+			continue
+		}
+		for _, s := range g.shape.Of(g.in.A[row]) {
+			if all := appends[s.Slot]; s.Append && shown[s.Value] == 0 && (len(all) == 0 || all[len(all)-1] != row) {
+				appends[s.Slot] = append(all, row)
+			}
+		}
+	}
+	whole := make([][]models.Row, slots) // by slot: who reads the whole list
+	for _, x := range g.shows {
+		if int(x.outside) == len(g.order[x.slot]) && (len(whole[x.slot]) == 0 || whole[x.slot][len(whole[x.slot])-1] != x.row) {
+			whole[x.slot] = append(whole[x.slot], x.row)
+		}
+	}
+	next := make([]models.Row, slots) // by slot: who appends the first element after the order
+	for slot := range slots {
+		next[slot] = -1
+		if why := g.slot(slot, appends[slot], whole[slot], &next[slot]); why != nil {
+			return why
+		}
+	}
+	for _, x := range g.shows {
+		list := g.order[x.slot]
+		if x.outside > 0 {
+			g.edge(g.owner[list[x.outside-1]], x.row, x.row)
+		}
+		if int(x.outside) < len(list) {
+			g.edge(x.row, g.owner[list[x.outside]], g.shower[x.slot])
+		} else if next[x.slot] >= 0 {
+			g.edge(x.row, next[x.slot], -1)
+		}
+	}
+	return nil
+}
+
+// slot adds the edges of a key between those that append. next is the one, if it is known, whose elements come after the
+// longest list.
+func (g *graph) slot(slot int32, unseen, whole []models.Row, next *models.Row) *fastpath.Finding {
+	list, last := g.order[slot], models.Row(-1)
+	for i := 0; i < len(list); {
+		row := g.owner[list[i]]
+		if row < 0 {
+			i++
+			continue
+		}
+		n, complete := g.block(row, slot, list[i:])
+		if n == 0 || !complete && i+n < len(list) {
+			return torn.Of(g.shower[slot], row)
+		}
+		g.edge(last, row, g.shower[slot])
+		if !complete { // the rest of its elements come next
+			*next = row
+		}
+		last = row
+		i += n
+	}
+	first := *next
+	var rest []models.Row
+	for _, row := range unseen {
+		switch {
+		case row == *next:
+		case slices.Contains(whole, row) && first < 0:
+			first = row
+		default:
+			rest = append(rest, row)
+		}
+	}
+	for _, row := range rest {
+		if first >= 0 && slices.Contains(whole, row) {
+			g.edge(row, first, row) // each has read the list before the other appended
+		}
+	}
+	if first >= 0 && first != *next {
+		g.edge(last, first, first)
+		*next, last = first, first
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	between := g.nodes
+	g.nodes++
+	g.edge(last, between, -1)
+	for _, row := range rest {
+		g.edge(between, row, -1)
+	}
+	if first < 0 {
+		for _, row := range whole {
+			g.edge(row, between, row)
+		}
+	}
+	return nil
+}
+
+// block returns how many elements at the beginning of a list are those that a row appends, in order from its first one.
+func (g *graph) block(row models.Row, slot int32, list []int32) (n int, complete bool) {
+	for _, s := range g.shape.Of(g.in.A[row]) {
+		if !s.Append || s.Slot != slot {
+			continue
+		}
+		if n == len(list) || list[n] != s.Value {
+			return n, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// sort returns the rows that happened in a topological order, or a cycle.
+func (g *graph) sort() (order, cycle []models.Row) {
+	n := g.nodes
+	first, left := make([]int32, n+1), make([]int32, n)
+	for i, f := range g.from {
+		first[f+1]++
+		left[g.to[i]]++
+	}
+	for i := range n {
+		first[i+1] += first[i]
+	}
+	out, at := make([]int32, len(g.from)), slices.Clone(first[:n])
+	for i, f := range g.from {
+		out[at[f]] = g.to[i]
+		at[f]++
+	}
+	queue := make([]int32, 0, n)
+	for i, l := range left {
+		if l == 0 {
+			queue = append(queue, int32(i))
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		node := queue[i]
+		if int(node) < g.in.Len() && g.happened[node] {
+			order = append(order, node)
+		}
+		for _, to := range out[first[node]:first[node+1]] {
+			if left[to]--; left[to] == 0 {
+				queue = append(queue, to)
+			}
+		}
+	}
+	if len(queue) == int(n) {
+		return order, nil
+	}
+	return nil, g.cycle(left)
+}
+
+// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left.
+func (g *graph) cycle(left []int32) (rows []models.Row) {
+	before := make([]int32, len(left)) // by node that is left: an edge from one that is left, plus 1
+	node := int32(-1)
+	for i, f := range g.from {
+		if to := g.to[i]; left[f] > 0 && left[to] > 0 {
+			before[to], node = int32(i)+1, to
+		}
+	}
+	seen := make([]bool, len(left))
+	for !seen[node] {
+		seen[node] = true
+		node = g.from[before[node]-1]
+	}
+	for start, first := node, true; first || node != start; first = false {
+		if int(node) < g.in.Len() {
+			rows = append(rows, node)
+		}
+		edge := before[node] - 1
+		if proof := g.proofs[edge]; proof >= 0 {
+			rows = append(rows, proof)
+		}
+		node = g.from[edge]
+	}
+	slices.Reverse(rows)
+	return rows
+}
+
+// wrong returns the result for a violation. Its operations, and those that show that they happened, show it.
+func (g *graph) wrong(why *fastpath.Finding) fastpath.Result {
+	rows := slices.Clone(why.Rows)
+	for i := 0; i < len(rows); i++ {
+		if row := rows[i]; row >= 0 && g.in.Res[row] == models.Open {
+			rows = append(rows, g.because[row])
+		}
+	}
+	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
+	for _, row := range rows {
+		if row < 0 {
+			continue
+		}
+		r.Keys = append(r.Keys, row)
+		if res := g.in.Res[row]; res != models.Open {
+			r.End = max(r.End, res)
+		}
+	}
+	slices.Sort(r.Keys)
+	r.Keys = slices.Compact(r.Keys)
+	r.Keys = slices.DeleteFunc(r.Keys, func(row models.Row) bool { return g.in.Inv[row] > r.End }) // a crashed one, invoked too late
+	return r
+}

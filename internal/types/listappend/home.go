@@ -1,0 +1,16 @@
+// Package listappend is the home of list-append: lists by key, which transactions append to and read whole.
+package listappend
+
+import (
+	"clew/internal/gen"
+	"clew/internal/home"
+	"clew/internal/second"
+)
+
+// Home is what clew knows about list-append.
+var Home = home.Home{Place: 15, Types: []home.Type{{Definition: &listAppendDefinition, Generated: gen.Model{Keyed: true,
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead},
+}}}}
+
+// Second is the second reading of list-append, for tests.
+var Second = map[string]second.Reading{"list-append": {Prepare: secondTxns, Init: second.MapInit, Step: secondTxn}}

@@ -1,0 +1,314 @@
+package listappend
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"clew/edn"
+	"clew/internal/home"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Txn is the kind of list-append's operations. A is the transaction.
+const Txn models.Kind = 0
+
+// listAppend is a map of lists that transactions append to and read. A state holds the slot and the list of every key
+// whose list is not empty, sorted by slot. A list is a node of lists.
+type listAppend struct {
+	home.Base
+	fTxn, fAppend, fRead edn.ID
+	slots                models.Numbering
+	keys                 []edn.ID // by slot
+	elements             map[element]int32
+	values               []int32 // by element: its class
+	shape                models.TxnListsShape
+
+	mu    sync.Mutex // parts are searched concurrently
+	lists home.Lists // of classes
+}
+
+// element is a value of a slot.
+type element struct{ slot, class int32 }
+
+var listAppendDefinition = models.Definition{
+	Name: "list-append", Fs: ":txn [[:append k v] [:r k [v ..]] ..]",
+	Called:  []string{"append"},
+	About:   "lists by key, appended to and read together",
+	Default: "{}",
+	Record:  "clew.model.ListAppend",
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":txn") && s.Called(":txn", hasAppend))
+	},
+	New: newListAppend,
+}
+
+// hasAppend says whether a transaction has a step [:append k v].
+func hasAppend(v *edn.Values, txn edn.ID) bool {
+	return slices.ContainsFunc(v.Items(txn), func(step edn.ID) bool {
+		parts := v.Items(step)
+		return v.Kind(step) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
+	})
+}
+
+func newListAppend(b *models.Binding) (models.Reader, error) {
+	f := b.Values.InternKeyword
+	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}}
+	m.shape.From = []int32{0}
+	m.Offered = models.Traits{
+		Because: m.because,
+		Run:     m.run,
+		Shape:   func() models.Shape { return m.shape },
+	}
+	if b.InitID == nil {
+		return m, nil
+	}
+	if m.V.Kind(*b.InitID) != edn.KindMap {
+		return nil, home.BadInit(b, "a map such as {:x [1 2]}")
+	}
+	for kvs := m.V.Items(*b.InitID); len(kvs) > 0; kvs = kvs[2:] {
+		items, ok := m.Sequence(kvs[1])
+		if !ok {
+			return nil, home.BadInit(b, "a map such as {:x [1 2]}")
+		}
+		slot := m.slot(kvs[0])
+		list := m.list(slot, items)
+		m.shape.Init = append(m.shape.Init, list...)
+		m.Initial = m.with(m.Initial, slot, m.node(0, list))
+	}
+	return m, nil
+}
+
+// slot returns the slot of a key.
+func (m *listAppend) slot(key edn.ID) int32 {
+	slot := m.slots.Of(m.Class(key))
+	if int(slot) == len(m.keys) {
+		m.keys = append(m.keys, key)
+		m.shape.Longest = append(m.shape.Longest, nil)
+		m.shape.Slots++
+	}
+	return slot
+}
+
+// element returns the number of a value of a slot.
+func (m *listAppend) element(slot int32, value edn.ID) int32 {
+	x := element{slot, m.Class(value)}
+	n, known := m.elements[x]
+	if !known {
+		n = int32(len(m.values))
+		m.elements[x] = n
+		m.values = append(m.values, x.class)
+		m.shape.Elements++
+	}
+	return n
+}
+
+// list returns the elements of a list of a slot. It is kept as the beginning of the longest one if it is that.
+func (m *listAppend) list(slot int32, items []edn.ID) []int32 {
+	longest := m.shape.Longest[slot]
+	for i, item := range items {
+		if i == len(longest) {
+			for _, item := range items[i:] {
+				longest = append(longest, m.element(slot, item))
+			}
+			m.shape.Longest[slot] = longest
+			break
+		}
+		if m.values[longest[i]] != m.Class(item) {
+			odd := slices.Clone(longest[:i])
+			for _, item := range items[i:] {
+				odd = append(odd, m.element(slot, item))
+			}
+			return odd
+		}
+	}
+	return longest[:len(items):len(items)]
+}
+
+func (m *listAppend) Read(o models.Operation) (models.Op, bool, error) {
+	if o.FID != m.fTxn {
+		return models.Op{}, false, models.ErrUnknownF
+	}
+	items, ok := m.Sequence(o.ValueID)
+	if !ok && o.ValueID != edn.Nil {
+		return models.Op{}, false, fmt.Errorf("expected [[:append k v] [:r k [v ..]] ..], found %s", m.V.Text(o.ValueID))
+	}
+	if err := m.repeats(o, items); err != nil {
+		return models.Op{}, false, err
+	}
+	begin := len(m.shape.Steps)
+	for _, item := range items {
+		step, says, err := m.step(item, o.Status == jepsen.Crashed)
+		if err != nil {
+			return models.Op{}, false, err
+		}
+		if says {
+			m.shape.Steps = append(m.shape.Steps, step)
+		}
+	}
+	m.shape.From = append(m.shape.From, int32(len(m.shape.Steps)))
+	return models.Op{Kind: Txn, A: int32(len(m.shape.From) - 2)}, len(m.shape.Steps) > begin, nil
+}
+
+// step reads a micro-operation. A read of a transaction that crashed says nothing.
+func (m *listAppend) step(item edn.ID, crashed bool) (step models.ListStep, says bool, err error) {
+	parts, _ := m.Sequence(item)
+	if len(parts) != 3 || m.V.Same(parts[0]) != m.fAppend && m.V.Same(parts[0]) != m.fRead {
+		return step, false, fmt.Errorf("expected [:append k v] or [:r k [v ..]], found %s", m.V.Text(item))
+	}
+	step.Slot = m.slot(parts[1])
+	if step.Append = m.V.Same(parts[0]) == m.fAppend; step.Append {
+		step.Value = m.element(step.Slot, parts[2])
+		return step, true, nil
+	}
+	if crashed {
+		return step, false, nil
+	}
+	list, ok := m.Sequence(parts[2])
+	if !ok && parts[2] != edn.Nil {
+		return step, false, fmt.Errorf("expected the list that was read, or nil if there is none, found %s", m.V.Text(item))
+	}
+	found := m.list(step.Slot, list)
+	if step.Value = int32(len(found)); len(found) > 0 && &found[0] != &m.shape.Longest[step.Slot][0] {
+		m.shape.Odd = append(m.shape.Odd, found)
+		step.Value = -int32(len(m.shape.Odd))
+	}
+	return step, true, nil
+}
+
+// repeats returns an error unless a completion has the micro-operations of its invocation, with what was read.
+func (m *listAppend) repeats(o models.Operation, found []edn.ID) error {
+	given, ok := m.Sequence(o.GivenID)
+	if o.GivenID == o.ValueID || o.GivenID == edn.Nil || o.Status != jepsen.Succeeded {
+		return nil
+	}
+	if !ok || len(given) != len(found) {
+		return fmt.Errorf("expected the micro-operations of its invocation, %s, found %s", m.V.Text(o.GivenID), m.V.Text(o.ValueID))
+	}
+	for i := range given {
+		asked, _ := m.Sequence(given[i])
+		told, _ := m.Sequence(found[i])
+		same := len(asked) >= 2 && len(told) == 3 && m.V.Same(asked[0]) == m.V.Same(told[0]) && m.V.Same(asked[1]) == m.V.Same(told[1])
+		if given[i] != found[i] && (!same || m.V.Same(told[0]) == m.fAppend && (len(asked) != 3 || m.V.Same(asked[2]) != m.V.Same(told[2]))) {
+			return fmt.Errorf("expected micro-operation %d to be that of its invocation, %s, found %s", i+1, m.V.Text(given[i]), m.V.Text(found[i]))
+		}
+	}
+	return nil
+}
+
+// steps returns the steps of a transaction.
+func (m *listAppend) steps(op models.Op) []models.ListStep { return m.shape.Of(op.A) }
+
+// node returns the node of a list with more elements.
+func (m *listAppend) node(node int32, elements []int32) int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lists.Follow(node, elements)
+}
+
+// with returns a state with another list of a slot.
+func (m *listAppend) with(s models.State, slot, node int32) models.State {
+	return home.Put1(s, slot, node, 0)
+}
+
+func (m *listAppend) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	for _, step := range m.steps(op) {
+		node := home.At1(s, step.Slot, 0)
+		if step.Append {
+			s = m.with(s, step.Slot, m.node(node, []int32{step.Value}))
+		} else if m.node(0, m.shape.List(step)) != node {
+			return dst
+		}
+	}
+	return append(dst, s)
+}
+
+func (m *listAppend) Mutates(op models.Op) bool {
+	return slices.ContainsFunc(m.steps(op), func(s models.ListStep) bool { return s.Append })
+}
+
+// run begins a run. A step takes time linear in its transaction and the lists that it read.
+func (m *listAppend) run(s models.State) models.Run {
+	r := &run{m: m, now: make([][]int32, m.shape.Slots)}
+	for ; len(s) > 0; s = s[2:] {
+		r.now[s[0]] = m.of(s[1])
+	}
+	return r
+}
+
+type run struct {
+	m   *listAppend
+	now [][]int32 // by slot
+}
+
+func (r *run) Apply(op models.Op) models.Outcome {
+	steps := r.m.steps(op)
+	for i, step := range steps {
+		if step.Append {
+			r.now[step.Slot] = append(r.now[step.Slot], step.Value)
+		} else if !slices.Equal(r.now[step.Slot], r.m.shape.List(step)) {
+			for _, step := range steps[:i] {
+				if step.Append {
+					r.now[step.Slot] = r.now[step.Slot][:len(r.now[step.Slot])-1]
+				}
+			}
+			return models.Impossible
+		}
+	}
+	return models.One
+}
+
+func (r *run) State() models.State {
+	var s models.State
+	for slot, list := range r.now {
+		if len(list) > 0 {
+			s = append(s, int32(slot), r.m.node(0, list))
+		}
+	}
+	return s
+}
+
+// of returns the elements of a node.
+func (m *listAppend) of(node int32) []int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lists.Values(node)
+}
+
+// vector returns elements as a vector of their values.
+func (m *listAppend) vector(elements []int32) edn.ID {
+	classes := make([]int32, len(elements))
+	for i, e := range elements {
+		classes[i] = m.values[e]
+	}
+	return m.Vector(classes)
+}
+
+func (m *listAppend) Why(s models.State, op models.Op) string {
+	if why := m.because(s, op); why != "" {
+		return why
+	}
+	return "can't happen"
+}
+
+// because is Traits.Because.
+func (m *listAppend) because(s models.State, op models.Op) string {
+	for _, step := range m.steps(op) {
+		node := home.At1(s, step.Slot, 0)
+		if step.Append {
+			s = m.with(s, step.Slot, m.node(node, []int32{step.Value}))
+		} else if list := m.shape.List(step); m.node(0, list) != node {
+			return fmt.Sprintf("%s is %s, not %s", m.V.Text(m.keys[step.Slot]), m.V.Text(m.vector(m.of(node))), m.V.Text(m.vector(list)))
+		}
+	}
+	return ""
+}
+
+func (m *listAppend) Record(s models.State) edn.Value {
+	var kvs []edn.ID
+	for ; len(s) > 0; s = s[2:] {
+		kvs = append(kvs, m.keys[s[0]], m.vector(m.of(s[1])))
+	}
+	return m.PrintMap(kvs)
+}
