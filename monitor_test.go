@@ -137,7 +137,11 @@ func numbered(text string) string {
 
 // faulty returns a history of clients side by side on an object with unique values. Some operations crash, and some
 // answers are wrong: an old value, one that is yet to come, one that nothing had.
-func faulty(r *rand.Rand, model string, operations, clients int, crashes, wrong float64) string {
+func faulty(r *rand.Rand, spec models.Spec, operations, clients int, crashes, wrong float64) string {
+	model := spec.Name
+	if simulate := simulations[model]; simulate != nil {
+		return sideBySide(r, simulate(r, spec), operations, clients, crashes, wrong)
+	}
 	type op struct {
 		process, key int
 		from         int // of a cas
@@ -265,7 +269,8 @@ func permits(model string) int {
 }
 
 // forgetful are the models of which a monitor holds only what it must.
-var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3}}
+var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3},
+	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}}
 
 // What a monitor forgets makes no difference, and it forgets.
 func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
@@ -276,7 +281,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		anomalies, held := 0, 0
 		for range effort.Histories(200, 40_000) {
 			operations := 5 + r.IntN(60)
-			text := faulty(r, model, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
+			text := faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
 			want, decided := repeated(t, spec, text, unverified)
 			if !decided {
@@ -305,7 +310,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 		stuck := 0
 		for range effort.Histories(100, 20_000) {
 			const most = 8
-			text := faulty(r, model, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
+			text := faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
 			lines, open := strings.Split(text, "\n"), map[string]int{}
 			for i, line := range lines {
 				process, rest, _ := strings.Cut(line, ", ")
@@ -397,7 +402,7 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 		for range effort.Histories(100, 20_000) {
 			var keys [][]string
 			for key := range 1 + r.IntN(5) {
-				text := faulty(r, spec.Name, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
+				text := faulty(r, spec, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
 				for line := range strings.Lines(text) {
 					process, rest, _ := strings.Cut(strings.TrimPrefix(line, "{:process "), ",")
 					before, value, _ := strings.Cut(strings.TrimSuffix(rest, "}\n"), ":value ")

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
-	"sort"
 
 	"clew/edn"
 )
@@ -17,7 +16,7 @@ type Written struct {
 	ring   []write
 	at     []int32 // by the hash of value and key, in buckets: a place in ring plus 1, or 0
 	number int64   // of writes so far
-	ranges map[uint32][]span
+	ranges map[uint32]spans
 	spans  int
 	lost   bool // a value that is not an integer in a span was forgotten
 }
@@ -30,9 +29,6 @@ type write struct {
 	again        bool // the value was written before
 	open         bool // it has been seen, and has not returned
 }
-
-// span is some integers that were all written.
-type span struct{ first, last int64 }
 
 // At most mostWrites are remembered in order, and mostSpans spans of integers.
 const (
@@ -89,7 +85,7 @@ func (w *Written) Saw(ended int64, v Value) {
 
 func (w *Written) add(x write, v Value) {
 	if w.at == nil {
-		w.at, w.ranges = make([]int32, buckets*ways), map[uint32][]span{}
+		w.at, w.ranges = make([]int32, buckets*ways), map[uint32]spans{}
 	}
 	if v.isInt {
 		w.span(v.key, v.n)
@@ -159,19 +155,19 @@ func (w *Written) last(hash uint64) (number int64, known bool) {
 // span adds an integer to those that were written.
 func (w *Written) span(key uint32, n int64) {
 	all := w.ranges[key]
-	i := sort.Search(len(all), func(i int) bool { return all[i].last >= n-1 }) // the first that n may extend
+	i := all.at(n - 1) // the first that n may extend
 	switch {
-	case i < len(all) && all[i].first <= n && n <= all[i].last:
+	case i < len(all) && all[i].First <= n && n <= all[i].Last:
 		return
-	case i < len(all) && all[i].last == n-1:
-		all[i].last = n
-		if i+1 < len(all) && all[i+1].first == n+1 {
-			all[i].last = all[i+1].last
+	case i < len(all) && all[i].Last == n-1:
+		all[i].Last = n
+		if i+1 < len(all) && all[i+1].First == n+1 {
+			all[i].Last = all[i+1].Last
 			all = append(all[:i+1], all[i+2:]...)
 			w.spans--
 		}
-	case i < len(all) && all[i].first == n+1:
-		all[i].first = n
+	case i < len(all) && all[i].First == n+1:
+		all[i].First = n
 	case w.spans == mostSpans:
 		w.lost = true
 		return
@@ -187,8 +183,7 @@ func (w *Written) span(key uint32, n int64) {
 // Was says whether a value was written. certain is false if it may have been, too long ago to be remembered.
 func (w *Written) Was(v Value) (was, certain bool) {
 	if v.isInt {
-		all := w.ranges[v.key]
-		if i := sort.Search(len(all), func(i int) bool { return all[i].last >= v.n }); i < len(all) && all[i].first <= v.n {
+		if w.ranges[v.key].has(v.n) {
 			return true, true
 		}
 	}

@@ -1,0 +1,132 @@
+package clew_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"clew/models"
+)
+
+// simulated is an operation of a simulated object.
+type simulated struct {
+	f, given string
+	// apply has it take effect, and returns what it answers, :fail if it failed. If wrong, the answer may be another one.
+	apply func(wrong bool) (answer string)
+
+	process int
+	answer  string
+	done    bool
+}
+
+// sideBySide returns a history of clients side by side on an object, of which begin returns operations. Some operations
+// crash; they take effect before that, later, or never. Some answers are wrong.
+func sideBySide(r *rand.Rand, begin func() *simulated, operations, clients int, crashes, wrong float64) string {
+	var b strings.Builder
+	line := func(o *simulated, kind, value string) {
+		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s}\n", o.process, kind, o.f, value)
+	}
+	do := func(o *simulated) {
+		if !o.done {
+			o.answer, o.done = o.apply(r.Float64() < wrong), true
+		}
+	}
+	var open, ghosts []*simulated
+	free, processes, begun := make([]int, clients), clients, 0
+	for i := range free {
+		free[i] = i
+	}
+	for begun < operations || len(open) > 0 {
+		switch {
+		case len(ghosts) > 0 && r.IntN(8) == 0:
+			do(ghosts[0])
+			ghosts = ghosts[1:]
+		case begun < operations && len(free) > 0 && (len(open) == 0 || r.IntN(3) == 0):
+			i := r.IntN(len(free))
+			o := begin()
+			o.process = free[i]
+			free = slices.Delete(free, i, i+1)
+			begun++
+			line(o, "invoke", o.given)
+			open = append(open, o)
+		default:
+			i := r.IntN(len(open))
+			o := open[i]
+			if !o.done && r.IntN(2) == 0 {
+				do(o)
+				continue
+			}
+			open = slices.Delete(open, i, i+1)
+			if r.Float64() < crashes {
+				line(o, "info", "nil")
+				free = append(free, processes)
+				processes++
+				if r.IntN(2) == 0 {
+					ghosts = append(ghosts, o)
+				}
+				continue
+			}
+			if do(o); o.answer == ":fail" {
+				line(o, "fail", o.given)
+			} else {
+				line(o, "ok", o.answer)
+			}
+			free = append(free, o.process)
+		}
+	}
+	return b.String()
+}
+
+// simulations return what begins operations of a new object, by model.
+var simulations = map[string]func(r *rand.Rand, spec models.Spec) func() *simulated{
+	"counter":      simulateCounter,
+	"id-generator": simulateIDs,
+}
+
+// off returns a number that is off by a little if it is wrong.
+func off(r *rand.Rand, n int, wrong bool) int {
+	if wrong {
+		n += r.IntN(7) - 4
+	}
+	return n
+}
+
+// simulateCounter has a counter with adds of one amount, with adds that tell the new value, or with any adds.
+func simulateCounter(r *rand.Rand, _ models.Spec) func() *simulated {
+	now, sign, kind := 0, 1-2*r.IntN(2), r.IntN(5)
+	return func() *simulated {
+		n := sign
+		switch {
+		case r.IntN(2) == 0:
+			return &simulated{f: "read", given: "nil", apply: func(wrong bool) string { return fmt.Sprint(off(r, now, wrong)) }}
+		case kind < 2:
+			return &simulated{f: "add", given: fmt.Sprint(n), apply: func(bool) string { now += n; return fmt.Sprint(n) }}
+		case kind < 4:
+			if kind == 3 {
+				n *= 1 + r.IntN(3)
+			}
+			return &simulated{f: "add-and-get", given: fmt.Sprint(n), apply: func(wrong bool) string {
+				now += n
+				return fmt.Sprintf("[%d %d]", n, off(r, now, wrong))
+			}}
+		}
+		n = r.IntN(7) - 3
+		return &simulated{f: "add", given: fmt.Sprint(n), apply: func(bool) string { now += n; return fmt.Sprint(n) }}
+	}
+}
+
+// simulateIDs has ids that are integers, which grow, or sometimes strings.
+func simulateIDs(r *rand.Rand, spec models.Spec) func() *simulated {
+	last, step, text := 0, 1+r.IntN(3), !spec.GrowingIDs && r.IntN(4) == 0
+	return func() *simulated {
+		return &simulated{f: "generate", given: "nil", apply: func(wrong bool) string {
+			last += 1 + r.IntN(step)
+			id := off(r, last, wrong)
+			if text && id%2 == 0 {
+				return fmt.Sprintf("\"%d\"", id)
+			}
+			return fmt.Sprint(id)
+		}}
+	}
+}
