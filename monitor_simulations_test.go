@@ -82,6 +82,7 @@ func sideBySide(r *rand.Rand, begin func() *simulated, operations, clients int, 
 var simulations = map[string]func(r *rand.Rand, spec models.Spec) func() *simulated{
 	"counter":      simulateCounter,
 	"id-generator": simulateIDs,
+	"log":          simulateLog,
 }
 
 // off returns a number that is off by a little if it is wrong.
@@ -127,6 +128,54 @@ func simulateIDs(r *rand.Rand, spec models.Spec) func() *simulated {
 				return fmt.Sprintf("\"%d\"", id)
 			}
 			return fmt.Sprint(id)
+		}}
+	}
+}
+
+// simulateLog has a log whose appends tell their offsets, or do not, or some do. Values may repeat, or be strings.
+func simulateLog(r *rand.Rand, _ models.Spec) func() *simulated {
+	var now []string
+	next, told, whole := 0, []float64{0, 1, 1, 0.7}[r.IntN(4)], r.IntN(3) == 0
+	most := []int{1 << 30, 1 << 30, 5}[r.IntN(3)]
+	return func() *simulated {
+		switch kind := r.IntN(10); {
+		case kind < 4:
+			next++
+			value := fmt.Sprint(next % most)
+			if next%5 == 0 {
+				value = fmt.Sprintf("%q", value)
+			}
+			tells := r.Float64() < told
+			return &simulated{f: "append", given: value, apply: func(wrong bool) string {
+				now = append(now, value)
+				if !tells {
+					return "nil"
+				}
+				return fmt.Sprintf("{:offset %d}", max(0, off(r, len(now)-1, wrong)))
+			}}
+		case kind < 6:
+			return &simulated{f: "tail", given: "nil", apply: func(wrong bool) string { return fmt.Sprint(max(0, off(r, len(now), wrong))) }}
+		case kind < 7 && whole:
+			return &simulated{f: "read", given: "nil", apply: func(wrong bool) string {
+				list := slices.Clone(now[:min(len(now), max(0, off(r, len(now), wrong)))])
+				if n := len(list); wrong && n > 1 && r.IntN(2) == 0 {
+					i, j := r.IntN(n), r.IntN(n)
+					list[i], list[j] = list[j], list[i]
+				}
+				return "[" + strings.Join(list, " ") + "]"
+			}}
+		}
+		at := max(0, len(now)+1-r.IntN(4))
+		if r.IntN(3) == 0 {
+			at = r.IntN(at + 1)
+		}
+		return &simulated{f: "read-at", given: fmt.Sprint(at), apply: func(wrong bool) string {
+			if wrong && len(now) > 0 {
+				return now[max(0, len(now)-1-r.IntN(4))]
+			} else if at >= len(now) {
+				return "nil"
+			}
+			return now[at]
 		}}
 	}
 }

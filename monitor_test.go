@@ -270,7 +270,7 @@ func permits(model string) int {
 
 // forgetful are the models of which a monitor holds only what it must.
 var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3},
-	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}}
+	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}, {Name: "log"}}
 
 // What a monitor forgets makes no difference, and it forgets.
 func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {

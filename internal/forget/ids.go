@@ -19,8 +19,8 @@ import (
 // distinctIDs does what Needed does for ids that are all different. It settles nothing if an id has several spellings.
 func distinctIDs(part *models.Operations, decided int32) Kept {
 	kept, given := Kept{Rows: make([]bool, part.Len())}, Given{}
-	if r, ok := part.Model.(*resumed); ok {
-		given = r.state.Given
+	if last := stateOf(part.Model); last != nil {
+		given = last.Given
 	}
 	v := part.History.Values
 	var numbers []int64

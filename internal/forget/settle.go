@@ -18,6 +18,7 @@ import (
 type State struct {
 	Number int64 // permits that are held, or the total of a counter
 	Given  Given // ids
+	List   List  // the values of a log, but for those that it began with
 }
 
 // settling does what Needed does for a model that goes on in another state.
@@ -39,6 +40,8 @@ func settlingOf(m models.Model) settling {
 			done, total, ok := sequence.CounterBefore(&part.Columns, shape, decided)
 			return settled(&part.Columns, decided, done, &State{Number: total}, ok)
 		}
+	case models.LogShape:
+		return func(part *models.Operations, decided int32) Kept { return log(part, shape, decided) }
 	case models.IDsShape:
 		if !shape.Growing {
 			return distinctIDs
@@ -77,6 +80,8 @@ func From(part *models.Operations, s *State) *models.Operations {
 			return next
 		}
 		r.init, r.traits.Anomaly = home.StateOf(s.Number), nil
+	case models.LogShape:
+		return r.log(part, shape)
 	case models.IDsShape:
 		given := s.Given.among(part)
 		shape.Given = given
@@ -100,6 +105,17 @@ func (r *resumed) Init() models.State { return r.init }
 
 // Traits implements models.Model.
 func (r *resumed) Traits() *models.Traits { return &r.traits }
+
+// last returns the state.
+func (r *resumed) last() *State { return r.state }
+
+// stateOf returns the state in which From had a model go on, or nil.
+func stateOf(m models.Model) *State {
+	if r, ok := m.(interface{ last() *State }); ok {
+		return r.last()
+	}
+	return nil
+}
 
 // semaphore has a lock begin with the permits that are held.
 func (r *resumed) semaphore(shape models.SemaphoreShape) {
