@@ -83,6 +83,8 @@ var simulations = map[string]func(r *rand.Rand, spec models.Spec) func() *simula
 	"counter":      simulateCounter,
 	"id-generator": simulateIDs,
 	"log":          simulateLog,
+	"lookup-set":   simulateLookups,
+	"set":          simulateSet,
 }
 
 // off returns a number that is off by a little if it is wrong.
@@ -176,6 +178,58 @@ func simulateLog(r *rand.Rand, _ models.Spec) func() *simulated {
 				return "nil"
 			}
 			return now[at]
+		}}
+	}
+}
+
+// simulateLookups has a set of few elements.
+func simulateLookups(r *rand.Rand, _ models.Spec) func() *simulated {
+	in, elements := map[int]bool{}, 1+r.IntN(3)
+	return func() *simulated {
+		x := r.IntN(elements)
+		o := &simulated{f: []string{"insert", "remove", "contains"}[r.IntN(3)], given: fmt.Sprint(x)}
+		o.apply = func(wrong bool) string {
+			yes := in[x] != (o.f == "insert")
+			if o.f != "contains" {
+				in[x] = o.f == "insert"
+			}
+			return fmt.Sprintf("[%d %t]", x, yes != wrong)
+		}
+		return o
+	}
+}
+
+// simulateSet has a set to which elements are added, sometimes again, and that is read as a whole.
+func simulateSet(r *rand.Rand, _ models.Spec) func() *simulated {
+	var now []string
+	next, again, text := 0, r.IntN(3) == 0, r.IntN(4) == 0
+	return func() *simulated {
+		if r.IntN(3) == 0 {
+			return &simulated{f: "read", given: "nil", apply: func(wrong bool) string {
+				read := slices.Clone(now)
+				if i := r.IntN(len(now) + 1); wrong && i < len(now) {
+					read = slices.Delete(read, max(i, len(now)-1-r.IntN(4)), len(now))
+				} else if wrong {
+					read = append(read, fmt.Sprint(next+r.IntN(3)))
+				}
+				slices.Sort(read)
+				return "#{" + strings.Join(slices.Compact(read), " ") + "}"
+			}}
+		}
+		next++
+		value := next
+		if again && r.IntN(4) == 0 {
+			value = r.IntN(next + 1)
+		}
+		given := fmt.Sprint(value)
+		if text && value%2 == 0 {
+			given = fmt.Sprintf("%q", given)
+		}
+		return &simulated{f: "add", given: given, apply: func(bool) string {
+			if !slices.Contains(now, given) {
+				now = append(now, given)
+			}
+			return given
 		}}
 	}
 }

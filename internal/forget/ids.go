@@ -1,11 +1,6 @@
 package forget
 
-import (
-	"slices"
-
-	"clew/edn"
-	"clew/models"
-)
+import "clew/models"
 
 // # Ids
 //
@@ -22,25 +17,16 @@ func distinctIDs(part *models.Operations, decided int32) Kept {
 	if last := stateOf(part.Model); last != nil {
 		given = last.Given
 	}
-	v := part.History.Values
-	var numbers []int64
-	var texts []string
+	var ids []int32
 	for row, res := range part.Res {
 		if kept.Rows[row] = res >= decided && res != models.Open; kept.Rows[row] || res == models.Open {
 			continue
 		}
-		id := edn.ID(part.A[row])
-		switch n, isInt := v.Int(id); {
-		case isInt:
-			numbers = append(numbers, n)
-		case !HasOneSpelling(v, id):
-			return Kept{}
-		default:
-			texts = append(texts, v.Text(id))
-		}
+		ids = append(ids, part.A[row])
 	}
-	slices.Sort(numbers)
-	given.add(numbers, texts)
+	if !given.add(part.History.Values, ids) {
+		return Kept{}
+	}
 	kept.State = &State{Given: given}
 	return kept
 }
@@ -61,43 +47,4 @@ func growingIDs(p past, numbers []int64, keep []bool) bool {
 		keep[greatest] = true
 	}
 	return true
-}
-
-// HasOneSpelling says whether nothing that is spelled otherwise equals a value.
-func HasOneSpelling(v *edn.Values, value edn.ID) bool {
-	switch v.Kind(value) {
-	case edn.KindNil, edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
-		return true
-	}
-	return false
-}
-
-// Given are ids that were given out.
-type Given struct {
-	Numbers spans           // integers
-	Texts   map[string]bool // others
-}
-
-// add adds sorted integers, and texts.
-func (g *Given) add(numbers []int64, texts []string) {
-	g.Numbers = g.Numbers.with(numbers)
-	if g.Texts == nil && len(texts) > 0 {
-		g.Texts = map[string]bool{}
-	}
-	for _, text := range texts {
-		g.Texts[text] = true
-	}
-}
-
-// among returns those ids of some operations that were given out, in ascending order of their classes.
-func (g *Given) among(part *models.Operations) (ids []int32) {
-	v := part.History.Values
-	for _, class := range part.A {
-		id := edn.ID(class)
-		if n, isInt := v.Int(id); isInt && g.Numbers.has(n) || !isInt && len(g.Texts) > 0 && g.Texts[v.Text(id)] {
-			ids = append(ids, class)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

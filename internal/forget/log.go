@@ -82,7 +82,14 @@ func (r *resumed) log(part *models.Operations, shape models.LogShape) *models.Op
 	}
 	shape.Lists = m.lists
 	r.init = r.Model.Init()
-	r.traits = models.Traits{Shape: func() models.Shape { return shape }}
+	r.traits.Shape, r.traits.Because = func() models.Shape { return shape }, nil // which would tell other places
+	if slices.Contains(part.Kind, models.ReadLog) {
+		r.traits.Run, r.traits.Hindsight = nil, nil // which know other lists
+		ahead := *r.traits.Lookahead
+		r.traits.Lookahead = &models.Lookahead{MayLead: ahead.MayLead, MayFollow: func(s models.State, op models.Op, others []models.Op) bool {
+			return op.Kind == models.ReadLog || ahead.MayFollow(s, op, others)
+		}}
+	}
 	return part.Under(m)
 }
 

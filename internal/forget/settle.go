@@ -1,8 +1,11 @@
 package forget
 
 import (
+	"slices"
+
 	"clew/internal/families/lock"
 	"clew/internal/families/sequence"
+	"clew/internal/families/set"
 	"clew/internal/home"
 	"clew/models"
 )
@@ -16,8 +19,8 @@ import (
 
 // State is what is left of what was forgotten. It is plain data.
 type State struct {
-	Number int64 // permits that are held, or the total of a counter
-	Given  Given // ids
+	Number int64 // permits that are held, the total of a counter, or 1 if an element is in a set
+	Given  Given // ids, or the elements of a set that is read as a whole
 	List   List  // the values of a log, but for those that it began with
 }
 
@@ -40,6 +43,21 @@ func settlingOf(m models.Model) settling {
 			done, total, ok := sequence.CounterBefore(&part.Columns, shape, decided)
 			return settled(&part.Columns, decided, done, &State{Number: total}, ok)
 		}
+	case models.LookupSetShape:
+		return func(part *models.Operations, decided int32) Kept {
+			at := part.Len() > 0 && slices.Contains(shape.Init, part.A[0])
+			if last := stateOf(part.Model); last != nil {
+				at = last.Number == 1
+			}
+			done, in, ok := set.LookupBefore(&part.Columns, at, decided)
+			next := &State{}
+			if in {
+				next.Number = 1
+			}
+			return settled(&part.Columns, decided, done, next, ok)
+		}
+	case models.GrowSetShape:
+		return func(part *models.Operations, decided int32) Kept { return growSet(part, shape, decided) }
 	case models.LogShape:
 		return func(part *models.Operations, decided int32) Kept { return log(part, shape, decided) }
 	case models.IDsShape:
@@ -79,7 +97,17 @@ func From(part *models.Operations, s *State) *models.Operations {
 			next.Init = s.Number
 			return next
 		}
-		r.init, r.traits.Anomaly = home.StateOf(s.Number), nil
+		r.init = home.StateOf(s.Number)
+		r.traits.Levels, r.traits.Anomaly = nil, nil // they start elsewhere
+	case models.LookupSetShape:
+		r.init = nil
+		if s.Number == 1 && part.Len() > 0 {
+			r.init = models.State{part.A[0]} // the part has one element
+		}
+		shape.Init = r.init
+		r.traits.Shape, r.traits.Anomaly = func() models.Shape { return shape }, nil // which starts elsewhere
+	case models.GrowSetShape:
+		return r.growSet(part, shape)
 	case models.LogShape:
 		return r.log(part, shape)
 	case models.IDsShape:
@@ -88,7 +116,6 @@ func From(part *models.Operations, s *State) *models.Operations {
 		r.traits.Shape = func() models.Shape { return shape }
 		r.init = given
 	}
-	r.traits.Levels = nil // it starts elsewhere
 	return part.Under(r)
 }
 
@@ -129,5 +156,5 @@ func (r *resumed) semaphore(shape models.SemaphoreShape) {
 		r.init = r.Model.Step(nil, r.init, acquire)[0]
 	}
 	shape.Held = held
-	r.traits.Shape = func() models.Shape { return shape }
+	r.traits.Shape, r.traits.Levels = func() models.Shape { return shape }, nil // which start elsewhere
 }

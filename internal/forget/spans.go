@@ -41,3 +41,11 @@ func (s spans) with(more []int64) spans {
 	}
 	return both
 }
+
+// size returns how many integers they are.
+func (s spans) size() (n int) {
+	for _, x := range s {
+		n += int(x.Last-x.First) + 1
+	}
+	return n
+}
