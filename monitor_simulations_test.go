@@ -85,6 +85,8 @@ var simulations = map[string]func(r *rand.Rand, spec models.Spec) func() *simula
 	"log":          simulateLog,
 	"lookup-set":   simulateLookups,
 	"set":          simulateSet,
+
+	"versioned-register": simulateVersions,
 }
 
 // off returns a number that is off by a little if it is wrong.
@@ -230,6 +232,41 @@ func simulateSet(r *rand.Rand, _ models.Spec) func() *simulated {
 				now = append(now, given)
 			}
 			return given
+		}}
+	}
+}
+
+// simulateVersions has a register that counts its updates. Values may repeat.
+func simulateVersions(r *rand.Rand, _ models.Spec) func() *simulated {
+	version, now, next, most := 0, "nil", 0, []int{1 << 30, 1 << 30, 1 << 30, 4}[r.IntN(4)]
+	return func() *simulated {
+		if r.IntN(2) == 0 {
+			return &simulated{f: "read", given: "[nil nil]", apply: func(wrong bool) string {
+				value := now
+				if wrong && r.IntN(2) == 0 {
+					value, wrong = fmt.Sprint(off(r, next, true)), false
+				}
+				return fmt.Sprintf("[%d %s]", max(0, off(r, version, wrong)), value)
+			}}
+		}
+		next++
+		to := fmt.Sprint(next % most)
+		if r.IntN(3) == 0 {
+			from := now
+			if r.IntN(3) == 0 {
+				from = fmt.Sprint(off(r, next, true))
+			}
+			return &simulated{f: "cas", given: fmt.Sprintf("[nil [%s %s]]", from, to), apply: func(wrong bool) string {
+				if from != now && (!wrong || r.IntN(4) > 0) {
+					return ":fail"
+				}
+				version, now = version+1, to
+				return fmt.Sprintf("[%d [%s %s]]", max(0, off(r, version, wrong && r.IntN(4) == 0)), from, to)
+			}}
+		}
+		return &simulated{f: "write", given: fmt.Sprintf("[nil %s]", to), apply: func(wrong bool) string {
+			version, now = version+1, to
+			return fmt.Sprintf("[%d %s]", max(0, off(r, version, wrong && r.IntN(4) == 0)), to)
 		}}
 	}
 }

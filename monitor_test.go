@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clew"
 	"clew/internal/campaign"
@@ -17,6 +18,9 @@ import (
 )
 
 var unverified = clew.Options{Verify: clew.VerifyNever}
+
+// soon leaves out what is hard to decide again and again.
+var soon = clew.Options{Verify: clew.VerifyNever, TimeLimit: time.Second / 5}
 
 // repeated returns the lines of the anomalies of a history by their definition: it is checked again and again without
 // the completion that fails. If that changes nothing it is left out, else its answer is not known. It returns false if
@@ -273,7 +277,7 @@ func permits(model string) int {
 
 // forgetful are the models of which a monitor holds only what it must.
 var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3},
-	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}, {Name: "log"}, {Name: "lookup-set"}, {Name: "set"}}
+	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}, {Name: "log"}, {Name: "lookup-set"}, {Name: "set"}, {Name: "versioned-register"}}
 
 // What a monitor forgets makes no difference, and it forgets.
 func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
@@ -281,14 +285,16 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 	for _, spec := range forgetful {
 		model := spec.Name
 		r := gen.Rand(77)
-		anomalies, held := 0, 0
-		for range effort.Histories(200, 40_000) {
+		anomalies, held, hard := 0, 0, uint64(0)
+		n := effort.Histories(200, 40_000)
+		for range n {
 			operations := 5 + r.IntN(60)
 			text := faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, text, unverified)
+			want, decided := repeated(t, spec, text, soon)
 			if !decided {
-				t.Fatal(text)
+				hard++
+				continue
 			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
@@ -300,6 +306,9 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 					held = max(held, totals.Held)
 				}
 			}
+		}
+		if hard > 1+n/100 {
+			t.Errorf("%s: %d of %d histories were too hard", model, hard, n)
 		}
 		t.Logf("%s: %d anomalies, at most %d operations held at the end", model, anomalies, held)
 	}
@@ -325,7 +334,10 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 				}
 			}
 			spec := spec.FromDefault()
-			want, _ := repeated(t, spec, strings.Join(lines, "\n"), unverified)
+			want, decided := repeated(t, spec, strings.Join(lines, "\n"), soon)
+			if !decided {
+				continue
+			}
 			m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
 			if err != nil {
 				t.Fatal(err)
@@ -423,7 +435,12 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 					keys = slices.Delete(keys, i, i+1)
 				}
 			}
-			want, _ := repeated(t, spec, b.String(), o)
+			limited := o
+			limited.TimeLimit = soon.TimeLimit
+			want, decided := repeated(t, spec, b.String(), limited)
+			if !decided {
+				continue
+			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
 				got, _, err := monitored(t, spec, b.String(), stretch, o)

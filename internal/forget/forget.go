@@ -74,7 +74,7 @@ func ruleOf(m models.Model) rule {
 	}
 	switch shape := of().(type) {
 	case models.RegisterShape:
-		return func(p past, keep []bool) bool { return register(p, shape.Init, keep) }
+		return func(p past, keep []bool) bool { return registers(p, shape.Init, keep) }
 	case models.FIFOShape:
 		return func(p past, keep []bool) bool { return container(p, shape.Init, true, keep) }
 	case models.BagShape:

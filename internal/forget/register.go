@@ -29,7 +29,7 @@ import "clew/models"
 // Of a block that is not dead, the updates say all, and for each value the read that returned first and the one that
 // was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
 // has seen, and the longest chain of cas operations.
-func register(p past, init int32, keep []bool) bool {
+func registers(p past, init int32, keep []bool) bool {
 	b := blocks{past: p, of: make([]int32, 1+max(init, greatest(p.A), greatest(p.B)))}
 	b.node(init).seen = true
 	if !b.updates(init) {

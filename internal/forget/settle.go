@@ -3,7 +3,9 @@ package forget
 import (
 	"slices"
 
+	"clew/edn"
 	"clew/internal/families/lock"
+	"clew/internal/families/register"
 	"clew/internal/families/sequence"
 	"clew/internal/families/set"
 	"clew/internal/home"
@@ -19,9 +21,10 @@ import (
 
 // State is what is left of what was forgotten. It is plain data.
 type State struct {
-	Number int64 // permits that are held, the total of a counter, or 1 if an element is in a set
-	Given  Given // ids, or the elements of a set that is read as a whole
-	List   List  // the values of a log, but for those that it began with
+	Number int64  // permits that are held, the total of a counter, a version, or 1 if an element is in a set
+	Value  string // of a register, as EDN
+	Given  Given  // ids, or the elements of a set that is read as a whole
+	List   List   // the values of a log, but for those that it began with
 }
 
 // settling does what Needed does for a model that goes on in another state.
@@ -55,6 +58,11 @@ func settlingOf(m models.Model) settling {
 				next.Number = 1
 			}
 			return settled(&part.Columns, decided, done, next, ok)
+		}
+	case models.VersionsShape:
+		return func(part *models.Operations, decided int32) Kept {
+			done, version, value, ok := register.VersionsBefore(&part.Columns, shape, decided)
+			return settled(&part.Columns, decided, done, &State{Number: int64(version), Value: part.History.Values.Text(edn.ID(value))}, ok)
 		}
 	case models.GrowSetShape:
 		return func(part *models.Operations, decided int32) Kept { return growSet(part, shape, decided) }
@@ -106,6 +114,11 @@ func From(part *models.Operations, s *State) *models.Operations {
 		}
 		shape.Init = r.init
 		r.traits.Shape, r.traits.Anomaly = func() models.Shape { return shape }, nil // which starts elsewhere
+	case models.VersionsShape:
+		value, _ := part.History.Values.ParseLenient([]byte(s.Value)) // it is what Text has returned
+		shape.First, shape.Value = int32(s.Number), int32(part.History.Values.Same(value))
+		r.init = models.State{shape.First, shape.Value}
+		r.traits.Shape = func() models.Shape { return shape }
 	case models.GrowSetShape:
 		return r.growSet(part, shape)
 	case models.LogShape:
