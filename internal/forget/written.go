@@ -3,7 +3,6 @@ package forget
 import (
 	"hash/maphash"
 	"math"
-	"math/bits"
 
 	"clew/edn"
 )
@@ -57,8 +56,7 @@ func KeyOf(text string) Key { return Key(maphash.String(seed, text)) }
 func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	x := Value{key: uint32(k)}
 	if x.n, x.isInt = v.Int(value); x.isInt {
-		hi, lo := bits.Mul64(uint64(x.n)^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
-		x.hash = hi ^ lo
+		x.hash = uint64(x.n) // so that those that are written one after another stand side by side
 	} else {
 		x.hash = maphash.String(seed, v.Text(value))
 	}
@@ -68,12 +66,13 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 
 // Note remembers a write of a value by the times of its events. Writes come in the order in which they ended.
 func (w *Written) Note(began, ended int64, v Value) {
-	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open {
+	number, again := w.last(v.hash)
+	if again && w.ring[number%mostWrites].open {
 		x := &w.ring[number%mostWrites]
 		x.began, x.open = began, false
 		return
 	}
-	w.add(write{began: began, ended: ended, key: v.key, value: v.hash}, v)
+	w.add(write{began: began, ended: ended, key: v.key, value: v.hash, again: again}, v)
 }
 
 // Saw remembers that a value was seen whose write has not returned.
@@ -92,7 +91,6 @@ func (w *Written) add(x write, v Value) {
 	} else {
 		w.lost = w.lost || w.number >= mostWrites
 	}
-	_, x.again = w.last(v.hash)
 	if len(w.ring) < mostWrites {
 		w.ring = append(w.ring, x)
 	} else {
@@ -109,7 +107,7 @@ const (
 )
 
 func (w *Written) bucket(hash uint64) []int32 {
-	b := hash % buckets * ways
+	b := (hash ^ hash>>16 ^ hash>>32 ^ hash>>48) % buckets * ways
 	return w.at[b : b+ways]
 }
 
