@@ -441,21 +441,12 @@ type monitored struct {
 	exact bool     // a key has one spelling, whatever else equals it
 }
 
-// hasOneSpelling says whether nothing that is spelled otherwise equals a value.
-func hasOneSpelling(v *edn.Values, value edn.ID) bool {
-	switch v.Kind(value) {
-	case edn.KindNil, edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
-		return true
-	}
-	return false
-}
-
 // spelled returns a value as EDN, integers always in the same way.
 func spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
 	if n, ok := v.Int(value); ok {
 		return strconv.FormatInt(n, 10), true
 	}
-	return v.Text(value), hasOneSpelling(v, value)
+	return v.Text(value), forget.HasOneSpelling(v, value)
 }
 
 // event turns an event of the whole into the first one of h at it or later.
@@ -495,8 +486,7 @@ func (m *Monitor) resume(x *monitored) {
 				rows = append(rows, models.Row(row))
 			}
 		}
-		part = part.Select(rows)
-		x.parts[i] = part.Under(forget.From(part.Model, state))
+		x.parts[i] = forget.From(part.Select(rows), state)
 	}
 }
 
@@ -744,12 +734,15 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		last := h.Completion[op]
 		kept[op] = last == jepsen.None || last >= decided && h.Invocation[op] >= decided || last >= decided && h.Status[op] != jepsen.Crashed
 	}
+	for _, op := range but {
+		kept[op] = true
+	}
 	for _, x := range all {
 		end := x.event(decided)
 		for i, part := range x.parts {
-			need := forget.Needed(part.Model, &part.Columns, end, func(row models.Row) bool { return h.Completion[x.h.WholeOperation(part.Of[row])] == jepsen.None })
-			if m.holds || need.State != nil && !x.exact {
-				need = forget.Kept{}
+			var need forget.Kept
+			if !m.holds {
+				need = forget.Needed(part, end, x.exact, func(row models.Row) bool { return h.Completion[x.h.WholeOperation(part.Of[row])] == jepsen.None })
 			}
 			if need.State != nil {
 				m.states[x.keyOf(i)] = need.State
@@ -764,9 +757,6 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 				}
 			}
 		}
-	}
-	for _, op := range but {
-		kept[op] = true
 	}
 	if !m.holds {
 		m.settle(h, decided)
@@ -805,7 +795,7 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 	}
 	m.came = came
 	m.totals.Operations += ended
-	m.forgot = m.forgot || len(keep) < len(kept)
+	m.forgot = m.forgot || len(keep) < len(kept) || len(m.states) > 0
 	m.decided = jepsen.Event(before)
 	renumber := func(ops []jepsen.Operation) []jepsen.Operation {
 		still := ops[:0]

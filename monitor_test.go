@@ -1,11 +1,13 @@
 package clew_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clew"
 	"clew/internal/campaign"
@@ -16,6 +18,9 @@ import (
 )
 
 var unverified = clew.Options{Verify: clew.VerifyNever}
+
+// soon leaves out what is hard to decide again and again.
+var soon = clew.Options{Verify: clew.VerifyNever, TimeLimit: time.Second / 5}
 
 // repeated returns the lines of the anomalies of a history by their definition: it is checked again and again without
 // the completion that fails. If that changes nothing it is left out, else its answer is not known. It returns false if
@@ -31,7 +36,9 @@ func repeated(t *testing.T, spec models.Spec, text string, o clew.Options) (line
 			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
 		}
 		r, err := clew.Check(t.Context(), h, spec, o)
-		if err != nil {
+		if errors.Is(err, jepsen.ErrNoTuples) {
+			return lines, true
+		} else if err != nil {
 			t.Fatalf("%v\n%s", err, strings.Join(all, "\n"))
 		}
 		if r.Verdict != jepsen.Invalid {
@@ -137,7 +144,11 @@ func numbered(text string) string {
 
 // faulty returns a history of clients side by side on an object with unique values. Some operations crash, and some
 // answers are wrong: an old value, one that is yet to come, one that nothing had.
-func faulty(r *rand.Rand, model string, operations, clients int, crashes, wrong float64) string {
+func faulty(r *rand.Rand, spec models.Spec, operations, clients int, crashes, wrong float64) string {
+	model := spec.Name
+	if simulate := simulations[model]; simulate != nil {
+		return sideBySide(r, simulate(r, spec), operations, clients, crashes, wrong)
+	}
 	type op struct {
 		process, key int
 		from         int // of a cas
@@ -265,7 +276,8 @@ func permits(model string) int {
 }
 
 // forgetful are the models of which a monitor holds only what it must.
-var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3}}
+var forgetful = []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}, {Name: "fifo-queue"}, {Name: "unordered-queue"}, {Name: "mutex"}, {Name: "semaphore", Permits: 3},
+	{Name: "counter"}, {Name: "id-generator"}, {Name: "id-generator", GrowingIDs: true}, {Name: "log"}, {Name: "lookup-set"}, {Name: "set"}, {Name: "versioned-register"}}
 
 // What a monitor forgets makes no difference, and it forgets.
 func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
@@ -273,14 +285,16 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 	for _, spec := range forgetful {
 		model := spec.Name
 		r := gen.Rand(77)
-		anomalies, held := 0, 0
-		for range effort.Histories(200, 40_000) {
+		anomalies, held, hard := 0, 0, uint64(0)
+		n := effort.Histories(200, 40_000)
+		for range n {
 			operations := 5 + r.IntN(60)
-			text := faulty(r, model, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
+			text := faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, text, unverified)
+			want, decided := repeated(t, spec, text, soon)
 			if !decided {
-				t.Fatal(text)
+				hard++
+				continue
 			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
@@ -292,6 +306,9 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 					held = max(held, totals.Held)
 				}
 			}
+		}
+		if hard > 1+n/100 {
+			t.Errorf("%s: %d of %d histories were too hard", model, hard, n)
 		}
 		t.Logf("%s: %d anomalies, at most %d operations held at the end", model, anomalies, held)
 	}
@@ -305,7 +322,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 		stuck := 0
 		for range effort.Histories(100, 20_000) {
 			const most = 8
-			text := faulty(r, model, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
+			text := faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
 			lines, open := strings.Split(text, "\n"), map[string]int{}
 			for i, line := range lines {
 				process, rest, _ := strings.Cut(line, ", ")
@@ -317,7 +334,10 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 				}
 			}
 			spec := spec.FromDefault()
-			want, _ := repeated(t, spec, strings.Join(lines, "\n"), unverified)
+			want, decided := repeated(t, spec, strings.Join(lines, "\n"), soon)
+			if !decided {
+				continue
+			}
 			m, err := clew.NewMonitor(t.Context(), spec, clew.Options{Verify: clew.VerifyNever})
 			if err != nil {
 				t.Fatal(err)
@@ -397,7 +417,7 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 		for range effort.Histories(100, 20_000) {
 			var keys [][]string
 			for key := range 1 + r.IntN(5) {
-				text := faulty(r, spec.Name, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
+				text := faulty(r, spec, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
 				for line := range strings.Lines(text) {
 					process, rest, _ := strings.Cut(strings.TrimPrefix(line, "{:process "), ",")
 					before, value, _ := strings.Cut(strings.TrimSuffix(rest, "}\n"), ":value ")
@@ -415,7 +435,12 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 					keys = slices.Delete(keys, i, i+1)
 				}
 			}
-			want, _ := repeated(t, spec, b.String(), o)
+			limited := o
+			limited.TimeLimit = soon.TimeLimit
+			want, decided := repeated(t, spec, b.String(), limited)
+			if !decided {
+				continue
+			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
 				got, _, err := monitored(t, spec, b.String(), stretch, o)

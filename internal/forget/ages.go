@@ -1,6 +1,8 @@
 package forget
 
 import (
+	"slices"
+
 	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
@@ -50,18 +52,9 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, when fu
 	if update == nil || to <= from {
 		return
 	}
-	rows := make([]models.Row, to-from) // by event, plus 1
-	for row, res := range part.Res {
-		if from <= res && res < to {
-			rows[res-from] = models.Row(row) + 1
-		}
-	}
 	h, k := part.History, KeyOf(key)
 	clients := make([]*client, len(h.Processes))
-	for _, row := range rows {
-		if row--; row < 0 {
-			continue
-		}
+	for _, row := range returned(part, from, to) {
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
 		if !writes {
@@ -81,6 +74,31 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, when fu
 			**c = client{began, ended, writes}
 		}
 	}
+}
+
+// returned returns the rows of a part that returned at an event or later, and before another one, in that order.
+func returned(part *models.Operations, from, to int32) (rows []models.Row) {
+	if int(to-from) > 8*part.Len() {
+		for row, res := range part.Res {
+			if from <= res && res < to {
+				rows = append(rows, models.Row(row))
+			}
+		}
+		slices.SortFunc(rows, func(a, b models.Row) int { return int(part.Res[a] - part.Res[b]) })
+		return rows
+	}
+	at := make([]models.Row, to-from) // by event, plus 1
+	for row, res := range part.Res {
+		if from <= res && res < to {
+			at[res-from] = models.Row(row) + 1
+		}
+	}
+	for _, row := range at {
+		if row > 0 {
+			rows = append(rows, row-1)
+		}
+	}
+	return rows
 }
 
 // client returns what is known of the client that called an operation.

@@ -3,8 +3,6 @@ package forget
 import (
 	"hash/maphash"
 	"math"
-	"math/bits"
-	"sort"
 
 	"clew/edn"
 )
@@ -17,7 +15,7 @@ type Written struct {
 	ring   []write
 	at     []int32 // by the hash of value and key, in buckets: a place in ring plus 1, or 0
 	number int64   // of writes so far
-	ranges map[uint32][]span
+	ranges map[uint32]spans
 	spans  int
 	lost   bool // a value that is not an integer in a span was forgotten
 }
@@ -30,9 +28,6 @@ type write struct {
 	again        bool // the value was written before
 	open         bool // it has been seen, and has not returned
 }
-
-// span is some integers that were all written.
-type span struct{ first, last int64 }
 
 // At most mostWrites are remembered in order, and mostSpans spans of integers.
 const (
@@ -61,8 +56,7 @@ func KeyOf(text string) Key { return Key(maphash.String(seed, text)) }
 func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	x := Value{key: uint32(k)}
 	if x.n, x.isInt = v.Int(value); x.isInt {
-		hi, lo := bits.Mul64(uint64(x.n)^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
-		x.hash = hi ^ lo
+		x.hash = uint64(x.n) // so that those that are written one after another stand side by side
 	} else {
 		x.hash = maphash.String(seed, v.Text(value))
 	}
@@ -72,12 +66,13 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 
 // Note remembers a write of a value by the times of its events. Writes come in the order in which they ended.
 func (w *Written) Note(began, ended int64, v Value) {
-	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open {
+	number, again := w.last(v.hash)
+	if again && w.ring[number%mostWrites].open {
 		x := &w.ring[number%mostWrites]
 		x.began, x.open = began, false
 		return
 	}
-	w.add(write{began: began, ended: ended, key: v.key, value: v.hash}, v)
+	w.add(write{began: began, ended: ended, key: v.key, value: v.hash, again: again}, v)
 }
 
 // Saw remembers that a value was seen whose write has not returned.
@@ -89,14 +84,13 @@ func (w *Written) Saw(ended int64, v Value) {
 
 func (w *Written) add(x write, v Value) {
 	if w.at == nil {
-		w.at, w.ranges = make([]int32, buckets*ways), map[uint32][]span{}
+		w.at, w.ranges = make([]int32, buckets*ways), map[uint32]spans{}
 	}
 	if v.isInt {
 		w.span(v.key, v.n)
 	} else {
 		w.lost = w.lost || w.number >= mostWrites
 	}
-	_, x.again = w.last(v.hash)
 	if len(w.ring) < mostWrites {
 		w.ring = append(w.ring, x)
 	} else {
@@ -113,7 +107,7 @@ const (
 )
 
 func (w *Written) bucket(hash uint64) []int32 {
-	b := hash % buckets * ways
+	b := (hash ^ hash>>16 ^ hash>>32 ^ hash>>48) % buckets * ways
 	return w.at[b : b+ways]
 }
 
@@ -159,19 +153,19 @@ func (w *Written) last(hash uint64) (number int64, known bool) {
 // span adds an integer to those that were written.
 func (w *Written) span(key uint32, n int64) {
 	all := w.ranges[key]
-	i := sort.Search(len(all), func(i int) bool { return all[i].last >= n-1 }) // the first that n may extend
+	i := all.at(n - 1) // the first that n may extend
 	switch {
-	case i < len(all) && all[i].first <= n && n <= all[i].last:
+	case i < len(all) && all[i].First <= n && n <= all[i].Last:
 		return
-	case i < len(all) && all[i].last == n-1:
-		all[i].last = n
-		if i+1 < len(all) && all[i+1].first == n+1 {
-			all[i].last = all[i+1].last
+	case i < len(all) && all[i].Last == n-1:
+		all[i].Last = n
+		if i+1 < len(all) && all[i+1].First == n+1 {
+			all[i].Last = all[i+1].Last
 			all = append(all[:i+1], all[i+2:]...)
 			w.spans--
 		}
-	case i < len(all) && all[i].first == n+1:
-		all[i].first = n
+	case i < len(all) && all[i].First == n+1:
+		all[i].First = n
 	case w.spans == mostSpans:
 		w.lost = true
 		return
@@ -187,8 +181,7 @@ func (w *Written) span(key uint32, n int64) {
 // Was says whether a value was written. certain is false if it may have been, too long ago to be remembered.
 func (w *Written) Was(v Value) (was, certain bool) {
 	if v.isInt {
-		all := w.ranges[v.key]
-		if i := sort.Search(len(all), func(i int) bool { return all[i].last >= v.n }); i < len(all) && all[i].first <= v.n {
+		if w.ranges[v.key].has(v.n) {
 			return true, true
 		}
 	}
