@@ -24,12 +24,17 @@ type Written struct {
 
 // write is a write that returned.
 type write struct {
-	began, ended int64 // when it was invoked, and when it was first known to have happened
+	began, ended int64  // when it was invoked, and when it was first known to have happened
+	at           int64  // the :time of the latter in nanoseconds, or NoTime
+	by           uint64 // the client that wrote it, once it has returned
 	value        uint64
 	key          uint32
 	again        bool // the value was written before
 	open         bool // it has been seen, and has not returned
 }
+
+// NoTime is the :time of an event that has none.
+const NoTime = math.MinInt64
 
 // span is some integers that were all written.
 type span struct{ first, last int64 }
@@ -70,20 +75,21 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	return x
 }
 
-// Note remembers a write of a value by the times of its events. Writes come in the order in which they ended.
-func (w *Written) Note(began, ended int64, v Value) {
+// Note remembers a client's write of a value by the places of its events, and by the :time of the last one or NoTime.
+// Writes come in the order in which they ended.
+func (w *Written) Note(began, ended, at int64, v Value, by uint64) {
 	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open {
 		x := &w.ring[number%mostWrites]
-		x.began, x.open = began, false
+		x.began, x.by, x.open = began, by, false
 		return
 	}
-	w.add(write{began: began, ended: ended, key: v.key, value: v.hash}, v)
+	w.add(write{began: began, ended: ended, at: at, by: by, key: v.key, value: v.hash}, v)
 }
 
 // Saw remembers that a value was seen whose write has not returned.
-func (w *Written) Saw(ended int64, v Value) {
+func (w *Written) Saw(ended, at int64, v Value) {
 	if _, known := w.last(v.hash); !known {
-		w.add(write{began: -1, ended: ended, key: v.key, value: v.hash, open: true}, v)
+		w.add(write{began: -1, ended: ended, at: at, key: v.key, value: v.hash, open: true}, v)
 	}
 }
 
@@ -196,23 +202,30 @@ func (w *Written) Was(v Value) (was, certain bool) {
 	return was, was || !w.lost
 }
 
-// When returns the times of the events of the write of a value. It returns false if that is not remembered, or if the
+// When returns the places of the events of the write of a value. It returns false if that is not remembered, or if the
 // value was written several times.
 func (w *Written) When(v Value) (began, ended int64, known bool) {
-	number, known := w.last(v.hash)
-	if !known {
-		return 0, 0, false
-	}
-	x := &w.ring[number%mostWrites]
-	return x.began, x.ended, !x.again
+	x, known := w.once(v.hash)
+	return x.began, x.ended, known
 }
 
-// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some time. It
-// returns false if that is not remembered, or if the value was written several times.
-func (w *Written) Behind(v Value, before int64) (versions int, known bool) {
+// once returns the write of a value, unless it is not remembered, or the value was written several times.
+func (w *Written) once(hash uint64) (x write, known bool) {
+	number, known := w.last(hash)
+	if !known {
+		return write{}, false
+	}
+	x = w.ring[number%mostWrites]
+	return x, !x.again
+}
+
+// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and
+// the :time at which the first of them had ended, or NoTime. It returns false if that is not remembered, or if the value was
+// written several times.
+func (w *Written) Behind(v Value, before int64) (versions int, since int64, known bool) {
 	number, known := w.last(v.hash)
-	if !known || w.ring[number%mostWrites].again {
-		return 0, false
+	if since = NoTime; !known || w.ring[number%mostWrites].again {
+		return 0, since, false
 	}
 	old := w.ring[number%mostWrites].ended
 	for n := number + 1; n < w.number; n++ {
@@ -221,8 +234,10 @@ func (w *Written) Behind(v Value, before int64) (versions int, known bool) {
 			break
 		}
 		if x.key == v.key && x.began > old {
-			versions++
+			if versions++; versions == 1 {
+				since = x.at
+			}
 		}
 	}
-	return versions, true
+	return versions, since, true
 }
