@@ -319,24 +319,23 @@ func (s *served) totalsNow() clew.MonitorTotals {
 func (s *served) metrics() string {
 	t := s.totalsNow()
 	var b strings.Builder
-	one := func(name, kind string, value any) {
-		fmt.Fprintf(&b, "# TYPE clew_%s %s\nclew_%[1]s %[3]v\n", name, kind, value)
-	}
-	one("operations_total", "counter", t.Operations)
-	one("anomalies_total", "counter", t.Anomalies)
+	count := func(name string, n int) { fmt.Fprintf(&b, "# TYPE clew_%s counter\nclew_%[1]s %d\n", name, n) }
+	gauge := func(name string, value any) { fmt.Fprintf(&b, "# TYPE clew_%s gauge\nclew_%[1]s %v\n", name, value) }
+	count("operations_total", t.Operations)
+	count("anomalies_total", t.Anomalies)
 	byName(&b, "anomalies_by_kind_total", "kind", renamed(t.Kinds, unnamed))
 	byName(&b, "broken_sessions_total", "guarantee", t.Sessions)
 	byName(&b, "anomalies_by_node_total", "node", renamed(t.Nodes, "others"))
 	byName(&b, "anomalies_by_nemesis_total", "window", renamed(t.Nemesis, noWindow))
-	one("stuck_operations_total", "counter", t.Stuck)
-	one("held_operations", "gauge", t.Held)
-	one("open_operations", "gauge", t.Open)
-	one("behind_versions_max", "gauge", t.Behind)
-	one("behind_seconds_max", "gauge", t.BehindFor.Seconds())
-	one("delay_seconds", "gauge", t.Delay.Seconds())
+	count("stuck_operations_total", t.Stuck)
+	gauge("held_operations", t.Held)
+	gauge("open_operations", t.Open)
+	gauge("behind_versions_max", t.Behind)
+	gauge("behind_seconds_max", t.BehindFor.Seconds())
+	gauge("delay_seconds", t.Delay.Seconds())
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	one("memory_bytes", "gauge", memory.Sys-memory.HeapReleased)
+	gauge("memory_bytes", memory.Sys-memory.HeapReleased)
 	return b.String()
 }
 

@@ -19,14 +19,25 @@ type clientKey struct {
 	key     Key
 }
 
-// client is what is known of it: when the newest write began of which it has seen or written the value, and when it had.
-// Places are numbers of events, counted from the first.
+// client is what is known of it. Places are numbers of events, counted from the first.
 type client struct {
-	began, saw int64
-	wrote      bool              // it is its own
+	wrote, saw newest            // the newest of its own writes, and of those of which it has seen the value
 	sights     [mostSights]sight // the last values that it has seen, a ring
 	number     int               // of all that it has seen
 }
+
+// newest is a write, by the place where it began, and that where the client's operation returned that wrote or saw it.
+type newest struct{ began, ended int64 }
+
+// take takes another write if it is newer.
+func (n *newest) take(began, ended int64) {
+	if began > n.began {
+		*n = newest{began, ended}
+	}
+}
+
+// before says whether the client knew, before a place, of a write that began after another one had ended.
+func (n *newest) before(place, old int64) bool { return n.began > old && n.ended < place }
 
 // sight is a value that a client has seen.
 type sight struct {
@@ -84,38 +95,68 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 		}
 	}
 	h, k := part.History, KeyOf(key)
-	clients := make([]*client, len(h.Processes))
+	clients, writers := make([]*client, len(h.Processes)), writers{part: part, update: update}
 	for _, row := range rows {
 		if row--; row < 0 {
 			continue
 		}
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
-		if !writes {
-			value = part.A[row]
-		}
-		began, ended, known := clock.Place(h.Invocation[op]), clock.Place(h.Completion[op]), true
+		invoked, returned := clock.Place(h.Invocation[op]), h.Completion[op]
 		c := &clients[h.Process[h.Invocation[op]]]
 		if *c == nil {
 			*c = a.client(h, op, k)
 		}
-		v := ValueOf(k, h.Values, edn.ID(value))
-		switch {
-		case writes:
-			a.written.Note(began, ended, clock.time(h.Completion[op]), v, nameOf(h, op).hash)
-			if part.Kind[row] == models.CAS {
-				(*c).see(ValueOf(k, h.Values, edn.ID(part.A[row])), ended)
+		if sees(part.Model, part.Op(row)) {
+			saw := part.A[row]
+			v := ValueOf(k, h.Values, edn.ID(saw))
+			began, _, known := a.written.When(v)
+			if _, remembered := a.written.last(v.hash); !remembered && !isInitial(part.Model, saw) {
+				x := Write{Began: -1, Ended: clock.Place(returned), At: clock.time(returned)}
+				if of, found := writers.of(saw); found {
+					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).hash
+				}
+				a.written.Note(v, x)
+				began, known = x.Began, x.Began >= 0
 			}
-		default:
-			if began, _, known = a.written.When(v); !known {
-				a.written.Saw(ended, clock.time(h.Completion[op]), v)
+			(*c).see(v, clock.Place(returned))
+			if known {
+				(*c).saw.take(began, clock.Place(returned))
 			}
-			(*c).see(v, ended)
 		}
-		if known && began > (*c).began {
-			(*c).began, (*c).saw, (*c).wrote = began, ended, writes
+		if writes {
+			a.written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).hash,
+				Returned: true, Again: isInitial(part.Model, value)})
+			(*c).wrote.take(invoked, clock.Place(returned))
 		}
 	}
+}
+
+// writers finds what wrote the values of a part.
+type writers struct {
+	part   *models.Operations
+	update func(models.Op) (int32, bool)
+	by     map[int32]models.Row
+}
+
+// of returns the last operation that writes a value. The first call takes linear time.
+func (w *writers) of(value int32) (row models.Row, found bool) {
+	if w.by == nil {
+		w.by = map[int32]models.Row{}
+		for row := range models.Row(w.part.Len()) {
+			if value, writes := w.update(w.part.Op(row)); writes {
+				w.by[value] = row
+			}
+		}
+	}
+	row, found = w.by[value]
+	return row, found
+}
+
+// isInitial says whether a register holds a value from the beginning.
+func isInitial(m models.Model, value int32) bool {
+	shape, ok := models.ShapeOf[models.RegisterShape](m)
+	return ok && shape.Init == value
 }
 
 // client returns what is known of the client that called an operation.
@@ -126,7 +167,7 @@ func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
 		if a.clients == nil || len(a.clients) == mostClients {
 			a.clients = map[clientKey]*client{}
 		}
-		c = &client{began: -1}
+		c = &client{wrote: newest{began: -1}, saw: newest{began: -1}}
 		a.clients[name] = c
 	}
 	return c
@@ -145,9 +186,9 @@ func (c *client) see(v Value, ended int64) {
 
 // Of returns the age of the value that an operation saw. It returns false if the operation saw none, or if ages of the
 // model are not known.
-func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clock) (age Age, sees bool) {
+func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clock) (age Age, saw bool) {
 	op, register := part.Op(row), part.Model.Traits().IsRegister
-	if updates(part.Model) == nil || register && op.Kind == models.Write || !register && op.Kind != models.Dequeue && op.Kind != models.Peek {
+	if updates(part.Model) == nil || !sees(part.Model, op) {
 		return Age{}, false
 	}
 	h, k := part.History, KeyOf(key)
@@ -159,13 +200,18 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 	}
 	invoke := h.Invocation[part.Of[row]]
 	began := clock.Place(invoke)
-	if behind, since, known := a.written.Behind(v, began); known {
+	initial := isInitial(part.Model, op.A)
+	if behind, since, known := a.written.Behind(v, began, initial); known {
 		age.Behind = behind
 		if now := clock.time(invoke); since != NoTime && now != NoTime && since <= now {
 			age.For = now - since
 		}
 	}
-	if old, known := a.written.once(v.hash); known {
+	old, known := a.written.once(v.hash)
+	if _, remembered := a.written.last(v.hash); initial && !remembered {
+		old, known = write{began: -1, ended: -1, open: true}, true
+	}
+	if known {
 		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).hash, old, began)
 	}
 	return age, true
@@ -173,46 +219,47 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 
 // # Sessions
 //
-// A client saw the value of the write old, and everything that it has seen or written before returned earlier. A write that
-// began after old had ended is certainly newer.
+// A client saw the value of a write, and everything that it had seen or written before that had returned earlier. A write
+// is certainly newer if it began after the other one had ended.
 //
 //   - The client had written a newer value: its reads do not show its own writes (read-your-writes).
+//   - The client had seen a later write of the client that wrote this value, and had not seen this value before that. So it
+//     observed two writes of one client in the wrong order (monotonic-writes). Each client does one thing after the other, so
+//     no order in time between clients is needed to show this. It also breaks monotonic-reads.
 //   - The client had seen a newer value: its second look shows an older state (monotonic-reads).
-//   - The client had seen a later write of the client that wrote old, and had not seen old before that. So it has observed
-//     two writes of one client in the wrong order (monotonic-writes). Each client does one thing after the other, so no order
-//     in time between clients is needed to show this. It also breaks monotonic-reads.
 //
-// The last needs to know all that the client has seen since old began: that is certain as long as it is in the ring. Of a
-// crashed write it is not known when it happened, so it does not count as either of the two.
+// For the second it must be known what the client had seen since the value was written: that is certain as long as all of it
+// is in the ring. A crashed write may happen after what its client does next, so it does not count as the earlier one.
 //
-// session returns which of these is broken, or "". The name is that of the client.
+// session returns the first of these that is broken by an operation that began at a place, or "". The name is that of its
+// client.
 func (a *Ages) session(c *client, name uint64, old write, began int64) string {
-	newer := c.began > old.ended && c.saw < began
-	if newer && c.wrote {
+	if c.wrote.before(began, old.ended) {
 		return ReadYourWrites
 	}
 	first := max(0, c.number-mostSights)
 	complete := first == 0 || c.sights[first%mostSights].ended < old.began // all that matters is in the ring
-	for n := first; n < c.number; n++ {
+	for n := first; n < c.number && complete && !old.open && old.by != name; n++ {
 		x := c.sights[n%mostSights]
-		later, known := a.written.once(x.value)
 		if x.value == old.value {
-			complete = false
+			break
 		}
-		switch {
-		case !known || later.open || x.ended >= began:
-			continue
-		case later.by == name && later.began > old.ended:
-			return ReadYourWrites
-		case complete && !old.open && later.by == old.by && later.by != name && later.began > old.began:
+		if later, known := a.written.once(x.value); known && later.by == old.by && later.began > old.began && x.ended < began {
 			return MonotonicWrites
 		}
-		newer = newer || later.began > old.ended
 	}
-	if newer {
+	if c.saw.before(began, old.ended) {
 		return MonotonicReads
 	}
 	return ""
+}
+
+// sees says whether an operation sees its value A.
+func sees(m models.Model, op models.Op) bool {
+	if m.Traits().IsRegister {
+		return op.Kind != models.Write
+	}
+	return op.Kind == models.Dequeue || op.Kind == models.Peek
 }
 
 // updates returns a function that returns the value that an operation writes or puts in, if it does. It returns nil for

@@ -26,7 +26,7 @@ type Written struct {
 type write struct {
 	began, ended int64  // when it was invoked, and when it was first known to have happened
 	at           int64  // the :time of the latter in nanoseconds, or NoTime
-	by           uint64 // the client that wrote it, once it has returned
+	by           uint64 // the client that wrote it, or 0
 	value        uint64
 	key          uint32
 	again        bool // the value was written before
@@ -75,22 +75,23 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	return x
 }
 
-// Note remembers a client's write of a value by the places of its events, and by the :time of the last one or NoTime.
-// Writes come in the order in which they ended.
-func (w *Written) Note(began, ended, at int64, v Value, by uint64) {
-	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open {
-		x := &w.ring[number%mostWrites]
-		x.began, x.by, x.open = began, by, false
-		return
-	}
-	w.add(write{began: began, ended: ended, at: at, by: by, key: v.key, value: v.hash}, v)
+// Write is a write whose value is certainly there.
+type Write struct {
+	Began, Ended int64  // the places of its invocation, and of the first event that shows it; Began is -1 if it is not known
+	At           int64  // the :time of the latter in nanoseconds, or NoTime
+	By           uint64 // the client; 0 if it is not known
+	Returned     bool
+	Again        bool // the value was there from the beginning
 }
 
-// Saw remembers that a value was seen whose write has not returned.
-func (w *Written) Saw(ended, at int64, v Value) {
-	if _, known := w.last(v.hash); !known {
-		w.add(write{began: -1, ended: ended, at: at, key: v.key, value: v.hash, open: true}, v)
+// Note remembers a write of a value that has returned, or been seen. Writes come in the order in which they ended.
+func (w *Written) Note(v Value, x Write) {
+	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open && x.Returned {
+		old := &w.ring[number%mostWrites]
+		old.began, old.by, old.open = x.Began, x.By, false
+		return
 	}
+	w.add(write{began: x.Began, ended: x.Ended, at: x.At, by: x.By, key: v.key, value: v.hash, again: x.Again, open: !x.Returned}, v)
 }
 
 func (w *Written) add(x write, v Value) {
@@ -102,7 +103,8 @@ func (w *Written) add(x write, v Value) {
 	} else {
 		w.lost = w.lost || w.number >= mostWrites
 	}
-	_, x.again = w.last(v.hash)
+	_, again := w.last(v.hash)
+	x.again = x.again || again
 	if len(w.ring) < mostWrites {
 		w.ring = append(w.ring, x)
 	} else {
@@ -221,19 +223,27 @@ func (w *Written) once(hash uint64) (x write, known bool) {
 
 // Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and
 // the :time at which the first of them had ended, or NoTime. It returns false if that is not remembered, or if the value was
-// written several times.
-func (w *Written) Behind(v Value, before int64) (versions int, since int64, known bool) {
+// written several times. If it is the initial value, which was not written, all writes are newer.
+func (w *Written) Behind(v Value, before int64, initial bool) (versions int, since int64, known bool) {
+	since = NoTime
 	number, known := w.last(v.hash)
-	if since = NoTime; !known || w.ring[number%mostWrites].again {
+	old := int64(-1)
+	switch {
+	case known && w.ring[number%mostWrites].again:
+		return 0, since, false
+	case known:
+		old = w.ring[number%mostWrites].ended
+	case initial && w.number <= mostWrites:
+		number = -1
+	default:
 		return 0, since, false
 	}
-	old := w.ring[number%mostWrites].ended
 	for n := number + 1; n < w.number; n++ {
 		x := &w.ring[n%mostWrites]
 		if x.ended >= before {
 			break
 		}
-		if x.key == v.key && x.began > old {
+		if x.key == v.key && (x.began > old || number < 0) {
 			if versions++; versions == 1 {
 				since = x.at
 			}

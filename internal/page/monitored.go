@@ -253,13 +253,12 @@ func (d *monitoredPage) marks(t *diagnosis.Timeline, l *lane, kind, class string
 			continue
 		}
 		p := place{ID: fmt.Sprintf("at-%d-%s", i, shown), From: since(t, i), Kind: shown, Count: mark.Count, Index: mark.Index}
-		how := fmt.Sprintf("clew render --around %d draws the first", mark.Index)
 		if x, ok := drawn[kind]; ok && x.Index == mark.Index {
-			p.Link, how = "#"+x.id(), "the first is drawn below"
+			p.Link = "#" + x.id()
 		}
 		height := max(3, mark.Count*laneHeight/most)
 		l.Bars = append(l.Bars, laneBar{Class: class, X: i, Width: 1, Y: laneHeight - height, Height: height, Link: cmp.Or(p.Link, "#"+p.ID),
-			Title: fmt.Sprintf("%s, from %s: %s", text.Count(mark.Count, shown), p.From, how)})
+			Title: fmt.Sprintf("%d %s, from %s; the first at index %d", mark.Count, shown, p.From, mark.Index)})
 		d.Places = append(d.Places, p)
 	}
 }
