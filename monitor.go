@@ -772,6 +772,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
 	}
+	if a.Kind != models.StaleRead && a.Kind != models.LostUpdate && a.Kind != models.NeverWritten { // it is not about an age
+		a.Behind, a.BehindFor, a.Session = -1, -1, ""
+	}
 	m.totals.Anomalies++
 	m.totals.Kinds[a.Kind]++
 	if a.Session != "" {
@@ -828,9 +831,7 @@ func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 	if !sees {
 		return false
 	}
-	if a.Kind == models.StaleRead || a.Kind == models.LostUpdate || a.Kind == models.NeverWritten {
-		a.Behind, a.BehindFor, a.Session = age.Behind, time.Duration(age.For), Session(age.Session)
-	}
+	a.Behind, a.BehindFor, a.Session = age.Behind, time.Duration(age.For), Session(age.Session)
 	if a.Kind != models.NeverWritten {
 		return false
 	}

@@ -84,7 +84,8 @@ type Write struct {
 	Again        bool // the value was there from the beginning
 }
 
-// Note remembers a write of a value that has returned, or been seen. Writes come in the order in which they ended.
+// Note remembers a write of a value that has returned, or been seen. The writes of a key come in the order in which
+// they ended.
 func (w *Written) Note(v Value, x Write) {
 	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open && x.Returned {
 		old := &w.ring[number%mostWrites]
@@ -240,10 +241,13 @@ func (w *Written) Behind(v Value, before int64, initial bool) (versions int, sin
 	}
 	for n := number + 1; n < w.number; n++ {
 		x := &w.ring[n%mostWrites]
+		if x.key != v.key {
+			continue
+		}
 		if x.ended >= before {
 			break
 		}
-		if x.key == v.key && (x.began > old || number < 0) {
+		if x.began > old || number < 0 {
 			if versions++; versions == 1 {
 				since = x.at
 			}
