@@ -19,6 +19,7 @@ import (
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // told is an event of a history as its line tells it.
@@ -403,5 +404,51 @@ func TestAMonitorCountsWhatOpMapsTell(t *testing.T) {
 			}
 			t.Log(anomalies, "anomalies;", totals)
 		})
+	}
+}
+
+// What a line says of an index is enough to draw the anomaly: a window around it shows its operation.
+func TestEveryAnomalyCanBeDrawn(t *testing.T) {
+	r := gen.Rand(83)
+	for _, spec := range forgetful {
+		spec, drawn := spec.FromDefault(), 0
+		for n := range effort.Histories(100, 2000) {
+			text := faulty(r, spec.Name, 5+r.IntN(60), 1+r.IntN(4), 0.1, 0.2)
+			o := unverified
+			if o.Independent = n%2 == 1 && spec.Name != "kv"; o.Independent {
+				text = regexp.MustCompile(`:value ([^}]*)`).ReplaceAllString(text, `:value ["k" $1]`)
+			}
+			h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := clew.Check(t.Context(), h, spec, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := clew.NewMonitor(t.Context(), spec, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Stretch(1 + r.IntN(20))
+			m.Found = func(a clew.Anomaly) error {
+				w, err := result.Window(t.Context(), report.WindowOptions{Around: &a.Operation.Index})
+				if err != nil {
+					t.Fatalf("index %d: %v\n%s", a.Operation.Index, err, numbered(text))
+				}
+				own := w.Result.History
+				if !slices.ContainsFunc(w.Ops, func(x report.WindowOp) bool { return own.Op(x.Operation).Index == a.Operation.Index }) {
+					t.Fatalf("index %d is not drawn\n%s", a.Operation.Index, numbered(text))
+				}
+				drawn++
+				return nil
+			}
+			if err := m.Read(strings.NewReader(text), "h", spec.Pairing()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if drawn == 0 {
+			t.Errorf("%s: there was no anomaly", spec.Name)
+		}
 	}
 }
