@@ -48,7 +48,8 @@ type Anomaly struct {
 	Session Session
 	Node    string          // the :node of its completion, or else of its invocation; "" if neither has one
 	Nemesis []NemesisWindow // the windows that were open while it was, in order
-	// Result shows the first anomaly of each kind in full; nil for others. Its history has what the monitor held then.
+	// Result shows an anomaly of each kind in full: the first of which what the monitor holds shows it. It is nil for others.
+	// Its history has what the monitor held then, and is valid until Found returns.
 	Result *report.Result
 }
 
@@ -308,7 +309,7 @@ type MonitorPage struct {
 }
 
 // WritePage writes a page for a browser about what has been found so far: the anomalies over time, beside the nemesis,
-// throughput and latency; the totals; and the first anomaly of each kind in full, as far as what was held then shows it.
+// throughput and latency; the totals; and the anomalies with a Result in full.
 // Draws must have been set before the history was read. A page has at most some 2 MB.
 func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
 	t := m.Totals()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -133,6 +134,9 @@ func (w *watch) given(c *cli.Context) error {
 	inputs := files.Set{}
 	inputs.Add(c.Args().First())
 	inputs.Add(w.reading.ModelFile)
+	if w.html.Descriptor("1") {
+		return errors.New("--html cannot be standard output, which has a line for each anomaly; expected a FILE")
+	}
 	return cmp.Or(batch.Apart("--html", w.html, inputs), batch.Foreign("--html", w.html, outputs.HTML.Head))
 }
 
@@ -177,15 +181,12 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	w.m.Looked = w.looked
 	w.asked = onAsking()
 	if address := c.String("listen"); address != "" {
-		l, err := serve.Listen(address)
+		l, err := w.listen(address)
 		if err != nil {
 			return 0, fmt.Errorf("--listen %s: %w", address, err)
 		}
 		defer l.Close()
 		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", l.Addr())
-		w.listens = true
-		srv := &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-		go srv.Serve(l)
 	}
 	err = w.m.Read(in, name, w.reading.Pairing())
 	w.warn(name, w.m.Warnings()...)
@@ -234,7 +235,9 @@ func (w *watch) looked() error {
 	if w.every > 0 && time.Now().After(w.next) {
 		w.totals(false)
 		w.next = time.Now().Add(w.every)
-		return w.write(false)
+		if err := w.write(false); err != nil { // the pass is worth more than a page
+			complain(w.stderr, err)
+		}
 	}
 	return nil
 }
@@ -253,9 +256,25 @@ func (w *watch) write(ended bool) error {
 // served is what a watch shows to browsers and to Prometheus, which ask in other goroutines.
 type served struct {
 	listens bool
+	local   bool // only this machine may ask: other names in requests are refused
 	seen    atomic.Pointer[clew.MonitorTotals]
 	page    atomic.Pointer[[]byte]
 	wanted  atomic.Bool // a browser waits for a page
+}
+
+// listen begins to answer at an address, until the listener is closed.
+func (s *served) listen(address string) (net.Listener, error) {
+	l, err := serve.Listen(address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+		s.local = tcp.IP.IsLoopback()
+	}
+	s.listens = true
+	srv := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	go srv.Serve(l)
+	return l, nil
 }
 
 // A browser gets a new page if there is one within pageTime, and otherwise the last one.
@@ -283,6 +302,11 @@ func (s *served) newPage() []byte {
 // ServeHTTP answers with the page at /, with what has changed since at /state, and with the totals in the text form of
 // Prometheus at /metrics.
 func (s *served) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	to.Header().Set("X-Content-Type-Options", "nosniff")
+	if s.local && !serve.IsLocal(r.Host) {
+		http.Error(to, "this monitor is for its own machine: expected localhost or 127.0.0.1 in the address", http.StatusForbidden)
+		return
+	}
 	switch r.URL.Path {
 	case "/metrics":
 		to.Header().Set("Content-Type", "text/plain; version=0.0.4")

@@ -52,6 +52,11 @@ func TestMetricsOfAMonitor(t *testing.T) {
 	if status, state := get(root + "state"); status != http.StatusOK || !strings.Contains(state, `"token":"0"`) {
 		t.Error(status, state)
 	}
+	elsewhere, _ := http.NewRequest(http.MethodGet, root, nil)
+	elsewhere.Host = "elsewhere.example"
+	if r, err := http.DefaultClient.Do(elsewhere); err != nil || r.StatusCode != http.StatusForbidden {
+		t.Error(r, err)
+	}
 	if status, _ := get(root + "other"); status != http.StatusNotFound {
 		t.Error(status)
 	}

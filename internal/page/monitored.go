@@ -78,10 +78,10 @@ func (d *Drawing) id() string { return "kind-" + cmp.Or(d.Kind, unnamedKind) }
 // drawingBytes bounds the operations of a drawing.
 const drawingBytes = heldBytes / maxSections
 
-// NewDrawing draws the first anomaly of a kind. Its HTML is "" if that cannot be drawn.
+// NewDrawing draws an anomaly of a kind. Its HTML is "" if that cannot be drawn.
 func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, r *report.Result) Drawing {
 	d := Drawing{Kind: string(kind), Index: index}
-	s := &section{ID: d.id(), Title: fmt.Sprintf("The first %s (index %d)", cmp.Or(d.Kind, unnamedKind), index), r: r}
+	s := &section{ID: d.id(), Title: fmt.Sprintf("%s at index %d", cmp.Or(d.Kind, unnamedKind), index), r: r}
 	if s.fill(ctx, report.WindowOptions{}) != nil || s.hold(ctx, drawingBytes) != nil {
 		return d
 	}
@@ -97,7 +97,8 @@ func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, r *report
 type monitoredPage struct {
 	frame
 	Head     heading
-	N        int // buckets
+	N        int    // buckets
+	Note     string // the totals in words, which a page of a server replaces
 	Axis     string
 	Lanes    []lane
 	Charts   []chart
@@ -153,6 +154,7 @@ func WriteRun(w io.Writer, m Monitored, served *Served) error {
 	}
 	if served != nil {
 		d.serve(served)
+		d.Note, d.Head.Summary = d.Head.Summary, ""
 	}
 	for _, t := range m.Totals {
 		if len(t.Rows) > 0 {

@@ -59,7 +59,7 @@ func manyAnomalies(writes int) string {
 func TestAPageOfAPassShowsTheRun(t *testing.T) {
 	page := monitored(t, manyAnomalies(2000), clew.Options{})
 	for _, want := range []string{`class="verdict invalid">INVALID<`, "stale-read (500)", "nemesis: start-partition", "Operations that ended: at most", "Latency of those that succeeded",
-		"The first stale-read (index 9)", "n3</bdi>", "clew render --around ", "outside any</bdi>", "What the monitor held"} {
+		"stale-read at index 9", "n3</bdi>", "clew render --around ", "outside any</bdi>", "What the monitor held"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)
 		}

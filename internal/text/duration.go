@@ -10,6 +10,8 @@ func Rounded(ns int64) string {
 		d = d.Round(10 * time.Millisecond)
 	case d >= time.Millisecond:
 		d = d.Round(10 * time.Microsecond)
+	case d >= time.Microsecond:
+		d = d.Round(10)
 	}
 	return d.String()
 }
