@@ -94,7 +94,7 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 			rows[res-from] = models.Row(row) + 1
 		}
 	}
-	h, k := part.History, KeyOf(key)
+	h, k, initial := part.History, KeyOf(key), initialOf(part.Model)
 	clients, writers := make([]*client, len(h.Processes)), writers{part: part, update: update}
 	for _, row := range rows {
 		if row--; row < 0 {
@@ -110,8 +110,9 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 		if sees(part.Model, part.Op(row)) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
-			began, _, known := a.written.When(v)
-			if _, remembered := a.written.last(v.hash); !remembered && !isInitial(part.Model, saw) {
+			of, remembered := a.written.of(v.hash)
+			began, known := of.began, remembered && !of.again
+			if !remembered && saw != initial {
 				x := Write{Began: -1, Ended: clock.Place(returned), At: clock.time(returned)}
 				if of, found := writers.of(saw); found {
 					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).hash
@@ -126,7 +127,7 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 		}
 		if writes {
 			a.written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).hash,
-				Returned: true, Again: isInitial(part.Model, value)})
+				Returned: true, Again: value == initial})
 			(*c).wrote.take(invoked, clock.Place(returned))
 		}
 	}
@@ -153,10 +154,12 @@ func (w *writers) of(value int32) (row models.Row, found bool) {
 	return row, found
 }
 
-// isInitial says whether a register holds a value from the beginning.
-func isInitial(m models.Model, value int32) bool {
-	shape, ok := models.ShapeOf[models.RegisterShape](m)
-	return ok && shape.Init == value
+// initialOf returns the value that a register holds from the beginning, or -1.
+func initialOf(m models.Model) int32 {
+	if shape, ok := models.ShapeOf[models.RegisterShape](m); ok {
+		return shape.Init
+	}
+	return -1
 }
 
 // client returns what is known of the client that called an operation.
@@ -200,18 +203,18 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 	}
 	invoke := h.Invocation[part.Of[row]]
 	began := clock.Place(invoke)
-	initial := isInitial(part.Model, op.A)
+	initial := initialOf(part.Model) == op.A
 	if behind, since, known := a.written.Behind(v, began, initial); known {
 		age.Behind = behind
 		if now := clock.time(invoke); since != NoTime && now != NoTime && since <= now {
 			age.For = now - since
 		}
 	}
-	old, known := a.written.once(v.hash)
-	if _, remembered := a.written.last(v.hash); initial && !remembered {
-		old, known = write{began: -1, ended: -1, open: true}, true
+	old, remembered := a.written.of(v.hash)
+	if initial && !remembered {
+		old, remembered = write{began: -1, ended: -1, open: true}, true
 	}
-	if known {
+	if remembered && !old.again {
 		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).hash, old, began)
 	}
 	return age, true

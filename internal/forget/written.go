@@ -87,12 +87,13 @@ type Write struct {
 // Note remembers a write of a value that has returned, or been seen. The writes of a key come in the order in which
 // they ended.
 func (w *Written) Note(v Value, x Write) {
-	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open && x.Returned {
+	number, known := w.last(v.hash)
+	if known && w.ring[number%mostWrites].open && x.Returned {
 		old := &w.ring[number%mostWrites]
 		old.began, old.by, old.open = x.Began, x.By, false
 		return
 	}
-	w.add(write{began: x.Began, ended: x.Ended, at: x.At, by: x.By, key: v.key, value: v.hash, again: x.Again, open: !x.Returned}, v)
+	w.add(write{began: x.Began, ended: x.Ended, at: x.At, by: x.By, key: v.key, value: v.hash, again: known || x.Again, open: !x.Returned}, v)
 }
 
 func (w *Written) add(x write, v Value) {
@@ -104,8 +105,6 @@ func (w *Written) add(x write, v Value) {
 	} else {
 		w.lost = w.lost || w.number >= mostWrites
 	}
-	_, again := w.last(v.hash)
-	x.again = x.again || again
 	if len(w.ring) < mostWrites {
 		w.ring = append(w.ring, x)
 	} else {
@@ -205,21 +204,19 @@ func (w *Written) Was(v Value) (was, certain bool) {
 	return was, was || !w.lost
 }
 
-// When returns the places of the events of the write of a value. It returns false if that is not remembered, or if the
-// value was written several times.
-func (w *Written) When(v Value) (began, ended int64, known bool) {
-	x, known := w.once(v.hash)
-	return x.began, x.ended, known
-}
-
 // once returns the write of a value, unless it is not remembered, or the value was written several times.
 func (w *Written) once(hash uint64) (x write, known bool) {
+	x, known = w.of(hash)
+	return x, known && !x.again
+}
+
+// of returns the last write of a value that is remembered.
+func (w *Written) of(hash uint64) (x write, remembered bool) {
 	number, known := w.last(hash)
 	if !known {
 		return write{}, false
 	}
-	x = w.ring[number%mostWrites]
-	return x, !x.again
+	return w.ring[number%mostWrites], true
 }
 
 // Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and
