@@ -1,6 +1,7 @@
 package clew_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -187,7 +188,7 @@ func diagnosed(events []told, ops []*toldOp, r *toldOp) diagnosis {
 // happened: crashes, failures, reused processes, several keys.
 func TestAnAnomalyIsDiagnosedByTheDefinitions(t *testing.T) {
 	collectLess(t)
-	sessions, seen, timed := map[clew.Session]int{}, 0, 0
+	sessions, seen, timed, inWindows := map[clew.Session]int{}, 0, 0, 0
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}} {
 		r := gen.Rand(81)
 		for range effort.Histories(1500, 60_000) {
@@ -209,7 +210,16 @@ func TestAnAnomalyIsDiagnosedByTheDefinitions(t *testing.T) {
 				anomalies[a.Operation.Line-1] = true
 			}
 			ops, byEnd := toldOps(events, anomalies)
+			windows := toldWindows(events)
 			for _, a := range found {
+				end := a.Operation.Line - 1
+				if want := windowsOf(windows, byEnd[end].inv, end); !slices.Equal(a.Nemesis, want) {
+					t.Fatalf("%s: line %d: during %v, want %v\n%s", spec.Name, end+1, a.Nemesis, want, numbered(text))
+				}
+				if want := cmp.Or(events[end].node, events[byEnd[end].inv].node); a.Node != want {
+					t.Fatalf("%s: line %d: node %q, want %q\n%s", spec.Name, end+1, a.Node, want, numbered(text))
+				}
+				inWindows += len(a.Nemesis)
 				if a.Kind != models.StaleRead && a.Kind != models.LostUpdate {
 					continue
 				}
@@ -225,19 +235,37 @@ func TestAnAnomalyIsDiagnosedByTheDefinitions(t *testing.T) {
 			}
 		}
 	}
-	t.Log(seen, "stale reads,", timed, "with times;", sessions)
-	if seen < 100 || timed < 50 || len(sessions) != 4 {
+	t.Log(seen, "stale reads,", timed, "with times;", sessions, inWindows, "windows")
+	if seen < 100 || timed < 50 || inWindows < 50 || len(sessions) != 4 {
 		t.Error("too little was compared")
 	}
 }
 
-// timedLines gives each line a :time.
+// timedLines gives each line a :time, and some a :node. Between them are the actions of a nemesis.
 func timedLines(r *rand.Rand, text string) string {
 	var b strings.Builder
-	now := int64(r.IntN(1000))
+	now, open, action, events := int64(r.IntN(1000)), false, "", 0
 	for line := range strings.Lines(text) {
 		now += int64(r.IntN(5_000_000))
-		fmt.Fprintf(&b, "{:time %d, %s", now, line[1:])
+		node := ""
+		if r.IntN(3) > 0 {
+			node = fmt.Sprintf(":node \"n%d\", ", r.IntN(3))
+		}
+		fmt.Fprintf(&b, "{:time %d, %s%s", now, node, line[1:])
+		if r.IntN(6) > 0 {
+			continue
+		}
+		if events == 2 {
+			action, events = "", 0
+		}
+		if action == "" {
+			if action = "bump"; r.IntN(2) == 0 {
+				action = map[bool]string{false: "start-partition", true: "stop-partition"}[open]
+				open = !open
+			}
+		}
+		fmt.Fprintf(&b, "{:time %d, :process :nemesis, :type :info, :f :%s, :value nil}\n", now, action)
+		events++
 	}
 	return b.String()
 }
@@ -323,6 +351,16 @@ func toldWindows(events []told) (all []toldWindow) {
 	return all
 }
 
+// windowsOf returns the windows that were open at some time between two events.
+func windowsOf(all []toldWindow, begin, end int) (during []clew.NemesisWindow) {
+	for _, w := range all {
+		if w.from < end && w.to > begin {
+			during = append(during, clew.NemesisWindow{F: w.f, Index: w.index})
+		}
+	}
+	return during
+}
+
 // Counts by node and by window of the nemesis are those of the op maps.
 func TestAMonitorCountsWhatOpMapsTell(t *testing.T) {
 	for _, c := range []struct {
@@ -373,13 +411,9 @@ func TestAMonitorCountsWhatOpMapsTell(t *testing.T) {
 				if a.Key != "" {
 					wantKeys[a.Key]++
 				}
-				during := map[string]bool{}
-				var want []clew.NemesisWindow
-				for _, w := range windows {
-					if w.from < end && w.to > begin {
-						during[w.f] = true
-						want = append(want, clew.NemesisWindow{F: w.f, Index: w.index})
-					}
+				want, during := windowsOf(windows, begin, end), map[string]bool{}
+				for _, w := range want {
+					during[w.F] = true
 				}
 				if !slices.Equal(a.Nemesis, want) {
 					t.Errorf("index %d: during %v, want %v", a.Operation.Index, a.Nemesis, want)

@@ -152,9 +152,6 @@ type MonitorTotals struct {
 	Nemesis map[string]int
 }
 
-// unnamedKind is what an anomaly is called whose kind the operations do not show for certain.
-const unnamedKind models.Anomaly = "not-linearizable"
-
 // String tells the totals in a line, as clew monitor does.
 func (t MonitorTotals) String() string {
 	said := text.Count(t.Operations, "operation") + ", "
@@ -166,7 +163,7 @@ func (t MonitorTotals) String() string {
 	default:
 		said += fmt.Sprintf("%d anomalies", t.Anomalies)
 	}
-	said += listed("", named(t.Kinds), string(unnamedKind))
+	said += listed("", named(t.Kinds), diagnosis.Unnamed)
 	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
 		verb := "break"
 		if t.Sessions[session] == 1 {
@@ -320,7 +317,7 @@ func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
 	return page.WriteRun(w, page.Monitored{
 		File: p.Title, Summary: t.String(), Found: t.Anomalies > 0, Ended: p.Ended, Timeline: m.diagnosis.Drawn(), Drawings: m.drawings,
 		Totals: []page.Total{
-			page.NewTotal("kind", string(unnamedKind), named(t.Kinds)),
+			page.NewTotal("kind", diagnosis.Unnamed, named(t.Kinds)),
 			page.NewTotal("guarantee of sessions", "", named(t.Sessions)),
 			page.NewTotal("window of the nemesis", "outside any", t.Nemesis),
 			page.NewTotal("node", "other nodes", t.Nodes),

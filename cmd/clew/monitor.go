@@ -22,6 +22,7 @@ import (
 
 	"clew"
 	"clew/internal/batch"
+	"clew/internal/diagnosis"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
@@ -347,7 +348,7 @@ func (s *served) metrics() string {
 	gauge := func(name string, value any) { fmt.Fprintf(&b, "# TYPE clew_%s gauge\nclew_%[1]s %v\n", name, value) }
 	count("operations_total", t.Operations)
 	count("anomalies_total", t.Anomalies)
-	byName(&b, "anomalies_by_kind_total", "kind", renamed(t.Kinds, unnamed))
+	byName(&b, "anomalies_by_kind_total", "kind", renamed(t.Kinds, diagnosis.Unnamed))
 	byName(&b, "broken_sessions_total", "guarantee", t.Sessions)
 	byName(&b, "anomalies_by_node_total", "node", renamed(t.Nodes, "others"))
 	byName(&b, "anomalies_by_nemesis_total", "window", renamed(t.Nemesis, noWindow))
@@ -417,18 +418,11 @@ type totalsLine struct {
 	End bool `json:"end"`
 }
 
-// unnamed is what an anomaly is called whose kind the operations do not show for certain, noWindow the window of what is
-// outside any.
-const (
-	unnamed  models.Anomaly = "not-linearizable"
-	noWindow                = "none"
-)
+// noWindow is the window of what is outside any.
+const noWindow = "none"
 
 func (w *watch) tell(name string, a clew.Anomaly) {
-	kind := a.Kind
-	if kind == "" {
-		kind = unnamed
-	}
+	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
 	if w.form == "json" {
 		l := anomalyLine{Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
 			Node: a.Node, Session: a.Session, Explanation: a.Explanation}
@@ -475,7 +469,7 @@ func (w *watch) totals(end bool) {
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
 	x.Nemesis, x.Behind, x.BehindMS = renamed(t.Nemesis, noWindow), t.Behind, milliseconds(t.BehindFor)
-	x.Kinds = renamed(t.Kinds, unnamed)
+	x.Kinds = renamed(t.Kinds, diagnosis.Unnamed)
 	fmt.Fprint(w.stdout, outputs.JSONLine(l))
 }
 

@@ -12,6 +12,9 @@ import (
 	"clew/internal/nemesis"
 )
 
+// Unnamed is what an anomaly is called whose kind the operations do not show for certain.
+const Unnamed = "not-linearizable"
+
 // Diagnosis is what has been remembered. The zero Diagnosis has seen nothing.
 type Diagnosis struct {
 	Windows  Windows

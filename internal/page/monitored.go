@@ -69,11 +69,8 @@ type Drawing struct {
 	HTML  string
 }
 
-// unnamedKind is what pages call a kind that is not certain.
-const unnamedKind = "not-linearizable"
-
 // id returns where a page has the drawing of a kind.
-func (d *Drawing) id() string { return "kind-" + cmp.Or(d.Kind, unnamedKind) }
+func (d *Drawing) id() string { return "kind-" + cmp.Or(d.Kind, diagnosis.Unnamed) }
 
 // drawingBytes bounds the operations of a drawing.
 const drawingBytes = heldBytes / maxSections
@@ -81,7 +78,7 @@ const drawingBytes = heldBytes / maxSections
 // NewDrawing draws an anomaly of a kind. Its HTML is "" if that cannot be drawn.
 func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, r *report.Result) Drawing {
 	d := Drawing{Kind: string(kind), Index: index}
-	s := &section{ID: d.id(), Title: fmt.Sprintf("%s at index %d", cmp.Or(d.Kind, unnamedKind), index), r: r}
+	s := &section{ID: d.id(), Title: fmt.Sprintf("%s at index %d", cmp.Or(d.Kind, diagnosis.Unnamed), index), r: r}
 	if s.fill(ctx, report.WindowOptions{}) != nil || s.hold(ctx, drawingBytes) != nil {
 		return d
 	}
@@ -212,7 +209,7 @@ func (d *monitoredPage) lanes(t *diagnosis.Timeline, drawn map[string]Drawing) {
 	}
 	shaded := d.bands(t, func(b *diagnosis.Bucket) bool { return len(b.Nemesis) > 0 }, "s-shade", 0, laneHeight)
 	for i, kind := range slices.Sorted(maps.Keys(kinds))[:min(len(kinds), maxLanes)] {
-		l := lane{N: d.N, Name: fmt.Sprintf("%s (%d)", cmp.Or(kind, unnamedKind), kinds[kind]), Bars: slices.Clone(shaded)}
+		l := lane{N: d.N, Name: fmt.Sprintf("%s (%d)", cmp.Or(kind, diagnosis.Unnamed), kinds[kind]), Bars: slices.Clone(shaded)}
 		l.Text = "Anomalies over time: " + l.Name
 		d.marks(t, &l, kind, fmt.Sprint("m", i%kindColors), drawn)
 		d.Lanes = append(d.Lanes, l)
@@ -248,7 +245,7 @@ func (d *monitoredPage) marks(t *diagnosis.Timeline, l *lane, kind, class string
 	for i := range t.Buckets {
 		most = max(most, t.Buckets[i].Anomalies[kind].Count)
 	}
-	shown := cmp.Or(kind, unnamedKind)
+	shown := cmp.Or(kind, diagnosis.Unnamed)
 	for i := range t.Buckets {
 		mark, found := t.Buckets[i].Anomalies[kind]
 		if !found {
