@@ -486,3 +486,33 @@ func TestEveryAnomalyCanBeDrawn(t *testing.T) {
 		}
 	}
 }
+
+// The totals say what is open and for how long the oldest event has waited, but for what is stuck.
+func TestTotalsSayWhatIsOpen(t *testing.T) {
+	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register", Init: "0"}, unverified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open []int
+	delayed := false
+	m.Stretch(1)
+	m.StuckEvents = 3
+	m.Looked = func() error {
+		totals := m.Totals()
+		open = append(open, totals.Open)
+		delayed = delayed || totals.Delay > 0
+		return nil
+	}
+	const text = `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 1, :type :invoke, :f :read, :value nil}
+{:process 1, :type :ok, :f :read, :value 1}
+{:process 1, :type :invoke, :f :read, :value nil}
+{:process 1, :type :ok, :f :read, :value 1}
+`
+	if err := m.Read(strings.NewReader(text), "h", jepsen.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if totals := m.Totals(); !slices.Equal(open, []int{1, 2, 1, 1, 0, 0}) || !delayed || totals.Stuck != 1 || totals.Delay != 0 {
+		t.Errorf("%v open, delayed: %t, %+v", open, delayed, totals)
+	}
+}

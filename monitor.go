@@ -139,7 +139,7 @@ type MonitorTotals struct {
 	Stuck      int    // operations that counted as crashed because they did not end
 	Held       int    // operations that are held now
 	MostHeld   int    // and at most
-	Open       int    // operations that were open at the last look, without those that are stuck
+	Open       int    // operations that were open at the last look, but for those that are stuck
 	// Delay is how long ago the oldest event came that is not judged.
 	Delay time.Duration
 
@@ -452,9 +452,9 @@ func (m *Monitor) look(ended bool) (err error) {
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
-	m.totals.Open = -len(m.stuck)
-	for _, last := range h.Completion {
-		if last == jepsen.None {
+	m.totals.Open = 0
+	for op, last := range h.Completion {
+		if last == jepsen.None && !slices.Contains(m.stuck, jepsen.Operation(op)) {
 			m.totals.Open++
 		}
 	}

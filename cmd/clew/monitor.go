@@ -409,6 +409,7 @@ type totalsLine struct {
 		Keys       map[string]int         `json:"keys,omitempty"`  // "" counts those of rare keys
 		Behind     int                    `json:"behind,omitempty"`
 		BehindMS   float64                `json:"behind-ms,omitempty"`
+		DelayMS    int64                  `json:"delay-ms,omitempty"`
 		Stuck      int                    `json:"stuck,omitempty"`
 		Open       int                    `json:"open"`
 		Held       int                    `json:"held"`
@@ -469,6 +470,7 @@ func (w *watch) totals(end bool) {
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
 	x.Nemesis, x.Behind, x.BehindMS = renamed(t.Nemesis, noWindow), t.Behind, milliseconds(t.BehindFor)
+	x.DelayMS = t.Delay.Milliseconds()
 	x.Kinds = renamed(t.Kinds, diagnosis.Unnamed)
 	fmt.Fprint(w.stdout, outputs.JSONLine(l))
 }
