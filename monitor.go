@@ -10,13 +10,18 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"clew/edn"
 	"clew/fastpath"
+	"clew/internal/diagnosis"
 	"clew/internal/families"
 	"clew/internal/forget"
 	"clew/internal/live"
+	"clew/internal/nemesis"
+	"clew/internal/page"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -35,10 +40,16 @@ type Anomaly struct {
 	// Behind is how many newer values had been written when the operation began that saw an old one; -1 if that is not
 	// known or does not apply.
 	Behind int
+	// BehindFor is how much :time before that the first of these had certainly been written: it had returned, or a read had
+	// seen it. -1 if Behind is not at least 1, or if the events have no times.
+	BehindFor time.Duration
 	// Session is the guarantee of sessions that is broken: the client's own operations show that it saw an old value,
 	// whatever happened at the same time. It is "" if only the order in time shows that, or if it is not known.
 	Session Session
-	// Result shows the first anomaly of each kind in full; nil for others. Its history has what the monitor held then.
+	Node    string          // the :node of its completion, or else of its invocation; "" if neither has one
+	Nemesis []NemesisWindow // the windows that were open while it was, in order
+	// Result shows an anomaly of each kind in full: the first of which what the monitor holds shows it. It is nil for others.
+	// Its history has what the monitor held then, and is valid until Found returns.
 	Result *report.Result
 }
 
@@ -48,9 +59,16 @@ type Session string
 // The guarantees that an old value may break (Terry and others, "Session guarantees for weakly consistent replicated
 // data", 1994).
 const (
-	MonotonicReads Session = forget.MonotonicReads // the client had seen a newer value
-	ReadYourWrites Session = forget.ReadYourWrites // the client had written a newer value
+	MonotonicReads  Session = forget.MonotonicReads  // the client had seen a newer value
+	MonotonicWrites Session = forget.MonotonicWrites // it had seen a later write of the client that wrote this value, and not this one before
+	ReadYourWrites  Session = forget.ReadYourWrites  // the client had written a newer value
 )
+
+// NemesisWindow is what a nemesis did, from its first event to the event that ended it.
+type NemesisWindow struct {
+	F     string // what it began: "start-partition"
+	Index int64  // the :index of its first event
+}
 
 // Monitor finds all anomalies of a history in one pass, while it comes. For the models that docs/monitor.md names it holds
 // about as many operations as are open, and those that crashed; for others it holds the history.
@@ -63,6 +81,8 @@ type Monitor struct {
 	// Looked, unless nil, is called after each look at what has come, and a few times a second while nothing comes. If it
 	// returns an error, the pass ends with that.
 	Looked func() error
+	// Draws keeps what WritePage draws: a few megabytes, however long a history is.
+	Draws bool
 	// Stuck is how long an operation may be open, by the :time of events in nanoseconds, before it counts as crashed.
 	// StuckEvents is the same as a number of later events. 0 means forever. What such an operation returns later does not
 	// count.
@@ -115,6 +135,12 @@ type Monitor struct {
 	unsaved  bool          // anomalies have been found since
 	often    bool          // it is saved after each look
 	doubtful int           // events that the model might refuse, but does not
+
+	// What is said of anomalies besides.
+	diagnosis diagnosis.Diagnosis
+	skips     int // events of processes that are not clients
+	arrivals  diagnosis.Arrivals
+	drawings  []page.Drawing
 }
 
 // MonitorTotals are what a Monitor has found so far.
@@ -127,6 +153,83 @@ type MonitorTotals struct {
 	Stuck      int    // operations that counted as crashed because they did not end
 	Held       int    // operations that are held now
 	MostHeld   int    // and at most
+	Open       int    // operations that were open at the last look, but for those that are stuck
+	// Delay is how long ago the oldest event came that is not judged.
+	Delay time.Duration
+
+	Behind    int            // the most versions that a value was behind
+	BehindFor time.Duration  // and for how much :time at most
+	Nodes     map[string]int // anomalies by node; "" counts those of rare nodes together
+	Keys      map[string]int // by key; "" counts those of rare keys together
+	// Nemesis counts anomalies by the :f of the windows into which they fall. "" counts those outside any. It is nil if the
+	// nemesis did nothing.
+	Nemesis map[string]int
+}
+
+// String tells the totals in a line, as clew monitor does.
+func (t MonitorTotals) String() string {
+	said := text.Count(t.Operations, "operation") + ", "
+	switch t.Anomalies {
+	case 0:
+		said += "no anomalies"
+	case 1:
+		said += "1 anomaly"
+	default:
+		said += fmt.Sprintf("%d anomalies", t.Anomalies)
+	}
+	said += listed("", named(t.Kinds), diagnosis.Unnamed)
+	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
+		verb := "break"
+		if t.Sessions[session] == 1 {
+			verb = "breaks"
+		}
+		said += fmt.Sprintf(", %d of them %s %s", t.Sessions[session], verb, session)
+	}
+	if t.Stuck > 0 {
+		said += fmt.Sprintf(", %d stuck", t.Stuck)
+	}
+	if t.Behind > 0 {
+		said += fmt.Sprintf("; at most %s behind", text.Count(t.Behind, "version"))
+		if t.BehindFor > 0 {
+			said += ", for at most " + text.Rounded(int64(t.BehindFor))
+		}
+	}
+	if t.Anomalies > 0 {
+		said += listed("; during", t.Nemesis, "outside any window") + listed("; nodes", t.Nodes, "others") + listed("; keys", t.Keys, "others")
+	}
+	if t.Init != "" {
+		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))
+	}
+	return said + fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
+}
+
+// mostListed bounds the counts of a list.
+const mostListed = 8
+
+// listed tells the largest counts by name, "" if there are none. The others count as the name "", for which it says other.
+func listed(what string, counts map[string]int, other string) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	others := counts[""]
+	for _, name := range names[min(len(names), mostListed):] {
+		if name != "" {
+			others += counts[name]
+		}
+	}
+	names = names[:min(len(names), mostListed)]
+	slices.Sort(names)
+	var all []string
+	for _, name := range names {
+		if name != "" {
+			all = append(all, fmt.Sprintf("%d %s", counts[name], text.Shorten(text.Line(name), 40)))
+		}
+	}
+	if others > 0 {
+		all = append(all, fmt.Sprintf("%d %s", others, other))
+	}
+	return what + " (" + strings.Join(all, ", ") + ")"
 }
 
 // A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at shortestStretch after
@@ -168,6 +271,22 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 func (m *Monitor) Totals() MonitorTotals {
 	t := m.totals
 	t.Kinds, t.Sessions = maps.Clone(t.Kinds), maps.Clone(t.Sessions)
+	d := &m.diagnosis
+	t.Behind, t.BehindFor, t.Nodes, t.Keys = d.Behind, time.Duration(d.For), d.Nodes.Most(), d.Keys.Most()
+	if d.Windows.Seen > 0 {
+		t.Nemesis = d.Nemesis.Most()
+		if outside := d.Nemesis.Outside; outside > 0 {
+			if t.Nemesis == nil {
+				t.Nemesis = map[string]int{}
+			}
+			t.Nemesis[""] += outside
+		}
+	}
+	if int(m.decided) < len(m.came) {
+		if came := m.arrivals.Since(m.came[m.decided]); !came.IsZero() {
+			t.Delay = time.Since(came)
+		}
+	}
 	return t
 }
 
@@ -206,6 +325,45 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	return err
 }
 
+// MonitorPage says what a page about a pass is like.
+type MonitorPage struct {
+	Title string // names the history
+	Ended bool   // the history was read to its end
+	// Poll is the address that tells a browser whether there is more, or "". Its answer has the number of anomalies as "token",
+	// the totals in words as "note", and "done" once nothing more comes, in JSON.
+	Poll string
+}
+
+// WritePage writes a page for a browser about what has been found so far: the anomalies over time, beside the nemesis,
+// throughput and latency; the totals; and the anomalies with a Result in full.
+// Draws must have been set before the history was read. A page has at most some 2 MB.
+func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
+	t := m.Totals()
+	var served *page.Served
+	if p.Poll != "" {
+		served = &page.Served{Poll: page.Poll{Address: p.Poll, Token: strconv.Itoa(t.Anomalies)}}
+	}
+	return page.WriteRun(w, page.Monitored{
+		File: p.Title, Summary: t.String(), Found: t.Anomalies > 0, Ended: p.Ended, Timeline: m.diagnosis.Drawn(), Drawings: m.drawings,
+		Totals: []page.Total{
+			page.NewTotal("kind", diagnosis.Unnamed, named(t.Kinds)),
+			page.NewTotal("guarantee of sessions", "", named(t.Sessions)),
+			page.NewTotal("window of the nemesis", "outside any", t.Nemesis),
+			page.NewTotal("node", "other nodes", t.Nodes),
+			page.NewTotal("key", "other keys", t.Keys),
+		},
+	}, served)
+}
+
+// named returns counts by their names as texts.
+func named[K ~string](counts map[K]int) map[string]int {
+	all := map[string]int{}
+	for name, n := range counts {
+		all[string(name)] = n
+	}
+	return all
+}
+
 // Warnings returns the warnings about the text that has been read.
 func (m *Monitor) Warnings() []string {
 	if m.b == nil {
@@ -229,6 +387,10 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 			m.came = append(m.came, m.clock)
 		}
 		m.came = m.came[:len(h.Type)] // a completion without an invocation was ignored
+		m.skipped(h)
+	}
+	if m.events == 0 {
+		m.arrivals.Note(m.clock, time.Now())
 	}
 	if m.events++; m.events < m.step && !ended {
 		return nil
@@ -242,6 +404,39 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 		}
 	}
 	return m.look(ended)
+}
+
+// skipped takes note of an event of a process that is not a client, if it has just come.
+func (m *Monitor) skipped(h *jepsen.History) {
+	if line := &m.diagnosis.Timeline; !line.Began && len(h.Type) > 0 {
+		now, isTime := h.Times()(0)
+		if !isTime {
+			now = m.came[0]
+		}
+		line.Begin(now, isTime)
+	}
+	e, n := m.b.LastSkipped()
+	if n == m.skips {
+		return
+	}
+	m.skips = n
+	now := m.diagnosis.Timeline.Start
+	if last := len(h.Type) - 1; last >= 0 {
+		now = m.timeOf(h, h.Times(), jepsen.Event(last))
+	}
+	m.diagnosis.Skip(nemesis.Event{Process: h.Values.Text(h.Values.Same(e.Process)), F: h.Values.Text(e.F), Invokes: e.Type == jepsen.Invoke,
+		Index: e.Index, At: m.clock, Time: now})
+}
+
+// timeOf returns when an event came, on the axis of the timeline.
+func (m *Monitor) timeOf(h *jepsen.History, times func(jepsen.Event) (int64, bool), e jepsen.Event) int64 {
+	if !m.diagnosis.Timeline.ByTime {
+		return m.came[e]
+	}
+	if ns, known := times(e); known {
+		return ns
+	}
+	return max(m.diagnosis.Timeline.Start, m.diagnosis.Timeline.End()-1)
 }
 
 // look decides what has come, as far as it is known how operations end, and forgets what can be forgotten. ended says
@@ -279,6 +474,12 @@ func (m *Monitor) look(ended bool) (err error) {
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
+	m.totals.Open = 0
+	for op, last := range h.Completion {
+		if last == jepsen.None && !slices.Contains(m.stuck, jepsen.Operation(op)) {
+			m.totals.Open++
+		}
+	}
 	if found > 0 {
 		m.step = max(min(m.step/2, m.longest), min(shortestStretch, m.longest))
 	} else {
@@ -346,7 +547,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 	}
 	time := func(jepsen.Event) (int64, bool) { return 0, false }
 	if m.Stuck > 0 {
-		time = timeOf(h)
+		time = h.Times()
 	}
 	for e := m.decided; e < end; e++ {
 		op := h.OpOf[e]
@@ -383,16 +584,6 @@ func (m *Monitor) isLate(h *jepsen.History, invoke, other jepsen.Event, time fun
 	from, known := time(invoke)
 	to, also := time(other)
 	return known && also && to-from > int64(m.Stuck)
-}
-
-// timeOf returns a function that returns the :time of an event.
-func timeOf(h *jepsen.History) func(jepsen.Event) (int64, bool) {
-	time := h.Extra("time")
-	return func(e jepsen.Event) (int64, bool) {
-		x, found := time(e)
-		n, isInt := x.Int()
-		return n, found && isInt
-	}
 }
 
 // isSettled says whether some operation settles how others are read, and none is open. Each key would need one of its own.
@@ -608,7 +799,7 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	h, _ := m.b.SoFar()
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
-	a := Anomaly{Operation: h.Op(op), Key: cmp.Or(f.key, f.keys[slices.Index(f.parts, f.part)]), Behind: -1}
+	a := Anomaly{Operation: h.Op(op), Key: cmp.Or(f.key, f.keys[slices.Index(f.parts, f.part)]), Behind: -1, BehindFor: -1}
 	if f.why != nil {
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
 	} else if of := f.part.Model.Traits().Anomaly; of != nil {
@@ -625,16 +816,20 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 		if r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
 			a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
 		}
+		m.seen[a.Kind] = true
 	}
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
 	}
-	m.seen[a.Kind] = true
+	if a.Kind != models.StaleRead && a.Kind != models.LostUpdate && a.Kind != models.NeverWritten { // it is not about an age
+		a.Behind, a.BehindFor, a.Session = -1, -1, ""
+	}
 	m.totals.Anomalies++
 	m.totals.Kinds[a.Kind]++
 	if a.Session != "" {
 		m.totals.Sessions[a.Session]++
 	}
+	m.diagnose(h, at, &a)
 	if m.Found != nil {
 		if err := m.Found(a); err != nil {
 			return nil, err
@@ -650,17 +845,42 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	return nil, nil
 }
 
+// diagnose says on which node an anomaly happened, and what the nemesis did meanwhile, and remembers that. It draws the
+// anomaly if it is shown in full.
+func (m *Monitor) diagnose(h *jepsen.History, at jepsen.Event, a *Anomaly) {
+	begin := h.Invocation[h.OpOf[at]]
+	of := h.Extra("node")
+	node, found := of(at)
+	if !found {
+		node, found = of(begin)
+	}
+	if found && node.Kind() != edn.KindNil {
+		if name, isText := node.Go().(string); isText {
+			a.Node = name
+		} else {
+			a.Node = node.String()
+		}
+	}
+	during := m.diagnosis.Note(diagnosis.Found{Kind: string(a.Kind), Node: a.Node, Key: a.Key, Index: a.Operation.Index, From: m.came[begin], To: m.came[at],
+		Time: m.timeOf(h, h.Times(), at), Behind: a.Behind, For: int64(a.BehindFor)})
+	for _, w := range during {
+		a.Nemesis = append(a.Nemesis, NemesisWindow{diagnosis.Name(w.F), w.Index})
+	}
+	if m.Draws && a.Result != nil {
+		m.drawings = append(m.drawings, page.NewDrawing(m.ctx, a.Kind, a.Operation.Index, a.Result))
+	}
+}
+
 // isOld finds out how old the value is that an operation saw. It returns true if nothing that is held shows that
 // the value was written, and so completes the anomaly.
 func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 	part := f.part
-	age, sees := m.ages.Of(part, f.keyOf(slices.Index(f.parts, part)), row, m.times(f.monitored))
+	h, _ := m.b.SoFar()
+	age, sees := m.ages.Of(part, f.keyOf(slices.Index(f.parts, part)), row, m.clockOf(f.monitored, h.Times()))
 	if !sees {
 		return false
 	}
-	if a.Kind == models.StaleRead || a.Kind == models.LostUpdate || a.Kind == models.NeverWritten {
-		a.Behind, a.Session = age.Behind, Session(age.Session)
-	}
+	a.Behind, a.BehindFor, a.Session = age.Behind, time.Duration(age.For), Session(age.Session)
 	if a.Kind != models.NeverWritten {
 		return false
 	}
@@ -694,24 +914,46 @@ func (x *monitored) keyOf(part int) string { return x.key + " " + x.keys[part] }
 
 // count counts the operations that ended at an event or later, and before another one.
 func (m *Monitor) count(h *jepsen.History, from, until jepsen.Event) {
+	begins, ends, line := h.Times(), h.Times(), &m.diagnosis.Timeline // each is fast for events in order
 	for e := from; e < until; e++ {
-		if h.Type[e] != jepsen.Invoke {
-			m.totals.Operations++
+		if h.Type[e] == jepsen.Invoke {
+			continue
+		}
+		m.totals.Operations++
+		if !m.Draws {
+			continue
+		}
+		switch now := m.timeOf(h, ends, e); h.Type[e] {
+		case jepsen.OK:
+			took := int64(-1)
+			if began, known := begins(h.Invocation[h.OpOf[e]]); known && line.ByTime {
+				took = now - began
+			}
+			line.Succeeded(now, took)
+		case jepsen.Fail:
+			line.Failed(now)
+		default:
+			line.Crashed(now)
 		}
 	}
 }
 
-// times returns a function that returns when an event came.
-func (m *Monitor) times(x *monitored) func(jepsen.Event) int64 {
-	return func(e jepsen.Event) int64 { return m.came[x.h.InWhole(e)] }
+// clockOf returns when events of a part of the history came. The times are those of the whole.
+func (m *Monitor) clockOf(x *monitored, times func(jepsen.Event) (int64, bool)) forget.Clock {
+	return forget.Clock{
+		Place: func(e jepsen.Event) int64 { return m.came[x.h.InWhole(e)] },
+		Time:  func(e jepsen.Event) (int64, bool) { return times(x.h.InWhole(e)) },
+	}
 }
 
 // note remembers what the operations show that returned at an event or later, and before another one.
 func (m *Monitor) note(all []*monitored, begin, end jepsen.Event) {
+	h, _ := m.b.SoFar()
+	times := h.Times()
 	for _, x := range all {
 		from, to := x.event(begin), x.event(end)
 		for i, part := range x.parts {
-			m.ages.Note(part, x.keyOf(i), from, to, m.times(x))
+			m.ages.Note(part, x.keyOf(i), from, to, m.clockOf(x, times))
 		}
 	}
 }
@@ -741,6 +983,9 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		end := x.event(decided)
 		for i, part := range x.parts {
 			var need forget.Kept
+			if part.Len() == 0 {
+				continue // all that it had was left out
+			}
 			if !m.holds {
 				need = forget.Needed(part, end, x.exact, func(row models.Row) bool { return h.Completion[x.h.WholeOperation(part.Of[row])] == jepsen.None })
 			}

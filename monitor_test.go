@@ -367,21 +367,25 @@ func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 		writes := 2 + r.IntN(400)
 		behind := 1 + r.IntN(writes-1)
 		reader, saw := r.IntN(3), r.IntN(3) == 0 // process 0 writes; the others saw a newer value, or nothing
+		last := 3 * r.IntN(2)                    // the process that writes the newest value
 		var b strings.Builder
 		do := func(process int, f string, value int) {
 			fmt.Fprintf(&b, "{:process %d, :type :invoke, :f :%s, :value %d}\n{:process %d, :type :ok, :f :%s, :value %d}\n", process, f, value, process, f, value)
 		}
-		for i := 1; i <= writes; i++ {
+		for i := 1; i < writes; i++ {
 			do(0, "write", i)
 		}
+		do(last, "write", writes)
 		if saw {
 			do(reader, "read", writes)
 		}
 		do(reader, "read", writes-behind)
 		want := clew.Session("")
 		switch {
-		case reader == 0:
+		case reader == 0 && (last == 0 || behind > 1):
 			want = clew.ReadYourWrites
+		case saw && last == 0 && reader != 0:
+			want = clew.MonotonicWrites
 		case saw:
 			want = clew.MonotonicReads
 		}

@@ -22,12 +22,17 @@ type Written struct {
 
 // write is a write that returned.
 type write struct {
-	began, ended int64 // when it was invoked, and when it was first known to have happened
+	began, ended int64  // when it was invoked, and when it was first known to have happened
+	at           int64  // the :time of the latter in nanoseconds, or NoTime
+	by           uint64 // the client that wrote it, or 0
 	value        uint64
 	key          uint32
 	again        bool // the value was written before
 	open         bool // it has been seen, and has not returned
 }
+
+// NoTime is the :time of an event that has none.
+const NoTime = math.MinInt64
 
 // At most mostWrites are remembered in order, and mostSpans spans of integers.
 const (
@@ -64,22 +69,25 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	return x
 }
 
-// Note remembers a write of a value by the times of its events. Writes come in the order in which they ended.
-func (w *Written) Note(began, ended int64, v Value) {
-	number, again := w.last(v.hash)
-	if again && w.ring[number%mostWrites].open {
-		x := &w.ring[number%mostWrites]
-		x.began, x.open = began, false
-		return
-	}
-	w.add(write{began: began, ended: ended, key: v.key, value: v.hash, again: again}, v)
+// Write is a write whose value is certainly there.
+type Write struct {
+	Began, Ended int64  // the places of its invocation, and of the first event that shows it; Began is -1 if it is not known
+	At           int64  // the :time of the latter in nanoseconds, or NoTime
+	By           uint64 // the client; 0 if it is not known
+	Returned     bool
+	Again        bool // the value was there from the beginning
 }
 
-// Saw remembers that a value was seen whose write has not returned.
-func (w *Written) Saw(ended int64, v Value) {
-	if _, known := w.last(v.hash); !known {
-		w.add(write{began: -1, ended: ended, key: v.key, value: v.hash, open: true}, v)
+// Note remembers a write of a value that has returned, or been seen. The writes of a key come in the order in which
+// they ended.
+func (w *Written) Note(v Value, x Write) {
+	number, known := w.last(v.hash)
+	if known && w.ring[number%mostWrites].open && x.Returned {
+		old := &w.ring[number%mostWrites]
+		old.began, old.by, old.open = x.Began, x.By, false
+		return
 	}
+	w.add(write{began: x.Began, ended: x.Ended, at: x.At, by: x.By, key: v.key, value: v.hash, again: known || x.Again, open: !x.Returned}, v)
 }
 
 func (w *Written) add(x write, v Value) {
@@ -189,33 +197,51 @@ func (w *Written) Was(v Value) (was, certain bool) {
 	return was, was || !w.lost
 }
 
-// When returns the times of the events of the write of a value. It returns false if that is not remembered, or if the
-// value was written several times.
-func (w *Written) When(v Value) (began, ended int64, known bool) {
-	number, known := w.last(v.hash)
-	if !known {
-		return 0, 0, false
-	}
-	x := &w.ring[number%mostWrites]
-	return x.began, x.ended, !x.again
+// once returns the write of a value, unless it is not remembered, or the value was written several times.
+func (w *Written) once(hash uint64) (x write, known bool) {
+	x, known = w.of(hash)
+	return x, known && !x.again
 }
 
-// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some time. It
-// returns false if that is not remembered, or if the value was written several times.
-func (w *Written) Behind(v Value, before int64) (versions int, known bool) {
-	number, known := w.last(v.hash)
-	if !known || w.ring[number%mostWrites].again {
-		return 0, false
+// of returns the last write of a value that is remembered.
+func (w *Written) of(hash uint64) (x write, remembered bool) {
+	number, known := w.last(hash)
+	if !known {
+		return write{}, false
 	}
-	old := w.ring[number%mostWrites].ended
+	return w.ring[number%mostWrites], true
+}
+
+// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and
+// the :time at which the first of them had ended, or NoTime. It returns false if that is not remembered, or if the value was
+// written several times. If it is the initial value, which was not written, all writes are newer.
+func (w *Written) Behind(v Value, before int64, initial bool) (versions int, since int64, known bool) {
+	since = NoTime
+	number, known := w.last(v.hash)
+	old := int64(-1)
+	switch {
+	case known && w.ring[number%mostWrites].again:
+		return 0, since, false
+	case known:
+		old = w.ring[number%mostWrites].ended
+	case initial && w.number <= mostWrites:
+		number = -1
+	default:
+		return 0, since, false
+	}
 	for n := number + 1; n < w.number; n++ {
 		x := &w.ring[n%mostWrites]
+		if x.key != v.key {
+			continue
+		}
 		if x.ended >= before {
 			break
 		}
-		if x.key == v.key && x.began > old {
-			versions++
+		if x.began > old || number < 0 {
+			if versions++; versions == 1 {
+				since = x.at
+			}
 		}
 	}
-	return versions, true
+	return versions, since, true
 }

@@ -52,7 +52,9 @@ var (
 )
 
 // pages is parsed only if there is a page to write.
-var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup + servedMarkup)) })
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(markup + servedMarkup + monitoredMarkup))
+})
 
 // policy lets a page run its own script and use its own style, and nothing else.
 var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
