@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"clew/internal/diagnosis"
 	"clew/internal/files"
 	"clew/internal/forget"
 	"clew/internal/outputs"
+	"clew/internal/page"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -46,6 +48,10 @@ type monitorState struct {
 	Clock          int64
 	Seen           map[models.Anomaly]bool
 	Totals         MonitorTotals
+	Ages           *forget.Ages
+	Diagnosis      *diagnosis.Diagnosis
+	Skips          int
+	Drawings       []page.Drawing
 }
 
 // stateHead begins a file with a state; the sum of what follows comes after it.
@@ -88,6 +94,7 @@ func (m *Monitor) save(now bool) error {
 		About: m.stateOf, Place: place, Builder: b, Init: m.spec.Init,
 		Decided: m.decided, Forgot: m.forgot, Open: m.open, Step: m.step, Stuck: m.stuck, Settled: m.settled, Pin: pin, States: m.states,
 		Came: m.came, Clock: m.clock, Seen: m.seen, Totals: m.totals,
+		Ages: &m.ages, Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings,
 	})
 	if err != nil {
 		return err
@@ -131,7 +138,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	if sum := fmt.Sprintf("%s%x", stateHead, sha256.Sum256(rest)); sum != string(head) {
 		return fmt.Errorf("%s: the state is damaged: its sum does not fit", m.State)
 	}
-	var s monitorState
+	s := monitorState{Ages: &m.ages, Diagnosis: &m.diagnosis}
 	if err := gob.NewDecoder(bytes.NewReader(rest)).Decode(&s); err != nil {
 		return fmt.Errorf("%s: %w", m.State, err)
 	}
@@ -144,6 +151,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	}
 	m.b, m.passing.Builder, m.passing.From = b, b, s.Place
 	m.spec.Init, m.decided, m.forgot, m.open, m.step = s.Init, s.Decided, s.Forgot, s.Open, s.Step
+	m.skips, m.drawings = s.Skips, s.Drawings
 	m.stuck, m.settled, m.came, m.clock = s.Stuck, s.Settled, s.Came, s.Clock
 	if s.Pin != jepsen.None {
 		m.pin = jepsen.Some(s.Pin)

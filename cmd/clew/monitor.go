@@ -173,7 +173,9 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	w.name, w.next = name, time.Now().Add(w.every)
 	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.html != nil || c.String("listen") != ""
 	w.m.State = c.String("state")
+	found := false
 	w.m.Found = func(a clew.Anomaly) error {
+		found = true
 		w.tell(name, a)
 		if w.failFast {
 			return errFound
@@ -196,7 +198,7 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
 	w.totals(err == nil)
-	found := w.m.Totals().Anomalies > 0
+	found = found || w.m.Totals().Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
 	if written := w.write(err == nil); written != nil {
 		return 0, written
 	}

@@ -11,40 +11,40 @@ import (
 // Ages remembers which values were written, and what each client has seen of them, so as to tell how old a value is.
 // The zero Ages remembers nothing yet.
 type Ages struct {
-	written Written
-	clients map[clientKey]*client
+	Written Written
+	Clients map[clientKey]*client
 }
 
 // clientKey is a client of an object.
 type clientKey struct {
-	process Value
-	key     Key
+	Process Value
+	Key     Key
 }
 
 // client is what is known of it. Places are numbers of events, counted from the first.
 type client struct {
-	wrote, saw newest            // the newest of its own writes, and of those of which it has seen the value
-	sights     [mostSights]sight // the last values that it has seen, a ring
-	number     int               // of all that it has seen
+	Wrote, Saw newest            // the newest of its own writes, and of those of which it has seen the value
+	Sights     [mostSights]sight // the last values that it has seen, a ring
+	Number     int               // of all that it has seen
 }
 
 // newest is a write, by the place where it began, and that where the client's operation returned that wrote or saw it.
-type newest struct{ began, ended int64 }
+type newest struct{ Began, Ended int64 }
 
 // take takes another write if it is newer.
 func (n *newest) take(began, ended int64) {
-	if began > n.began {
+	if began > n.Began {
 		*n = newest{began, ended}
 	}
 }
 
 // before says whether the client knew, before a place, of a write that began after another one had ended.
-func (n *newest) before(place, old int64) bool { return n.began > old && n.ended < place }
+func (n *newest) before(place, old int64) bool { return n.Began > old && n.Ended < place }
 
 // sight is a value that a client has seen.
 type sight struct {
-	value uint64
-	ended int64 // when the operation returned that saw it
+	Value uint64
+	Ended int64 // when the operation returned that saw it
 }
 
 // mostClients bounds the clients that are remembered, mostSights what each has seen.
@@ -103,25 +103,25 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 		if sees(part.Model, part.Op(row)) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
-			of, remembered := a.written.of(v.hash)
-			began, known := of.began, remembered && !of.again
+			of, remembered := a.Written.of(v.Hash)
+			began, known := of.Began, remembered && !of.Again
 			if !remembered && saw != initial {
 				x := Write{Began: -1, Ended: clock.Place(returned), At: clock.time(returned)}
 				if of, found := writers.of(saw); found {
-					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).hash
+					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).Hash
 				}
-				a.written.Note(v, x)
+				a.Written.Note(v, x)
 				began, known = x.Began, x.Began >= 0
 			}
 			(*c).see(v, clock.Place(returned))
 			if known {
-				(*c).saw.take(began, clock.Place(returned))
+				(*c).Saw.take(began, clock.Place(returned))
 			}
 		}
 		if writes {
-			a.written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).hash,
+			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).Hash,
 				Returned: true, Again: value == initial})
-			(*c).wrote.take(invoked, clock.Place(returned))
+			(*c).Wrote.take(invoked, clock.Place(returned))
 		}
 	}
 }
@@ -183,13 +183,13 @@ func initialOf(m models.Model) int32 {
 // client returns what is known of the client that called an operation.
 func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
 	name := clientKey{nameOf(h, op), k}
-	c := a.clients[name]
+	c := a.Clients[name]
 	if c == nil {
-		if a.clients == nil || len(a.clients) == mostClients {
-			a.clients = map[clientKey]*client{}
+		if a.Clients == nil || len(a.Clients) == mostClients {
+			a.Clients = map[clientKey]*client{}
 		}
-		c = &client{wrote: newest{began: -1}, saw: newest{began: -1}}
-		a.clients[name] = c
+		c = &client{Wrote: newest{Began: -1}, Saw: newest{Began: -1}}
+		a.Clients[name] = c
 	}
 	return c
 }
@@ -201,8 +201,8 @@ func nameOf(h *jepsen.History, op jepsen.Operation) Value {
 
 // see notes that the client has seen a value.
 func (c *client) see(v Value, ended int64) {
-	c.sights[c.number%mostSights] = sight{v.hash, ended}
-	c.number++
+	c.Sights[c.Number%mostSights] = sight{v.Hash, ended}
+	c.Number++
 }
 
 // Of returns the age of the value that an operation saw. It returns false if the operation saw none, or if ages of the
@@ -215,25 +215,25 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 	h, k := part.History, KeyOf(key)
 	v := ValueOf(k, h.Values, edn.ID(op.A))
 	age.Behind, age.For = -1, -1
-	age.Was, age.Certain = a.written.Was(v)
+	age.Was, age.Certain = a.Written.Was(v)
 	if !register {
 		return age, true
 	}
 	invoke := h.Invocation[part.Of[row]]
 	began := clock.Place(invoke)
 	initial := initialOf(part.Model) == op.A
-	if behind, since, known := a.written.Behind(v, began, initial); known {
+	if behind, since, known := a.Written.Behind(v, began, initial); known {
 		age.Behind = behind
 		if now := clock.time(invoke); since != NoTime && now != NoTime && since <= now {
 			age.For = now - since
 		}
 	}
-	old, remembered := a.written.of(v.hash)
+	old, remembered := a.Written.of(v.Hash)
 	if initial && !remembered {
-		old, remembered = write{began: -1, ended: -1, open: true}, true
+		old, remembered = write{Began: -1, Ended: -1, Open: true}, true
 	}
-	if remembered && !old.again {
-		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).hash, old, began)
+	if remembered && !old.Again {
+		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).Hash, old, began)
 	}
 	return age, true
 }
@@ -255,21 +255,21 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 // session returns the first of these that is broken by an operation that began at a place, or "". The name is that of its
 // client.
 func (a *Ages) session(c *client, name uint64, old write, began int64) string {
-	if c.wrote.before(began, old.ended) {
+	if c.Wrote.before(began, old.Ended) {
 		return ReadYourWrites
 	}
-	first := max(0, c.number-mostSights)
-	complete := first == 0 || c.sights[first%mostSights].ended < old.began // all that matters is in the ring
-	for n := first; n < c.number && complete && !old.open && old.by != name; n++ {
-		x := c.sights[n%mostSights]
-		if x.value == old.value {
+	first := max(0, c.Number-mostSights)
+	complete := first == 0 || c.Sights[first%mostSights].Ended < old.Began // all that matters is in the ring
+	for n := first; n < c.Number && complete && !old.Open && old.By != name; n++ {
+		x := c.Sights[n%mostSights]
+		if x.Value == old.Value {
 			break
 		}
-		if later, known := a.written.once(x.value); known && later.by == old.by && later.began > old.began && x.ended < began {
+		if later, known := a.Written.once(x.Value); known && later.By == old.By && later.Began > old.Began && x.Ended < began {
 			return MonotonicWrites
 		}
 	}
-	if c.saw.before(began, old.ended) {
+	if c.Saw.before(began, old.Ended) {
 		return MonotonicReads
 	}
 	return ""
