@@ -335,7 +335,7 @@ type MonitorPage struct {
 }
 
 // WritePage writes a page for a browser about what has been found so far: the anomalies over time, beside the nemesis,
-// throughput and latency; the totals; and the anomalies with a Result in full.
+// throughput and latency; the totals; and a drawing of an anomaly of each kind, in full if there was one with a Result.
 // Draws must have been set before the history was read. A page has at most some 2 MB.
 func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
 	t := m.Totals()
@@ -829,7 +829,7 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	if a.Session != "" {
 		m.totals.Sessions[a.Session]++
 	}
-	m.diagnose(h, at, &a)
+	m.diagnose(f, at, &a)
 	if m.Found != nil {
 		if err := m.Found(a); err != nil {
 			return nil, err
@@ -845,9 +845,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	return nil, nil
 }
 
-// diagnose says on which node an anomaly happened, and what the nemesis did meanwhile, and remembers that. It draws the
-// anomaly if it is shown in full.
-func (m *Monitor) diagnose(h *jepsen.History, at jepsen.Event, a *Anomaly) {
+// diagnose says on which node an anomaly happened, and what the nemesis did meanwhile, and remembers that.
+func (m *Monitor) diagnose(f *failure, at jepsen.Event, a *Anomaly) {
+	h, _ := m.b.SoFar()
 	begin := h.Invocation[h.OpOf[at]]
 	of := h.Extra("node")
 	node, found := of(at)
@@ -866,8 +866,26 @@ func (m *Monitor) diagnose(h *jepsen.History, at jepsen.Event, a *Anomaly) {
 	for _, w := range during {
 		a.Nemesis = append(a.Nemesis, NemesisWindow{diagnosis.Name(w.F), w.Index})
 	}
-	if m.Draws && a.Result != nil {
-		m.drawings = append(m.drawings, page.NewDrawing(m.ctx, a.Kind, a.Operation.Index, a.Result))
+	if m.Draws {
+		m.draw(f, a)
+	}
+}
+
+// draw draws the first anomaly of a kind, and the first with a Result.
+func (m *Monitor) draw(f *failure, a *Anomaly) {
+	before := slices.IndexFunc(m.drawings, func(d page.Drawing) bool { return d.Kind == string(a.Kind) })
+	if before >= 0 && (m.drawings[before].Full || a.Result == nil) {
+		return
+	}
+	r := a.Result
+	if r == nil {
+		r = &report.Result{History: f.h, Spec: m.spec}
+	}
+	d := page.NewDrawing(m.ctx, a.Kind, a.Operation.Index, a.Explanation, r)
+	if before >= 0 {
+		m.drawings[before] = d
+	} else {
+		m.drawings = append(m.drawings, d)
 	}
 }
 

@@ -222,8 +222,10 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 
 // looked is called after each look.
 func (w *watch) looked() error {
-	t := w.m.Totals()
-	w.seen.Store(&t)
+	if w.listens {
+		t := w.m.Totals()
+		w.seen.Store(&t)
+	}
 	if w.listens && (w.page.Load() == nil || w.wanted.Swap(false)) {
 		var b bytes.Buffer
 		if err := w.m.WritePage(&b, clew.MonitorPage{Title: w.name, Poll: "/state"}); err != nil {

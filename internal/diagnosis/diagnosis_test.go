@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -72,6 +73,23 @@ func TestATimelineCountsWhatHappened(t *testing.T) {
 				t.Fatalf("all took 1000, about %d", b.Took.At(0.5))
 			}
 		}
+	}
+}
+
+// Times of any size have a place.
+func TestATimelineTakesAnyTimes(t *testing.T) {
+	var line Timeline
+	line.Begin(math.MinInt64, true)
+	for _, at := range []int64{math.MaxInt64, math.MinInt64, 0, -1, math.MaxInt64} {
+		line.Succeeded(at, at)
+		line.Band("start", at, math.MaxInt64)
+	}
+	n := 0
+	for _, b := range line.Buckets {
+		n += b.Succeeded
+	}
+	if n != 5 || len(line.Buckets) > mostBuckets {
+		t.Errorf("%d in %d buckets", n, len(line.Buckets))
 	}
 }
 

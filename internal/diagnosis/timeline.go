@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"maps"
+	"math"
 	"math/bits"
 )
 
@@ -46,13 +47,25 @@ func (t *Timeline) Begin(at int64, isTime bool) {
 	t.Began, t.ByTime, t.Start, t.Width = true, isTime, at, 1
 }
 
-// at returns the bucket of a time. What is earlier than the beginning belongs to the first.
+// place returns how long after the beginning a time is. What is earlier counts as the beginning.
+func (t *Timeline) place(time int64) int64 {
+	switch since := time - t.Start; {
+	case time < t.Start:
+		return 0
+	case since < 0: // more than fits
+		return math.MaxInt64
+	default:
+		return since
+	}
+}
+
+// at returns the bucket of a time.
 func (t *Timeline) at(time int64) *Bucket {
-	time = max(time, t.Start)
-	for (time-t.Start)/t.Width >= mostBuckets {
+	since := t.place(time)
+	for since/t.Width >= mostBuckets {
 		t.halve()
 	}
-	i := int((time - t.Start) / t.Width)
+	i := int(since / t.Width)
 	for len(t.Buckets) <= i {
 		t.Buckets = append(t.Buckets, Bucket{})
 	}
@@ -131,7 +144,7 @@ func (t *Timeline) Band(name string, from, to int64) {
 		return
 	}
 	t.at(to)
-	for i := (max(from, t.Start) - t.Start) / t.Width; i <= (max(to, t.Start)-t.Start)/t.Width; i++ {
+	for i := t.place(from) / t.Width; i <= t.place(to)/t.Width; i++ {
 		b := &t.Buckets[i]
 		if b.Nemesis == nil {
 			b.Nemesis = map[string]bool{}

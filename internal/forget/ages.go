@@ -225,7 +225,7 @@ func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clo
 	if behind, since, known := a.Written.Behind(v, began, initial); known {
 		age.Behind = behind
 		if now := clock.time(invoke); since != NoTime && now != NoTime && since <= now {
-			age.For = now - since
+			age.For = max(-1, now-since) // which may be more than fits
 		}
 	}
 	old, remembered := a.Written.of(v.Hash)

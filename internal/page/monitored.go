@@ -15,6 +15,7 @@ import (
 
 	"clew/internal/diagnosis"
 	"clew/internal/text"
+	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
@@ -62,10 +63,11 @@ func NewTotal(of, other string, counts map[string]int) Total {
 	return t
 }
 
-// Drawing is an anomaly that is drawn in full. It is made while its history is there, and holds no part of it.
+// Drawing is an anomaly that is drawn. It is made while its history is there, and holds no part of it.
 type Drawing struct {
 	Kind  string
 	Index int64
+	Full  bool // it shows what fails, and not only what was around it
 	HTML  string
 }
 
@@ -75,12 +77,20 @@ func (d *Drawing) id() string { return "kind-" + cmp.Or(d.Kind, diagnosis.Unname
 // drawingBytes bounds the operations of a drawing.
 const drawingBytes = heldBytes / maxSections
 
-// NewDrawing draws an anomaly of a kind. Its HTML is "" if that cannot be drawn.
-func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, r *report.Result) Drawing {
-	d := Drawing{Kind: string(kind), Index: index}
+// NewDrawing draws an anomaly of a kind: what a result shows if it is a failure, and otherwise what is around an index of
+// its history. Its HTML is "" if that cannot be drawn.
+func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, explanation string, r *report.Result) Drawing {
+	d := Drawing{Kind: string(kind), Index: index, Full: r.Verdict == jepsen.Invalid}
 	s := &section{ID: d.id(), Title: fmt.Sprintf("%s at index %d", cmp.Or(d.Kind, diagnosis.Unnamed), index), r: r}
-	if s.fill(ctx, report.WindowOptions{}) != nil || s.hold(ctx, drawingBytes) != nil {
+	if !d.Full {
+		s.around = &index
+	}
+	if s.fill(ctx, report.WindowOptions{Around: s.around}) != nil || s.hold(ctx, drawingBytes) != nil {
 		return d
+	}
+	if !d.Full {
+		s.Kind, s.Sentence = kind, text.Shorten(text.Line(explanation), maxSentence)
+		s.Text = s.Sentence
 	}
 	s.Strip.Of = "What the monitor held"
 	var b strings.Builder
@@ -262,6 +272,14 @@ func (d *monitoredPage) marks(t *diagnosis.Timeline, l *lane, kind, class string
 	}
 }
 
+// rate tells a rate.
+func rate(x float64) string {
+	if x >= 10 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
+}
+
 // chartsOf returns the throughput and the latency of a timeline.
 func chartsOf(t *diagnosis.Timeline) (charts []chart) {
 	most, from, to := 0, int64(math.MaxInt64), int64(0)
@@ -277,7 +295,7 @@ func chartsOf(t *diagnosis.Timeline) (charts []chart) {
 	}
 	through := chart{Text: fmt.Sprintf("Operations that ended: at most %d in a stretch", most)}
 	if t.ByTime {
-		through.Text = fmt.Sprintf("Operations that ended: at most %.3g a second", float64(most)/(float64(t.Width)/float64(time.Second)))
+		through.Text = fmt.Sprintf("Operations that ended: at most %s a second", rate(float64(most)*float64(time.Second)/float64(t.Width)))
 	}
 	took := chart{Text: fmt.Sprintf("Latency of those that succeeded: about %s to %s, on a logarithmic scale; the line is the median", text.Rounded(from), text.Rounded(to))}
 	span := math.Log(float64(to) / float64(from))

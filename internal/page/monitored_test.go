@@ -65,3 +65,31 @@ func TestHostileNamesOfAPassAreText(t *testing.T) {
 		t.Error("a name is more than text")
 	}
 }
+
+// What the monitor cannot show in full is drawn with what was around it, until there is an anomaly that it can.
+func TestAPageOfAPassDrawsWhatIsOld(t *testing.T) {
+	var b strings.Builder
+	n := 0
+	do := func(f string, value int) {
+		pagetest.Event(&b, n, 0, "invoke", f, fmt.Sprint(value))
+		pagetest.Event(&b, n+1, 0, "ok", f, fmt.Sprint(value))
+		n += 2
+	}
+	for i := range 1000 {
+		do("write", i)
+	}
+	do("read", 3) // of which the write is forgotten
+	old := n - 1
+	for i := range 1000 {
+		do("write", 1000+i)
+	}
+	page := monitoredPage(t, b.String(), clew.Options{})
+	if want := fmt.Sprintf("stale-read at index %d", old); !strings.Contains(page, want) || !strings.Contains(page, "value 3 was read by process 0") || strings.Count(page, `class="part"`) != 1 {
+		t.Error("the old read is not drawn")
+	}
+	do("read", 1998)
+	page = monitoredPage(t, b.String(), clew.Options{})
+	if want := fmt.Sprintf("stale-read at index %d", n-1); !strings.Contains(page, want) || !strings.Contains(page, "The core as a history") || strings.Count(page, `class="part"`) != 1 {
+		t.Error("the later read is not drawn in full")
+	}
+}
