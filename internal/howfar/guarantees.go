@@ -1,0 +1,84 @@
+package howfar
+
+import (
+	"context"
+
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// sessions are the guarantees of sessions, as docs/guarantees.md orders them.
+var sessions = []struct {
+	session
+	name report.Guarantee
+}{
+	{monotonicReads, report.MonotonicReads},
+	{readYourWrites, report.ReadYourWrites},
+	{monotonicWrites, report.MonotonicWrites},
+	{writesFollowReads, report.WritesFollowReads},
+}
+
+// Guarantees says which guarantees hold for operations that are not linearizable. The parts are those of the operations.
+// Sequential consistency is judged for all data types, the others for registers. Where values repeat, only a bounded search
+// decides, and only whether operations are sequential.
+func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Operations) report.Guarantees {
+	g := report.Guarantees{Fails: []report.Guarantee{report.Linearizable}}
+	v, unique := newVersions(parts)
+	if !unique {
+		searched(ctx, &g, ops, parts)
+		return g
+	}
+	perKey := v.perKey()
+	sequential := verdictOf(perKey)
+	if perKey && len(parts) > 1 {
+		var edges [][]int32
+		if sequential, edges = v.sequential(); sequential == jepsen.Unknown {
+			sequential = inSomeOrder(ctx, ops, v.rowsOf(ops, parts), edges)
+		}
+	}
+	g.Add(report.Sequential, sequential)
+	g.Add(report.SequentialPerKey, verdictOf(perKey))
+	for _, s := range sessions {
+		g.Add(s.name, verdictOf(v.holds(s.session)))
+	}
+	return g
+}
+
+func verdictOf(holds bool) jepsen.Verdict {
+	if holds {
+		return jepsen.Valid
+	}
+	return jepsen.Invalid
+}
+
+// searched says what a search finds of operations some of whose values repeat, or that are not those of registers.
+func searched(ctx context.Context, g *report.Guarantees, ops *models.Operations, parts []*models.Operations) {
+	sequential := inSomeOrder(ctx, ops, all(ops), nil)
+	g.Add(report.Sequential, sequential)
+	for _, part := range parts {
+		if !part.Model.Traits().IsRegister {
+			return
+		}
+	}
+	perKey := sequential
+	if sequential != jepsen.Valid && len(parts) > 1 {
+		perKey = jepsen.Valid
+		for _, part := range parts {
+			switch v := inSomeOrder(ctx, part, all(part), nil); {
+			case v == jepsen.Invalid:
+				perKey = v
+			case v == jepsen.Unknown && perKey == jepsen.Valid:
+				perKey = v
+			}
+		}
+	}
+	g.Add(report.SequentialPerKey, perKey)
+	for _, s := range sessions {
+		known := jepsen.Unknown
+		if perKey == jepsen.Valid {
+			known = jepsen.Valid
+		}
+		g.Add(s.name, known)
+	}
+}

@@ -1,0 +1,228 @@
+package howfar
+
+import (
+	"cmp"
+	"slices"
+
+	"clew/models"
+)
+
+// # Sessions
+//
+// Decides whether some order of the versions of each register, from its initial value on, has every client go forward: from
+// what it saw or left to what it sees or leaves later. Each of the four guarantees asks that of some pairs of operations.
+//
+// The pairs are edges between versions. A cas saw a version and then left another one. An order exists iff no two versions
+// lie on a cycle, and no client left a version that it had seen before. So that there are few edges, what a client has seen
+// so far is one node more, and so is what it has left so far.
+//
+// All four together, and no version between the two of a cas: then and only then the operations on the register have an
+// order that keeps each client's and is possible. In one direction, take the operations version by version, each update
+// before those that saw what it left. In the other, the order of updates is one of versions.
+//
+// Cost: O(n log n).
+
+// session is a set of guarantees.
+type session uint8
+
+const (
+	monotonicReads session = 1 << iota
+	readYourWrites
+	monotonicWrites
+	writesFollowReads
+	allSessions = 1<<iota - 1
+)
+
+// holds says whether an order of versions exists that keeps some guarantees.
+func (v *versions) holds(s session) bool {
+	g, ok := v.relate(s)
+	return ok && !v.orphan && v.acyclic(g, func(version int32) int32 { return version })
+}
+
+// perKey says whether each register by itself has an order of all operations that keeps each client's and is possible.
+func (v *versions) perKey() bool {
+	g, ok := v.relate(allSessions)
+	if !ok || v.orphan || !v.acyclic(g, func(version int32) int32 { return version }) {
+		return false
+	}
+	// The versions of a chain of cas operations are one.
+	next, first := make([]bool, v.count), make([]int32, v.count)
+	for i := range first {
+		first[i] = int32(i)
+	}
+	root := func(version int32) int32 {
+		for first[version] != version {
+			first[version] = first[first[version]]
+			version = first[version]
+		}
+		return version
+	}
+	for _, x := range v.ops {
+		if x.saw < 0 || x.left < 0 {
+			continue
+		}
+		if next[x.saw] {
+			return false // two cas operations replaced it
+		}
+		next[x.saw] = true
+		first[root(x.left)] = root(x.saw)
+	}
+	return v.acyclic(g, root)
+}
+
+// graph has the versions, and then other nodes.
+type graph [][]int32
+
+func (g *graph) node() int32 {
+	*g = append(*g, nil)
+	return int32(len(*g) - 1)
+}
+
+func (g graph) edge(from, to int32) { g[from] = append(g[from], to) }
+
+// relate returns the pairs of versions that a choice of guarantees orders. It returns false if a client left a version that it
+// had seen before.
+func (v *versions) relate(s session) (g graph, ok bool) {
+	g = make(graph, v.count)
+	for version, key := range v.keyOf {
+		if first := v.initial[key]; first != int32(version) {
+			g.edge(first, int32(version))
+		}
+	}
+	type who struct{ client, key int32 }
+	type had struct{ client, version int32 }
+	saw, left, again := map[who]int32{}, map[who]int32{}, map[had]bool{}
+	follow := func(node map[who]int32, w who, version int32, if1 session) {
+		if before, any := node[w]; any && version >= 0 && s&if1 != 0 {
+			g.edge(before, version)
+		}
+	}
+	note := func(node map[who]int32, w who, version int32) {
+		if version < 0 {
+			return
+		}
+		n := g.node()
+		if before, any := node[w]; any {
+			g.edge(before, n)
+		}
+		g.edge(version, n)
+		node[w] = n
+	}
+	for _, e := range v.events() {
+		x := &v.ops[e.op]
+		w := who{x.client, x.key}
+		if e.returns {
+			note(saw, w, x.saw)
+			note(left, w, x.left)
+			if x.saw >= 0 {
+				again[had{x.client, x.saw}] = true
+			}
+			continue
+		}
+		follow(saw, w, x.saw, monotonicReads)
+		follow(left, w, x.saw, readYourWrites)
+		follow(left, w, x.left, monotonicWrites)
+		follow(saw, w, x.left, writesFollowReads)
+		if x.left >= 0 && s&writesFollowReads != 0 {
+			if again[had{x.client, x.left}] {
+				return nil, false
+			}
+			if x.saw >= 0 {
+				g.edge(x.saw, x.left)
+			}
+		}
+	}
+	return g, true
+}
+
+// event is a call or a return.
+type event struct {
+	at, op  int32
+	returns bool
+}
+
+// events returns the calls and returns in order.
+func (v *versions) events() (events []event) {
+	for i, x := range v.ops {
+		events = append(events, event{x.inv, int32(i), false})
+		if x.res != models.Open {
+			events = append(events, event{x.res, int32(i), true})
+		}
+	}
+	slices.SortFunc(events, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+	return events
+}
+
+// acyclic says whether no two versions that are not one lie on a cycle. It finds the strongly connected components (Tarjan).
+func (v *versions) acyclic(g graph, one func(version int32) int32) bool {
+	node := func(n int32) int32 {
+		if n < v.count {
+			return one(n)
+		}
+		return n
+	}
+	whole := make(graph, len(g))
+	for from, edges := range g {
+		for _, to := range edges {
+			whole.edge(node(int32(from)), node(to))
+		}
+	}
+	for _, component := range components(whole) {
+		if versions := slices.IndexFunc(component, func(n int32) bool { return n < v.count }); versions >= 0 &&
+			slices.ContainsFunc(component[versions+1:], func(n int32) bool { return n < v.count }) {
+			return false
+		}
+	}
+	return true
+}
+
+// components returns the strongly connected components of a graph.
+func components(g graph) (all [][]int32) {
+	number, low := make([]int32, len(g)), make([]int32, len(g))
+	next := make([]int32, len(g)) // by node: its next edge
+	var path, open []int32
+	var count int32
+	on := make([]bool, len(g))
+	for start := range g {
+		if number[start] > 0 {
+			continue
+		}
+		path = append(path, int32(start))
+		for len(path) > 0 {
+			n := path[len(path)-1]
+			if number[n] == 0 {
+				count++
+				number[n], low[n], on[n] = count, count, true
+				open = append(open, n)
+			}
+			if int(next[n]) < len(g[n]) {
+				to := g[n][next[n]]
+				next[n]++
+				if number[to] == 0 {
+					path = append(path, to)
+				} else if on[to] {
+					low[n] = min(low[n], number[to])
+				}
+				continue
+			}
+			path = path[:len(path)-1]
+			if len(path) > 0 {
+				up := path[len(path)-1]
+				low[up] = min(low[up], low[n])
+			}
+			if low[n] < number[n] {
+				continue
+			}
+			at := len(open) - 1
+			for open[at] != n {
+				at--
+			}
+			for _, m := range open[at:] {
+				on[m] = false
+			}
+			all = append(all, slices.Clone(open[at:]))
+			open = open[:at]
+		}
+	}
+	return all
+}
