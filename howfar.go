@@ -34,7 +34,7 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
 		defer cancel()
 	}
-	r := &ruler{ctx: ctx, o: o, left: 2 * howFarWork}
+	r := &ruler{ctx: ctx, o: o, left: 2 * (howFarWork + workPerOperation*int64(h.Operations()))}
 	if !o.Independent {
 		m, err := r.history(h, spec)
 		if err != nil {
@@ -137,12 +137,18 @@ type ruler struct {
 	left int64 // work, as fallback.Answer counts it
 }
 
-// howFarWork bounds the work for a history, and for any number of its keys twice as much: about a second. Each key may use half
-// of what is left, and half of that for its clock error. decisionWork bounds a search.
+// The work for a history is bounded by howFarWork, about a second, and workPerOperation, enough for some 200 near-linear
+// decisions of a long history. For any number of keys it is twice as much: each may use half of what is left, and half of that
+// for its clock error. decisionWork bounds a search.
 const (
-	howFarWork   = 100_000_000
+	howFarWork   = 80_000_000
 	decisionWork = 10_000_000
+
+	workPerOperation = 800
 )
+
+// workOfVerdict is the work of a near-linear path for each operation if only the verdict is asked for.
+const workOfVerdict = 4
 
 // half lets f use at most half of the work that is left.
 func (r *ruler) half(f func()) {
@@ -159,18 +165,22 @@ func (r *ruler) verdict(part *models.Operations) jepsen.Verdict {
 	}
 	if path, _ := families.Of(part.Model); path != nil && r.fast {
 		f := path.Decide(r.ctx, &part.Columns, fastpath.WantVerdict)
-		if r.left -= int64(part.Len()) * workOfPath; f.Verdict != jepsen.Unknown {
+		if r.left -= int64(part.Len()) * workOfVerdict; f.Verdict != jepsen.Unknown {
 			return f.Verdict
 		}
 	}
 	if r.only {
 		return jepsen.Unknown
 	}
-	ctx, lim, stop := r.o.limits().Within(r.ctx, min(r.left, decisionWork))
+	most := min(r.left, decisionWork)
+	ctx, lim, stop := r.o.limits().Within(r.ctx, most)
 	defer stop()
 	lim.Passed, lim.Held = nil, nil // they follow the check
 	x := r.search(ctx, part, lim)
-	r.left -= max(x.Work, int64(part.Len()))
+	if x.Verdict == jepsen.Unknown {
+		x.Work = most
+	}
+	r.left -= x.Work + int64(part.Len())*workOfPath
 	return x.Verdict
 }
 

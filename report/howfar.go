@@ -220,7 +220,7 @@ func (f *Forgotten) words() string {
 	case SuffixAll:
 		s += "; a suffix was lost: they are all that returned from the first to the last"
 	case SuffixEachKey:
-		s += "; a suffix of each key was lost: of it, they are all that returned from the first to the last"
+		s += "; each key lost a suffix or nothing: of its updates, they are all that returned from the first to the last"
 	case SuffixNode:
 		s += fmt.Sprintf("; a suffix of node %s was lost: they are all that it acknowledged from the first to the last", f.Node)
 	}

@@ -33,7 +33,7 @@ func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Ope
 	sequential := verdictOf(perKey)
 	if perKey && len(parts) > 1 {
 		var edges [][]int32
-		if sequential, edges = v.sequential(); sequential == jepsen.Unknown {
+		if sequential, edges = v.sequential(ctx); sequential == jepsen.Unknown {
 			sequential = inSomeOrder(ctx, ops, v.rowsOf(ops, parts), edges)
 		}
 	}

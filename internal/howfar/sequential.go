@@ -2,6 +2,7 @@ package howfar
 
 import (
 	"container/heap"
+	"context"
 	"slices"
 
 	"clew/jepsen"
@@ -30,7 +31,7 @@ import (
 const maxClosure = 100_000_000
 
 // sequential decides operations of registers. The edges are right unless the verdict is Invalid.
-func (v *versions) sequential() (verdict jepsen.Verdict, edges [][]int32) {
+func (v *versions) sequential(ctx context.Context) (verdict jepsen.Verdict, edges [][]int32) {
 	if v.orphan {
 		return jepsen.Invalid, nil
 	}
@@ -39,7 +40,7 @@ func (v *versions) sequential() (verdict jepsen.Verdict, edges [][]int32) {
 		if !c.reach() {
 			return jepsen.Invalid, nil
 		}
-		if work > maxClosure {
+		if work > maxClosure || ctx.Err() != nil {
 			return jepsen.Unknown, c.edges
 		}
 		if !c.follow() {

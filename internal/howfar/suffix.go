@@ -31,7 +31,7 @@ func Tell(h *jepsen.History, updates []Update, smallest bool) *report.Forgotten 
 		}
 		f.Last, f.LastIndex = h.Name(x.Operation), h.Index(ended(x))
 	}
-	if f.Count < 2 {
+	if f.Count < 2 || !smallest {
 		return f
 	}
 	node := h.Extra("node")
@@ -45,7 +45,7 @@ func Tell(h *jepsen.History, updates []Update, smallest bool) *report.Forgotten 
 		f.Suffix = report.SuffixAll
 	case len(byNode) == 1 && byNode[onlyKey(byNode)] == 1 && onlyKey(byNode) != edn.Nil:
 		f.Suffix, f.Node = report.SuffixNode, h.Values.Text(onlyKey(byNode))
-	case len(byKey) > 1 && !slices.ContainsFunc(valuesOf(byKey), func(n int) bool { return n > 1 }):
+	case slices.ContainsFunc(updates, func(x Update) bool { return x.Key != updates[0].Key }) && !slices.ContainsFunc(valuesOf(byKey), func(n int) bool { return n > 1 }):
 		f.Suffix = report.SuffixEachKey
 	}
 	return f
