@@ -104,7 +104,7 @@ const (
 // Behind says how old what a read saw was, at worst.
 type Behind struct {
 	Versions int    `json:"versions"`
-	Read     string `json:"read,omitempty"`  // the read, as people speak of it; "" if Versions is 0
+	Read     string `json:"op,omitempty"`    // the read, as people speak of it; "" if Versions is 0
 	Index    int64  `json:"index,omitempty"` // of its completion
 }
 
@@ -310,7 +310,7 @@ func (p *ednPrinter) howFar(x *HowFar) {
 		m = append(m, field{"behind", func() {
 			m := []field{{"versions", p.int(b.Versions)}}
 			if b.Read != "" {
-				m = append(m, field{"read", p.string(b.Read)}, field{"index", p.int(int(b.Index))})
+				m = append(m, field{"op", p.string(b.Read)}, field{"index", p.int(int(b.Index))})
 			}
 			p.fields(m)
 		}})

@@ -8,16 +8,8 @@ import (
 	"clew/report"
 )
 
-// sessions are the guarantees of sessions, as docs/guarantees.md orders them.
-var sessions = []struct {
-	session
-	name report.Guarantee
-}{
-	{monotonicReads, report.MonotonicReads},
-	{readYourWrites, report.ReadYourWrites},
-	{monotonicWrites, report.MonotonicWrites},
-	{writesFollowReads, report.WritesFollowReads},
-}
+// ofSessions are the guarantees of sessions.
+var ofSessions = []report.Guarantee{report.MonotonicReads, report.ReadYourWrites, report.MonotonicWrites, report.WritesFollowReads}
 
 // Guarantees says which guarantees hold for operations that are not linearizable. The parts are those of the operations.
 // Sequential consistency is judged for all data types, the others for registers. Where values repeat, only a bounded search
@@ -39,8 +31,9 @@ func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Ope
 	}
 	g.Add(report.Sequential, sequential)
 	g.Add(report.SequentialPerKey, verdictOf(perKey))
-	for _, s := range sessions {
-		g.Add(s.name, verdictOf(v.holds(s.session)))
+	holds := v.sessions()
+	for _, s := range ofSessions {
+		g.Add(s, verdictOf(holds[s]))
 	}
 	return g
 }
@@ -74,11 +67,11 @@ func searched(ctx context.Context, g *report.Guarantees, ops *models.Operations,
 		}
 	}
 	g.Add(report.SequentialPerKey, perKey)
-	for _, s := range sessions {
+	for _, s := range ofSessions {
 		known := jepsen.Unknown
 		if perKey == jepsen.Valid {
 			known = jepsen.Valid
 		}
-		g.Add(s.name, known)
+		g.Add(s, known)
 	}
 }

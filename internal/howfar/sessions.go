@@ -5,22 +5,26 @@ import (
 	"slices"
 
 	"clew/models"
+	"clew/report"
 )
 
 // # Sessions
 //
-// Decides whether some order of the versions of each register, from its initial value on, has every client go forward: from
-// what it saw or left to what it sees or leaves later. Each of the four guarantees asks that of some pairs of operations.
+// Decides the guarantees of sessions on registers, as docs/guarantees.md defines them. Updates have an order of their own: the
+// initial value is first, those of a client are in its order, and each comes after what its client had seen before it.
 //
-// The pairs are edges between versions. A cas saw a version and then left another one. An order exists iff no two versions
-// lie on a cycle, and no client left a version that it had seen before. So that there are few edges, what a client has seen
-// so far is one node more, and so is what it has left so far.
+// Monotonic reads ask for an order of versions that keeps this and in which each client sees the same or later ones as time
+// goes by. Read your writes ask the same of what a client sees after its own updates. Each pair is an edge between versions,
+// and an order exists iff no two of them lie on a cycle. So that there are few edges, what a client has seen so far is one
+// node more, and so is what it has left so far.
 //
-// All four together, and no version between the two of a cas: then and only then the operations on the register have an
-// order that keeps each client's and is possible. In one direction, take the operations version by version, each update
+// Monotonic writes and writes follow reads ask that what observers see does not contradict the order of updates.
+//
+// Both kinds of edges together, and no version between the two of a cas: then and only then the operations on the register
+// have an order that keeps each client's and is possible. In one direction, take the operations version by version, each update
 // before those that saw what it left. In the other, the order of updates is one of versions.
 //
-// Cost: O(n log n).
+// Cost: O(n log n), and O(n C) for C clients that see the same version.
 
 // session is a set of guarantees.
 type session uint8
@@ -28,20 +32,78 @@ type session uint8
 const (
 	monotonicReads session = 1 << iota
 	readYourWrites
-	monotonicWrites
-	writesFollowReads
-	allSessions = 1<<iota - 1
 )
 
-// holds says whether an order of versions exists that keeps some guarantees.
-func (v *versions) holds(s session) bool {
-	g, ok := v.relate(s)
-	return ok && !v.orphan && v.acyclic(g, func(version int32) int32 { return version })
+// sessions returns which guarantees of sessions hold.
+func (v *versions) sessions() map[report.Guarantee]bool {
+	if v.orphan {
+		return nil
+	}
+	itself := func(version int32) int32 { return version }
+	holds := func(s session) bool {
+		g, ok := v.relate(s)
+		return ok && v.acyclic(g, itself)
+	}
+	writes, reads := v.observed()
+	return map[report.Guarantee]bool{
+		report.MonotonicReads:    holds(monotonicReads),
+		report.ReadYourWrites:    holds(readYourWrites),
+		report.MonotonicWrites:   writes,
+		report.WritesFollowReads: reads && holds(0),
+	}
+}
+
+// observed says whether every client sees the updates of any other in their order, and also what that had seen before them.
+func (v *versions) observed() (writes, reads bool) {
+	type who struct{ observer, key, client int32 }
+	latest := map[who]int32{} // of the updates that an observer has seen of a client: when the last one began
+	type had struct{ observer, version int32 }
+	seen := map[had]bool{}
+	before := make([]map[int32]int32, v.count) // by version and client: when the client had first seen it
+	next := make([][]int32, v.count)           // by version: those that cas operations left instead
+	for _, x := range v.ops {
+		if x.saw < 0 {
+			continue
+		}
+		if before[x.saw] == nil {
+			before[x.saw] = map[int32]int32{}
+		}
+		if at, any := before[x.saw][x.client]; !any || x.res < at {
+			before[x.saw][x.client] = x.res
+		}
+		if x.left >= 0 {
+			next[x.saw] = append(next[x.saw], x.left)
+		}
+	}
+	writes, reads = true, true
+	for _, e := range v.events() {
+		x := &v.ops[e.op]
+		if x.saw < 0 {
+			continue
+		}
+		w := v.writer[x.saw]
+		if e.returns {
+			seen[had{x.client, x.saw}] = true
+			if w >= 0 {
+				by := who{x.client, x.key, v.ops[w].client}
+				latest[by] = max(latest[by], v.ops[w].inv)
+			}
+			continue
+		}
+		writes = writes && (w < 0 || v.ops[w].res >= latest[who{x.client, x.key, v.ops[w].client}])
+		for client, at := range before[x.saw] {
+			reads = reads && at >= latest[who{x.client, x.key, client}]
+		}
+		for _, later := range next[x.saw] {
+			reads = reads && !seen[had{x.client, later}]
+		}
+	}
+	return writes, reads
 }
 
 // perKey says whether each register by itself has an order of all operations that keeps each client's and is possible.
 func (v *versions) perKey() bool {
-	g, ok := v.relate(allSessions)
+	g, ok := v.relate(monotonicReads | readYourWrites)
 	if !ok || v.orphan || !v.acyclic(g, func(version int32) int32 { return version }) {
 		return false
 	}
@@ -80,8 +142,8 @@ func (g *graph) node() int32 {
 
 func (g graph) edge(from, to int32) { g[from] = append(g[from], to) }
 
-// relate returns the pairs of versions that a choice of guarantees orders. It returns false if a client left a version that it
-// had seen before.
+// relate returns the pairs of versions that are ordered by updates, and by a choice of guarantees. It returns false if a client
+// left a version that it had seen before.
 func (v *versions) relate(s session) (g graph, ok bool) {
 	g = make(graph, v.count)
 	for version, key := range v.keyOf {
@@ -92,8 +154,8 @@ func (v *versions) relate(s session) (g graph, ok bool) {
 	type who struct{ client, key int32 }
 	type had struct{ client, version int32 }
 	saw, left, again := map[who]int32{}, map[who]int32{}, map[had]bool{}
-	follow := func(node map[who]int32, w who, version int32, if1 session) {
-		if before, any := node[w]; any && version >= 0 && s&if1 != 0 {
+	follow := func(node map[who]int32, w who, version int32) {
+		if before, any := node[w]; any && version >= 0 {
 			g.edge(before, version)
 		}
 	}
@@ -119,17 +181,19 @@ func (v *versions) relate(s session) (g graph, ok bool) {
 			}
 			continue
 		}
-		follow(saw, w, x.saw, monotonicReads)
-		follow(left, w, x.saw, readYourWrites)
-		follow(left, w, x.left, monotonicWrites)
-		follow(saw, w, x.left, writesFollowReads)
-		if x.left >= 0 && s&writesFollowReads != 0 {
-			if again[had{x.client, x.left}] {
-				return nil, false
-			}
-			if x.saw >= 0 {
-				g.edge(x.saw, x.left)
-			}
+		if s&monotonicReads != 0 {
+			follow(saw, w, x.saw)
+		}
+		if s&readYourWrites != 0 {
+			follow(left, w, x.saw)
+		}
+		follow(left, w, x.left)
+		follow(saw, w, x.left)
+		if x.left >= 0 && again[had{x.client, x.left}] {
+			return nil, false
+		}
+		if x.left >= 0 && x.saw >= 0 {
+			g.edge(x.saw, x.left)
 		}
 	}
 	return g, true
