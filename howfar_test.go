@@ -3,6 +3,8 @@ package clew_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -703,6 +705,43 @@ func TestRealHistoriesAreMeasured(t *testing.T) {
 		if far.Clocks.Most == nil || *far.Clocks.Most != c.clocks || far.Clocks.Least != c.clocks || far.Behind.Versions != c.behind || !slices.Equal(far.Holds.Holds, c.holds) ||
 			far.Forgotten.Why != report.NotForgotten {
 			t.Errorf("%s:\n%s", c.file, strings.Join(far.Lines(), "\n"))
+		}
+	}
+}
+
+// TestThePageOfGuarantees: each guarantee has an example in docs/guarantees.md that keeps it and one that breaks it.
+func TestThePageOfGuarantees(t *testing.T) {
+	page, err := os.ReadFile("docs/guarantees.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, block := range regexp.MustCompile("(?s)```edn\n; (\\S+) (holds|fails)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		guarantee, says := report.Guarantee(block[1]), block[2]
+		shown[block[1]+" "+says] = true
+		h, err := clew.Read(strings.NewReader(block[3]), block[1], jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := models.Spec{Name: "register", Init: "0"}
+		if strings.Contains(block[3], ":put") {
+			spec = models.Spec{Name: "kv", Init: "{:x 0, :y 0}"}
+		}
+		far, err := clew.HowFar(t.Context(), h, spec, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]jepsen.Verdict{"holds": jepsen.Valid, "fails": jepsen.Invalid}[says]
+		if v, applies := far.Holds.Of(guarantee); v != want || !applies {
+			t.Errorf("%s %s: %v\n%s\n%s", guarantee, says, v, block[3], strings.Join(far.Lines(), "\n"))
+		}
+		if v, _ := far.Holds.Of(report.Linearizable); v == jepsen.Valid && guarantee != report.Linearizable {
+			t.Errorf("an example of %s is linearizable", guarantee)
+		}
+	}
+	for _, g := range report.AllGuarantees() {
+		if !shown[string(g)+" holds"] || !shown[string(g)+" fails"] {
+			t.Errorf("%s lacks an example", g)
 		}
 	}
 }
