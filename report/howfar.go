@@ -59,6 +59,9 @@ type Guarantees struct {
 
 // Add adds a guarantee with its verdict.
 func (g *Guarantees) Add(x Guarantee, v jepsen.Verdict) {
+	if g.Holds == nil {
+		g.Holds = []Guarantee{} // not null in JSON
+	}
 	switch v {
 	case jepsen.Valid:
 		g.Holds = append(g.Holds, x)
@@ -144,7 +147,10 @@ func (x *HowFar) Lines() []string {
 		}
 		lines = append(lines, s)
 	}
-	return append(lines, "forgotten: "+x.Forgotten.words())
+	if x.Forgotten != nil {
+		lines = append(lines, "forgotten: "+x.Forgotten.words())
+	}
+	return lines
 }
 
 // words says which guarantees hold and which do not, without those that follow from these.

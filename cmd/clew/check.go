@@ -90,9 +90,6 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 }
 
 func checkHistories(c *cli.Context, stdout, stderr io.Writer, status *int) error {
-	if c.Bool("all") && c.Bool("how-far") {
-		return errors.New("--all and --how-far cannot be combined")
-	}
 	if c.Bool("all") {
 		return monitorHistory(c, stdout, stderr, status)
 	}
