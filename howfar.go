@@ -21,7 +21,7 @@ import (
 // of it. It needs tens of decisions like those of Check, or a few hundred short ones if many updates were forgotten. If the
 // near-linear path does not decide them, a search does within bounds, and the answer says what is undecided.
 //
-// Errors are as in Check. Several goroutines must not measure the same History at once.
+// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same History at once.
 func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.HowFar, error) {
 	if err := given(ctx, h); err != nil {
 		return nil, err
@@ -114,6 +114,9 @@ func (r *ruler) history(h *jepsen.History, spec models.Spec) (m *measurement, er
 	if c.err != nil {
 		return nil, c.err
 	}
+	if r.ctx.Err() != nil {
+		return nil, context.Cause(r.ctx)
+	}
 	if c.verdict.verdict == jepsen.Unknown || c.ops == nil {
 		return undecided, nil
 	}
@@ -121,6 +124,8 @@ func (r *ruler) history(h *jepsen.History, spec models.Spec) (m *measurement, er
 		r.half(func() { m = r.measure(c.ops, c.verdict.verdict) })
 	})
 	switch {
+	case r.ctx.Err() != nil:
+		return nil, context.Cause(r.ctx)
 	case failed == nil:
 		return m, nil
 	case failed.Cause != "":
@@ -208,8 +213,10 @@ func (r *ruler) measure(ops *models.Operations, verdict jepsen.Verdict) *measure
 	if m.Clocks == nil { // each part is linearizable alone
 		m.Clocks, m.why = &report.Clocks{Why: report.TooHard}, report.TooHard
 	}
-	m.updates = updatesOf(parts, lost)
-	m.Forgotten = m.forgotten()
+	if r.ctx.Err() == nil {
+		m.updates = updatesOf(parts, lost)
+		m.Forgotten = m.forgotten()
+	}
 	return m
 }
 
@@ -219,7 +226,7 @@ func (r *ruler) add(m *measurement, part *models.Operations, verdict jepsen.Verd
 	loss := howfar.Loss{}
 	if verdict == jepsen.Invalid {
 		var e howfar.Error
-		r.half(func() { e = howfar.Clocks(part, r.verdict) })
+		r.half(func() { e = howfar.Clocks(r.ctx, part, r.verdict) })
 		loss = howfar.Forgotten(part, r.verdict)
 		clocks = &report.Clocks{Least: e.Least}
 		switch {
@@ -234,7 +241,7 @@ func (r *ruler) add(m *measurement, part *models.Operations, verdict jepsen.Verd
 		}
 	}
 	m.Clocks = m.Clocks.Worse(clocks)
-	if versions, read, known := forget.Behind(part); known && (m.Behind == nil || versions > m.Behind.Versions) {
+	if versions, read, known := forget.Behind(r.ctx, part); known && (m.Behind == nil || versions > m.Behind.Versions) {
 		m.Behind = &report.Behind{Versions: versions}
 		if read != jepsen.None {
 			m.Behind.Read, m.Behind.Index = part.History.Name(read), part.History.LastIndex(read)

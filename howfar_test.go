@@ -1,6 +1,8 @@
 package clew_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -743,5 +745,78 @@ func TestThePageOfGuarantees(t *testing.T) {
 		if !shown[string(g)+" holds"] || !shown[string(g)+" fails"] {
 			t.Errorf("%s lacks an example", g)
 		}
+	}
+}
+
+// TestALaggingStoreIsSequential: clients of replicas that lag see one order of updates, each as far as it has come. That is
+// never taken for a failure, and rarely left undecided.
+func TestALaggingStoreIsSequential(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	judged, undecided := 0, 0
+	for range 150 {
+		const clients, keys = 5, 3
+		b := jepsen.NewBuilder(jepsen.Options{})
+		var log []*farOp // updates in their order
+		var at [clients]int
+		read := func(p, key int) any {
+			for i := at[p] - 1; i >= 0; i-- {
+				if log[i].key == key {
+					return log[i].left
+				}
+			}
+			return 0
+		}
+		for range 300 {
+			p, key := r.IntN(clients), r.IntN(keys)
+			with := jepsen.With("key", key)
+			at[p] += r.IntN(len(log) - at[p] + 1)
+			if r.IntN(2) == 0 {
+				b.Invoke(p, "get", nil, with)
+				b.OK(p, "get", read(p, key), with)
+				continue
+			}
+			x := &farOp{key: key, left: len(log) + 1}
+			b.Invoke(p, "put", x.left, with)
+			log = append(log, x)
+			if r.IntN(20) == 0 {
+				b.Info(p, "put", x.left, with)
+				continue
+			}
+			at[p] = len(log)
+			b.OK(p, "put", x.left, with)
+		}
+		h, err := b.History()
+		if err != nil {
+			t.Fatal(err)
+		}
+		far, err := clew.HowFar(t.Context(), h, models.Spec{Name: "kv", Init: "{0 0, 1 0, 2 0}"}, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if far.Holds.Strongest() == report.Linearizable {
+			continue
+		}
+		judged++
+		switch v, _ := far.Holds.Of(report.Sequential); v {
+		case jepsen.Invalid:
+			t.Fatalf("a sequential history: %s", strings.Join(far.Lines(), "\n"))
+		case jepsen.Unknown:
+			undecided++
+		}
+	}
+	if judged < 100 || undecided > judged/20 {
+		t.Errorf("%d of %d are undecided", undecided, judged)
+	}
+}
+
+func TestAContextEndsMeasuring(t *testing.T) {
+	h, spec := (&farRun{keys: 1}).history(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if far, err := clew.HowFar(ctx, h, spec, clew.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", far, err)
+	}
+	if _, err := clew.HowFar(t.Context(), nil, spec, clew.Options{}); !errors.Is(err, jepsen.ErrNoHistory) {
+		t.Error(err)
 	}
 }

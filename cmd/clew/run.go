@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -271,8 +272,12 @@ func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, h
 	case checked.Verdict == jepsen.Valid:
 		checked.HowFar = report.NotFar()
 	default:
-		j.Know(checked) // so that the verdict stands if there is no time for more
-		if checked.HowFar, err = clew.HowFar(ctx, h, how.Spec, o); err != nil {
+		j.Know(checked) // so that the verdict stands in any case
+		switch checked.HowFar, err = clew.HowFar(ctx, h, how.Spec, o); {
+		case ctx.Err() != nil:
+			checked.HowFar = nil
+			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", limits.Stopped(ctx)))
+		case err != nil:
 			return nil, clew.Placed(h, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package forget
 
 import (
+	"context"
 	"slices"
 
 	"clew/jepsen"
@@ -14,14 +15,14 @@ import (
 //
 // Ages.Of says the same in one pass, of what it remembers, but for updates that never returned.
 //
-// It returns false if the operations are not those of a register, or if a value that was seen was left more than once. It
-// takes O(n log n) time.
-func Behind(part *models.Operations) (versions int, read jepsen.Operation, known bool) {
+// It returns false if the operations are not those of a register, if a value that was seen was left more than once, or if the
+// context ends early. It takes O(n log n) time.
+func Behind(ctx context.Context, part *models.Operations) (versions int, read jepsen.Operation, known bool) {
 	update := updates(part.Model)
 	if update == nil || !part.Model.Traits().IsRegister {
 		return 0, jepsen.None, false
 	}
-	b := behind{Operations: part, update: update, happened: map[int32]int32{part.Model.Init()[0]: -1}}
+	b := behind{Operations: part, ctx: ctx, update: update, happened: map[int32]int32{part.Model.Init()[0]: -1}}
 	if !b.look() {
 		return 0, jepsen.None, false
 	}
@@ -34,6 +35,7 @@ func Behind(part *models.Operations) (versions int, read jepsen.Operation, known
 
 type behind struct {
 	*models.Operations
+	ctx      context.Context
 	update   func(op models.Op) (value int32, ok bool)
 	happened map[int32]int32 // by value that was seen or there first: the event by which it certainly had been there
 	reads    []models.Row    // that returned
@@ -47,6 +49,9 @@ type dated struct{ began, happened int32 }
 func (b *behind) look() bool {
 	seen := map[int32]int32{} // by value: the first return of an operation that saw it
 	for row, res := range b.Res {
+		if row%4096 == 0 && b.ctx.Err() != nil {
+			return false
+		}
 		op := b.Op(models.Row(row))
 		if res == models.Open || op.Kind == models.Write {
 			continue
@@ -57,6 +62,9 @@ func (b *behind) look() bool {
 		}
 	}
 	for row, res := range b.Res {
+		if row%4096 == 0 && b.ctx.Err() != nil {
+			return false
+		}
 		value, updates := b.update(b.Op(models.Row(row)))
 		if !updates {
 			continue

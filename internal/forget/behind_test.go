@@ -16,7 +16,7 @@ func TestBehindAgreesWithAges(t *testing.T) {
 	old := 0
 	for range 2000 {
 		ops := drawn(t, r)
-		versions, _, known := forget.Behind(ops)
+		versions, _, known := forget.Behind(t.Context(), ops)
 		if !known {
 			t.Fatal("it is a register with values that are used once")
 		}

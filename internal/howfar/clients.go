@@ -2,6 +2,7 @@ package howfar
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"clew/models"
@@ -56,6 +57,37 @@ func newClients(calls []call) *clients {
 		c.chains[mine] = append(c.chains[mine], int32(i))
 	}
 	return c
+}
+
+// watch ends work that is not wanted any more, by a panic that ends it up to until.
+type watch struct {
+	ctx  context.Context
+	left int // calls of poll until it looks at the context
+}
+
+type stop struct{}
+
+// poll is called in loops.
+func (w *watch) poll() {
+	if w.left--; w.left < 0 {
+		if w.left = pollEvery; w.ctx.Err() != nil {
+			panic(stop{})
+		}
+	}
+}
+
+// pollEvery is how often poll is called before it looks at the context: less than a millisecond.
+const pollEvery = 4096
+
+// until calls f, and says whether it has not been ended by poll.
+func until(f func()) (ended bool) {
+	defer func() {
+		if p := recover(); p != nil && p != any(stop{}) {
+			panic(p)
+		}
+	}()
+	f()
+	return true
 }
 
 // callsOf returns rows of operations as calls.

@@ -1,6 +1,7 @@
 package howfar
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -31,9 +32,13 @@ type Error struct {
 // maxTime bounds times and errors, so that sums of a few do not overflow.
 const maxTime = math.MaxInt64 / 8
 
-// Clocks returns the least clock error with which operations are linearizable.
-func Clocks(part *models.Operations, decide Decide) Error {
-	w, ok := newWidened(part)
+// Clocks returns the least clock error with which operations are linearizable. If the context ends early, little is known.
+func Clocks(ctx context.Context, part *models.Operations, decide Decide) Error {
+	var w widened
+	ok := false
+	if !until(func() { w, ok = newWidened(&watch{ctx: ctx}, part) }) {
+		return Error{Most: -1}
+	}
 	if !ok {
 		return Error{Timeless: true, Most: -1}
 	}
@@ -90,9 +95,10 @@ type timed struct {
 }
 
 // newWidened finds the times of operations. It returns false if one has none.
-func newWidened(part *models.Operations) (w widened, ok bool) {
+func newWidened(watch *watch, part *models.Operations) (w widened, ok bool) {
 	time := part.History.Extra("time")
 	at := func(event int32, row models.Row) (timed, bool) {
+		watch.poll()
 		x, found := time(jepsen.Event(event))
 		n, isInt := x.Int()
 		return timed{n, row}, found && isInt && -maxTime < n && n < maxTime

@@ -13,19 +13,24 @@ var ofSessions = []report.Guarantee{report.MonotonicReads, report.ReadYourWrites
 
 // Guarantees says which guarantees hold for operations that are not linearizable. The parts are those of the operations.
 // Sequential consistency is judged for all data types, the others for registers. Where values repeat, only a bounded search
-// decides, and only whether operations are sequential.
-func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Operations) report.Guarantees {
-	g := report.Guarantees{Fails: []report.Guarantee{report.Linearizable}}
-	v, unique := newVersions(parts)
+// decides, and only whether operations are sequential. If the context ends early, some guarantees are missing.
+func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Operations) (g report.Guarantees) {
+	g.Add(report.Linearizable, jepsen.Invalid)
+	until(func() { weaker(ctx, &g, ops, parts) })
+	return g
+}
+
+func weaker(ctx context.Context, g *report.Guarantees, ops *models.Operations, parts []*models.Operations) {
+	v, unique := newVersions(&watch{ctx: ctx}, parts)
 	if !unique {
-		searched(ctx, &g, ops, parts)
-		return g
+		searched(ctx, g, ops, parts)
+		return
 	}
 	perKey := v.perKey()
 	sequential := verdictOf(perKey)
 	if perKey && len(parts) > 1 {
 		var edges [][]int32
-		if sequential, edges = v.sequential(ctx); sequential == jepsen.Unknown {
+		if sequential, edges = v.sequential(); sequential == jepsen.Unknown {
 			sequential = inSomeOrder(ctx, ops, v.rowsOf(ops, parts), edges)
 		}
 	}
@@ -35,7 +40,6 @@ func Guarantees(ctx context.Context, ops *models.Operations, parts []*models.Ope
 	for _, s := range ofSessions {
 		g.Add(s, verdictOf(holds[s]))
 	}
-	return g
 }
 
 func verdictOf(holds bool) jepsen.Verdict {

@@ -2,7 +2,6 @@ package howfar
 
 import (
 	"container/heap"
-	"context"
 	"slices"
 
 	"clew/jepsen"
@@ -31,17 +30,18 @@ import (
 const maxClosure = 100_000_000
 
 // sequential decides operations of registers. The edges are right unless the verdict is Invalid.
-func (v *versions) sequential(ctx context.Context) (verdict jepsen.Verdict, edges [][]int32) {
+func (v *versions) sequential() (verdict jepsen.Verdict, edges [][]int32) {
 	if v.orphan {
 		return jepsen.Invalid, nil
 	}
 	c := v.newClosure()
-	for work := 0; ; work += len(v.ops) * len(c.chains) {
+	round := len(v.ops) * len(c.chains)
+	for work := round; ; work += round {
+		if work > maxClosure {
+			return jepsen.Unknown, c.edges
+		}
 		if !c.reach() {
 			return jepsen.Invalid, nil
-		}
-		if work > maxClosure || ctx.Err() != nil {
-			return jepsen.Unknown, c.edges
 		}
 		if !c.follow() {
 			break
@@ -135,6 +135,7 @@ func (c *closure) reach() bool {
 	}
 	done := 0
 	for ; len(ready) > 0; done++ {
+		c.poll()
 		i := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
 		mine := c.pastOf(i)
@@ -169,6 +170,7 @@ func (c *closure) follow() (more bool) {
 		}
 	}
 	for i, x := range c.ops {
+		c.poll()
 		i := int32(i)
 		for chain, count := range c.pastOf(i) {
 			writers := c.writers[x.key][chain]
@@ -219,6 +221,7 @@ func (v *versions) greedy(edges [][]int32) bool {
 	waiting := make([][]int32, v.count) // by version: what is to see it
 	done := 0
 	for len(ready) > 0 {
+		v.poll()
 		i := heap.Pop(&ready).(int32)
 		x := &v.ops[i]
 		if x.saw >= 0 && x.saw != now[x.key] {

@@ -1,7 +1,6 @@
 package howfar
 
 import (
-	"cmp"
 	"slices"
 
 	"clew/models"
@@ -62,6 +61,7 @@ func (v *versions) observed() (writes, reads bool) {
 	before := make([]map[int32]int32, v.count) // by version and client: when the client had first seen it
 	next := make([][]int32, v.count)           // by version: those that cas operations left instead
 	for _, x := range v.ops {
+		v.poll()
 		if x.saw < 0 {
 			continue
 		}
@@ -77,6 +77,7 @@ func (v *versions) observed() (writes, reads bool) {
 	}
 	writes, reads = true, true
 	for _, e := range v.events() {
+		v.poll()
 		x := &v.ops[e.op]
 		if x.saw < 0 {
 			continue
@@ -171,6 +172,7 @@ func (v *versions) relate(s session) (g graph, ok bool) {
 		node[w] = n
 	}
 	for _, e := range v.events() {
+		v.poll()
 		x := &v.ops[e.op]
 		w := who{x.client, x.key}
 		if e.returns {
@@ -201,19 +203,30 @@ func (v *versions) relate(s session) (g graph, ok bool) {
 
 // event is a call or a return.
 type event struct {
-	at, op  int32
+	op      int32
 	returns bool
 }
 
 // events returns the calls and returns in order.
 func (v *versions) events() (events []event) {
-	for i, x := range v.ops {
-		events = append(events, event{x.inv, int32(i), false})
-		if x.res != models.Open {
-			events = append(events, event{x.res, int32(i), true})
+	last := int32(-1)
+	for _, x := range v.ops {
+		if last = max(last, x.inv); x.res != models.Open {
+			last = max(last, x.res)
 		}
 	}
-	slices.SortFunc(events, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+	at := make([]event, last+1) // their operations plus 1
+	for i, x := range v.ops {
+		v.poll()
+		if at[x.inv] = (event{int32(i) + 1, false}); x.res != models.Open {
+			at[x.res] = event{int32(i) + 1, true}
+		}
+	}
+	for _, e := range at {
+		if e.op > 0 {
+			events = append(events, event{e.op - 1, e.returns})
+		}
+	}
 	return events
 }
 
@@ -227,11 +240,12 @@ func (v *versions) acyclic(g graph, one func(version int32) int32) bool {
 	}
 	whole := make(graph, len(g))
 	for from, edges := range g {
+		v.poll()
 		for _, to := range edges {
 			whole.edge(node(int32(from)), node(to))
 		}
 	}
-	for _, component := range components(whole) {
+	for _, component := range v.components(whole) {
 		if versions := slices.IndexFunc(component, func(n int32) bool { return n < v.count }); versions >= 0 &&
 			slices.ContainsFunc(component[versions+1:], func(n int32) bool { return n < v.count }) {
 			return false
@@ -241,7 +255,7 @@ func (v *versions) acyclic(g graph, one func(version int32) int32) bool {
 }
 
 // components returns the strongly connected components of a graph.
-func components(g graph) (all [][]int32) {
+func (v *versions) components(g graph) (all [][]int32) {
 	number, low := make([]int32, len(g)), make([]int32, len(g))
 	next := make([]int32, len(g)) // by node: its next edge
 	var path, open []int32
@@ -253,6 +267,7 @@ func components(g graph) (all [][]int32) {
 		}
 		path = append(path, int32(start))
 		for len(path) > 0 {
+			v.poll()
 			n := path[len(path)-1]
 			if number[n] == 0 {
 				count++

@@ -34,19 +34,17 @@ func Tell(h *jepsen.History, updates []Update, smallest bool) *report.Forgotten 
 	if f.Count < 2 || !smallest {
 		return f
 	}
-	node := h.Extra("node")
-	nodeOf := func(x Update) edn.ID {
-		n, _ := node(ended(x))
-		return n.ID()
-	}
-	byNode := runs(updates, nodeOf)
-	switch byKey := runs(updates, func(x Update) int { return x.Key }); {
-	case runs(updates, func(Update) int { return 0 })[0] == 1:
+	if runs(updates, func(Update) int { return 0 })[0] == 1 {
 		f.Suffix = report.SuffixAll
-	case len(byNode) == 1 && byNode[onlyKey(byNode)] == 1 && onlyKey(byNode) != edn.Nil:
-		f.Suffix, f.Node = report.SuffixNode, h.Values.Text(onlyKey(byNode))
-	case slices.ContainsFunc(updates, func(x Update) bool { return x.Key != updates[0].Key }) && !slices.ContainsFunc(valuesOf(byKey), func(n int) bool { return n > 1 }):
+	} else if node := oneNode(h, updates); node != edn.Nil {
+		f.Suffix, f.Node = report.SuffixNode, h.Values.Text(node)
+	} else if slices.ContainsFunc(updates, func(x Update) bool { return x.Key != updates[0].Key }) {
 		f.Suffix = report.SuffixEachKey
+		for _, n := range runs(updates, func(x Update) int { return x.Key }) {
+			if n > 1 {
+				f.Suffix = ""
+			}
+		}
 	}
 	return f
 }
@@ -65,15 +63,26 @@ func runs[G comparable](updates []Update, group func(Update) G) map[G]int {
 	return count
 }
 
-func onlyKey[G comparable](of map[G]int) (key G) {
-	for key = range of {
+// oneNode returns the node that acknowledged all of the updates that were lost, if they are a suffix of its own, or nil.
+func oneNode(h *jepsen.History, updates []Update) edn.ID {
+	value := h.Extra("node")
+	nodeOf := func(x Update) edn.ID {
+		n, _ := value(h.Completion[x.Operation])
+		return n.ID()
 	}
-	return key
-}
-
-func valuesOf[G comparable](of map[G]int) (all []int) {
-	for _, n := range of {
-		all = append(all, n)
+	node := edn.Nil
+	for _, x := range updates {
+		if !x.Lost {
+			continue
+		}
+		if n := nodeOf(x); n == edn.Nil || node != edn.Nil && h.Values.Same(n) != h.Values.Same(node) {
+			return edn.Nil
+		} else {
+			node = n
+		}
 	}
-	return all
+	if runs(updates, func(x Update) edn.ID { return h.Values.Same(nodeOf(x)) })[h.Values.Same(node)] != 1 {
+		return edn.Nil
+	}
+	return node
 }

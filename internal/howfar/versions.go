@@ -17,6 +17,7 @@ type op struct {
 // versions are what the operations on some registers saw and left. A version is the initial value of a register, or a value
 // that an update left.
 type versions struct {
+	*watch
 	ops     []op // in order of invocation, without updates that never returned and that nothing saw
 	count   int32
 	initial []int32 // by key
@@ -27,8 +28,8 @@ type versions struct {
 
 // newVersions finds the versions. It returns false if the parts are not registers, or if a value that was seen was left more
 // than once, counting initial values.
-func newVersions(parts []*models.Operations) (*versions, bool) {
-	v := &versions{}
+func newVersions(watch *watch, parts []*models.Operations) (*versions, bool) {
+	v := &versions{watch: watch}
 	for key, part := range parts {
 		if !part.Model.Traits().IsRegister || !v.add(int32(key), part) {
 			return nil, false
@@ -60,10 +61,11 @@ func updates(x models.Op) (value int32, ok bool) {
 
 // seen returns the values that were there: those that operations saw which returned, or which left such a value. It returns
 // the updates that left each value. It returns false if one of the values has several, or if an operation is of another kind.
-func seen(part *models.Operations) (there map[int32]bool, writers map[int32][]models.Row, ok bool) {
+func (v *versions) seen(part *models.Operations) (there map[int32]bool, writers map[int32][]models.Row, ok bool) {
 	writers = map[int32][]models.Row{}
 	var look []int32
 	for row, res := range part.Res {
+		v.poll()
 		x := part.Op(models.Row(row))
 		if x.Kind > models.CAS {
 			return nil, nil, false
@@ -97,7 +99,7 @@ func seen(part *models.Operations) (there map[int32]bool, writers map[int32][]mo
 
 // add adds a register.
 func (v *versions) add(key int32, part *models.Operations) bool {
-	there, writers, ok := seen(part)
+	there, writers, ok := v.seen(part)
 	if !ok {
 		return false
 	}
@@ -111,6 +113,7 @@ func (v *versions) add(key int32, part *models.Operations) bool {
 		}
 	}
 	for i, call := range callsOf(part, all(part)) {
+		v.poll()
 		row := models.Row(i)
 		does := part.Op(row)
 		value, is := updates(does)
