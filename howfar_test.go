@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,6 +64,8 @@ type farRun struct {
 	events []*farOp // twice each operation, or once if it is open at the end
 	times  []int    // by event
 	keys   int
+
+	independent bool // its keys are printed in values [key value]
 }
 
 // drawFar draws a run of n operations. What reads return is more often than not what was written last, so that many runs are
@@ -127,8 +130,12 @@ func (run *farRun) history(t *testing.T) (*jepsen.History, models.Spec) {
 		if i != x.inv {
 			typ = x.end
 		}
-		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s, :time %d, :node \"n%d\"", x.client, typ, x.f(run.keys > 1), x.value(typ == "ok"), run.times[i], x.client%2)
-		if run.keys > 1 {
+		value, inMap := x.value(typ == "ok"), run.keys > 1 && !run.independent
+		if run.independent {
+			value = fmt.Sprintf("[%d %s]", x.key, value)
+		}
+		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s, :time %d, :node \"n%d\"", x.client, typ, x.f(inMap), value, run.times[i], x.client%2)
+		if inMap {
 			fmt.Fprintf(&b, ", :key %d", x.key)
 		}
 		b.WriteString("}\n")
@@ -137,10 +144,14 @@ func (run *farRun) history(t *testing.T) (*jepsen.History, models.Spec) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, b.String())
 	}
-	if run.keys > 1 {
-		return h, models.Spec{Name: "kv", Init: "{0 0, 1 0}"}
+	return h, run.spec()
+}
+
+func (run *farRun) spec() models.Spec {
+	if run.keys > 1 && !run.independent {
+		return models.Spec{Name: "kv", Init: "{0 0, 1 0}"}
 	}
-	return h, models.Spec{Name: "cas-register", Init: "0"}
+	return models.Spec{Name: "cas-register", Init: "0"}
 }
 
 // kept returns the operations that may matter: those that succeeded, and updates that crashed.
@@ -409,6 +420,41 @@ func TestGuaranteesAreThoseOfTheirDefinitions(t *testing.T) {
 	}
 }
 
+// TestProcessesMayDoSeveralThingsAtOnce in interval records: only what has returned comes before.
+func TestProcessesMayDoSeveralThingsAtOnce(t *testing.T) {
+	judged := 0
+	drawn(t, 6000, func(t *testing.T, run *farRun) {
+		for _, x := range run.ops {
+			x.client, x.called, x.returned = x.client/2, x.inv, x.res
+		}
+		text, ok := run.records()
+		if !ok {
+			return
+		}
+		h, err := clew.Read(strings.NewReader(text), "run.json", jepsen.Options{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		far, err := clew.HowFar(t.Context(), h, run.spec(), clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, unique := judgeGuarantees(run)
+		if !unique || want[report.Linearizable] {
+			return
+		}
+		judged++
+		for _, g := range report.AllGuarantees() {
+			if v, _ := far.Holds.Of(g); (v == jepsen.Valid) != want[g] || v == jepsen.Unknown {
+				t.Errorf("%s: %v, want %t\n%s", g, v, want[g], text)
+			}
+		}
+	})
+	if judged < 500 {
+		t.Errorf("only %d runs were judged", judged)
+	}
+}
+
 func TestGuaranteesImplyThoseAfterThem(t *testing.T) {
 	stronger := report.AllGuarantees()[:3]
 	drawn(t, 6000, func(t *testing.T, run *farRun) {
@@ -506,6 +552,9 @@ func TestTheClockErrorIsExact(t *testing.T) {
 			r, err := clew.Check(t.Context(), h, spec, clew.Options{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if far, err := clew.HowFar(t.Context(), h, spec, clew.Options{}); err != nil || r.Verdict == jepsen.Invalid && *far.Clocks.Most != int64(least) {
+				t.Errorf("%v: the records have another clock error, not %d\n%s", err, least, text)
 			}
 			if read++; (r.Verdict == jepsen.Valid) != (e == least) {
 				t.Errorf("with the clock error %d, of %d, the records are %v\n%s", e, least, r.Verdict, text)
@@ -630,6 +679,57 @@ func TestWhatIsForgottenIsSmallest(t *testing.T) {
 	})
 	if counts[-1] < 50 || counts[1] < 50 || counts[2] < 50 || suffixes[report.SuffixAll] < 20 || suffixes[report.SuffixEachKey] < 5 || suffixes[report.SuffixNode] < 5 {
 		t.Errorf("forgotten: %v, suffixes: %v", counts, suffixes)
+	}
+}
+
+// TestIndependentKeysAreMeasuredTogether like the keys of one map, except that there need not be one order for all of them.
+func TestIndependentKeysAreMeasuredTogether(t *testing.T) {
+	both := 0
+	drawn(t, 8000, func(t *testing.T, run *farRun) {
+		if run.keys == 1 {
+			return
+		}
+		measured := func(o clew.Options) *report.HowFar {
+			h, spec := run.history(t)
+			far, err := clew.HowFar(t.Context(), h, spec, o)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, farText(run))
+			}
+			return far
+		}
+		whole := measured(clew.Options{})
+		run.independent = true
+		keys := measured(clew.Options{Independent: true})
+		if len(keys.Keys) == 2 {
+			both++
+		}
+		if whole.Holds.Strongest() == report.Linearizable {
+			if keys.Holds.Strongest() != report.Linearizable || keys.Keys != nil {
+				t.Errorf("each key is linearizable, and not the whole\n%s", farText(run))
+			}
+			return
+		}
+		if !reflect.DeepEqual(keys.Clocks, whole.Clocks) {
+			t.Errorf("clock errors %+v, want %+v\n%s", keys.Clocks, whole.Clocks, farText(run))
+		}
+		_, judged := unique(run.kept())
+		if judged && keys.Behind.Versions != whole.Behind.Versions {
+			t.Errorf("%+v, want %+v\n%s", keys.Behind, whole.Behind, farText(run))
+		}
+		told := func(f report.Forgotten) report.Forgotten {
+			f.First, f.Last = "", "" // values have keys
+			return f
+		}
+		if told(*keys.Forgotten) != told(*whole.Forgotten) {
+			t.Errorf("forgotten: %+v, want %+v\n%s", keys.Forgotten, whole.Forgotten, farText(run))
+		}
+		v, _ := keys.Holds.Of(report.Sequential)
+		if perKey, _ := whole.Holds.Of(report.SequentialPerKey); judged && v != perKey {
+			t.Errorf("sequential: %v, want %v\n%s", v, perKey, farText(run))
+		}
+	})
+	if both < 20 {
+		t.Errorf("both keys failed only %d times", both)
 	}
 }
 

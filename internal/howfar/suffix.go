@@ -21,6 +21,15 @@ type Update struct {
 func Tell(h *jepsen.History, updates []Update, smallest bool) *report.Forgotten {
 	ended := func(x Update) jepsen.Event { return h.Completion[x.Operation] }
 	slices.SortFunc(updates, func(x, y Update) int { return cmp.Compare(ended(x), ended(y)) })
+	once := updates[:0] // an operation without a key is one of each key
+	for _, x := range updates {
+		if n := len(once) - 1; n >= 0 && once[n].Operation == x.Operation {
+			once[n].Lost = once[n].Lost || x.Lost
+		} else {
+			once = append(once, x)
+		}
+	}
+	updates = once
 	f := &report.Forgotten{Of: len(updates), Smallest: smallest}
 	for _, x := range updates {
 		if !x.Lost {
