@@ -12,7 +12,7 @@ import (
 )
 
 // HowFar says how far a history is from being linearizable. docs/guarantees.md defines all of it. If there are independent
-// keys, it says what is true of the worst key or of all together, and Keys says the same of each that fails.
+// keys, it is about all of them together, or the worst one. Keys has the same of each that fails.
 type HowFar struct {
 	Key       string     `json:"key,omitempty"` // an independent key, as EDN
 	Holds     Guarantees `json:"guarantees"`

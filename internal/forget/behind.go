@@ -15,8 +15,8 @@ import (
 //
 // Ages.Of says the same in one pass, of what it remembers, but for updates that never returned.
 //
-// It returns false if the operations are not those of a register, if a value that was seen was left more than once, or if the
-// context ends early. It takes O(n log n) time.
+// It returns false if the operations are not those of a register, or if a value that was seen was left more than once. It
+// also does if the context ends early. It takes O(n log n) time.
 func Behind(ctx context.Context, part *models.Operations) (versions int, read jepsen.Operation, known bool) {
 	update := updates(part.Model)
 	if update == nil || !part.Model.Traits().IsRegister {

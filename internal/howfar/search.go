@@ -10,8 +10,8 @@ import (
 
 // # Sequential consistency of anything
 //
-// Decides by a search whether operations have an order that keeps each client's, or some edges that every such order
-// keeps, and is possible. It goes forward from the initial state and remembers where it has been: how far it is in each
+// Decides whether operations have an order that keeps each client's and is possible. Edges that every such order keeps may
+// be given. The search goes forward from the initial state and remembers where it has been: how far it is in each
 // chain, and the state. An operation that can happen now and changes nothing comes now: nothing is lost by that. Operations
 // that never returned may be left out.
 //

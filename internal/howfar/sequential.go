@@ -21,8 +21,8 @@ import (
 //  3. if an update comes after another one of the same register, it comes after all that saw what that left. The initial
 //     version was left before everything.
 //
-// A cycle refutes. Otherwise an order is tried in which each operation comes as early in time as it can without replacing
-// a version that others have yet to see. What it finds is an order; if it is stuck, a bounded search goes on.
+// A cycle refutes. Otherwise one order is tried: each operation comes as early as it can without replacing a version that
+// others have yet to see. If that gets stuck, a bounded search goes on.
 //
 // Cost: O(n C) for each round and C chains, and for several rounds as many as edges follow from each other, up to a bound.
 

@@ -12,10 +12,10 @@ import (
 // Decides the guarantees of sessions on registers, as docs/guarantees.md defines them. Updates have an order of their own: the
 // initial value is first, those of a client are in its order, and each comes after what its client had seen before it.
 //
-// Monotonic reads ask for an order of versions that keeps this and in which each client sees the same or later ones as time
-// goes by. Read your writes ask the same of what a client sees after its own updates. Each pair is an edge between versions,
-// and an order exists iff no two of them lie on a cycle. So that there are few edges, what a client has seen so far is one
-// node more, and so is what it has left so far.
+// Monotonic reads ask for a line of versions that keeps this, and along which each client goes forward in what it sees. Read
+// your writes ask the same of what a client sees after its own updates. Each pair is an edge between versions, and a line
+// exists iff no two of them lie on a cycle. What a client has seen so far is one more node, and so is what it has left so far.
+// So there are few edges.
 //
 // Monotonic writes and writes follow reads ask that what observers see does not contradict the order of updates.
 //
