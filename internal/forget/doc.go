@@ -3,4 +3,6 @@
 //
 // Each file has the rule of a shape (models.Shape), and says why it holds. Models without a rule, and histories that are
 // ambiguous, keep everything. A rule says which operations are kept, or in which state the model goes on (see settle.go).
+//
+// It also says how old the values are that operations saw: Ages does in one pass, and Behind of operations that are held.
 package forget

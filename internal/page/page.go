@@ -92,7 +92,7 @@ type document struct {
 // heading tells the verdict in a few words.
 type heading struct {
 	File, Verdict, Word, Summary string
-	Notes                        []string // why it is unknown, what is missing
+	Notes                        []string // why it is unknown, what is missing, how far it is from being linearizable
 }
 
 // VerdictOf returns a verdict as the name of a class, and as a word.
@@ -121,6 +121,11 @@ func newHeading(r *report.Result) heading {
 		note(r.Explanation)
 	}
 	note(r.Missing)
+	if r.HowFar != nil && r.Verdict == jepsen.Invalid {
+		for _, line := range r.HowFar.Lines() {
+			note(line)
+		}
+	}
 	return h
 }
 
