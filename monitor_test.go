@@ -1,6 +1,7 @@
 package clew_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -450,5 +451,34 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d anomalies", spec.Name, anomalies)
+	}
+}
+
+// A longer history takes no more memory, however it ends, if values are used once.
+func TestAMonitorHoldsNoMoreOfALongerHistory(t *testing.T) {
+	for _, spec := range forgetful {
+		spec = spec.FromDefault()
+		held := [2]int{}
+		for i, operations := range []int{1000, 8000} {
+			if spec.Name == "set" {
+				operations /= 4 // each read has all elements
+			}
+			var text bytes.Buffer
+			o := gen.LongOptions{Model: spec.Name, Operations: operations, Processes: 10, Permits: spec.Permits, Seed: 3}
+			if spec.Name == "id-generator" || spec.Name == "counter" || spec.Name == "lookup-set" || spec.Name == "register" {
+				o.Crashes = 0.002 // a crashed operation is held, but not what follows
+			}
+			if _, err := gen.Long(&text, o); err != nil {
+				t.Fatal(spec.Name, err)
+			}
+			_, totals, err := monitored(t, spec, text.String(), 64, unverified)
+			if err != nil || totals.Anomalies > 0 && !spec.GrowingIDs {
+				t.Errorf("%s: %+v, %v", spec.Name, totals, err)
+			}
+			held[i] = totals.MostHeld
+		}
+		if held[1] > held[0]+50 {
+			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", spec.Name, held[0], held[1])
+		}
 	}
 }
