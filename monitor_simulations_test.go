@@ -87,6 +87,8 @@ var simulations = map[string]func(r *rand.Rand, spec models.Spec) func() *simula
 	"set":          simulateSet,
 
 	"versioned-register": simulateVersions,
+	"priority-queue":     simulateElements,
+	"fifo-queue":         simulateElements,
 }
 
 // off returns a number that is off by a little if it is wrong.
@@ -267,6 +269,43 @@ func simulateVersions(r *rand.Rand, _ models.Spec) func() *simulated {
 		return &simulated{f: "write", given: fmt.Sprintf("[nil %s]", to), apply: func(wrong bool) string {
 			version, now = version+1, to
 			return fmt.Sprintf("[%d %s]", max(0, off(r, version, wrong && r.IntN(4) == 0)), to)
+		}}
+	}
+}
+
+// simulateElements has a priority queue whose elements are their priorities, or a FIFO queue. Some go in again.
+func simulateElements(r *rand.Rand, spec models.Spec) func() *simulated {
+	var now []int // the first one comes out
+	next, again := 0, r.IntN(4) == 0
+	return func() *simulated {
+		if kind := r.IntN(9); kind > 3 {
+			return &simulated{f: []string{"dequeue", "peek"}[kind/8], given: "nil", apply: func(wrong bool) string {
+				if wrong && r.IntN(3) == 0 {
+					return []string{"nil", fmt.Sprint(r.IntN(next+1) * 389 % 1000)}[r.IntN(2)]
+				} else if len(now) == 0 {
+					return "nil"
+				}
+				i := 0
+				if wrong {
+					i = r.IntN(len(now))
+				}
+				x := now[i]
+				if kind < 8 {
+					now = slices.Delete(now, i, i+1)
+				}
+				return fmt.Sprint(x)
+			}}
+		}
+		next++
+		x := next * 389 % 1000
+		if again && r.IntN(4) == 0 {
+			x = r.IntN(next) * 389 % 1000
+		}
+		return &simulated{f: "enqueue", given: fmt.Sprint(x), apply: func(bool) string {
+			if now = append(now, x); spec.Name == "priority-queue" {
+				slices.SortFunc(now, func(a, b int) int { return b - a })
+			}
+			return fmt.Sprint(x)
 		}}
 	}
 }

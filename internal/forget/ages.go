@@ -298,7 +298,7 @@ func updates(m models.Model) func(op models.Op) (value int32, ok bool) {
 			}
 			return op.A, op.Kind == models.Write
 		}
-	case models.FIFOShape, models.BagShape:
+	case models.FIFOShape, models.BagShape, models.PriorityShape:
 		return func(op models.Op) (int32, bool) { return op.A, op.Kind == models.Enqueue }
 	}
 	return nil

@@ -79,6 +79,8 @@ func ruleOf(m models.Model) rule {
 		return func(p past, keep []bool) bool { return container(p, shape.Init, true, keep) }
 	case models.BagShape:
 		return func(p past, keep []bool) bool { return container(p, shape.Init, false, keep) }
+	case models.PriorityShape:
+		return func(p past, keep []bool) bool { return priority(m, p, shape.Init, keep) }
 	case models.IDsShape:
 		return func(p past, keep []bool) bool { return growingIDs(p, shape.Numbers, keep) }
 	}
