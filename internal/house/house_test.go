@@ -37,7 +37,7 @@ var floors = [][]string{
 	{"internal/types"},
 	{"internal/engines", "internal/families", "report"},
 	{"internal/certificate", "internal/diagnosis", "internal/forget", "internal/story", "internal/terminal"},
-	{"internal/howfar", "internal/page"},
+	{"internal/held", "internal/howfar", "internal/page"},
 	{"internal/outputs"},
 	{"internal/shards"},
 	{"internal/batch"},
