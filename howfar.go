@@ -21,7 +21,8 @@ import (
 // of it. It needs tens of decisions like those of Check, or a few hundred short ones if many updates were forgotten. If the
 // near-linear path does not decide them, a search does within bounds, and the answer says what is undecided.
 //
-// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same History at once.
+// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same
+// History at once.
 func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.HowFar, error) {
 	if err := given(ctx, h); err != nil {
 		return nil, err
@@ -63,7 +64,10 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 		if m.Clocks == nil {
 			undecided, m.why = true, report.TooHard
 		}
-		all.smallest, all.why = all.smallest && m.smallest, cmp.Or(all.why, m.why)
+		all.smallest = all.smallest && m.smallest
+		if all.why != report.NotForgotten { // that is certain
+			all.why = cmp.Or(m.why, all.why)
+		}
 		m.Key = h.Values.Text(key)
 		keys = append(keys, m.HowFar)
 	}
