@@ -150,7 +150,7 @@ type ruler struct {
 // decisions of a long history. For any number of keys it is twice as much: each may use half of what is left, and half of that
 // for its clock error. decisionWork bounds a search.
 const (
-	howFarWork   = 80_000_000
+	howFarWork   = 60_000_000
 	decisionWork = 10_000_000
 
 	workPerOperation = 800
