@@ -21,7 +21,8 @@ import (
 // of it. It needs tens of decisions like those of Check, or a few hundred short ones if many updates were forgotten. If the
 // near-linear path does not decide them, a search does within bounds, and the answer says what is undecided.
 //
-// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same History at once.
+// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same
+// History at once.
 func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.HowFar, error) {
 	if err := given(ctx, h); err != nil {
 		return nil, err
@@ -63,7 +64,10 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 		if m.Clocks == nil {
 			undecided, m.why = true, report.TooHard
 		}
-		all.smallest, all.why = all.smallest && m.smallest, cmp.Or(all.why, m.why)
+		all.smallest = all.smallest && m.smallest
+		if all.why != report.NotForgotten { // that is certain
+			all.why = cmp.Or(m.why, all.why)
+		}
 		m.Key = h.Values.Text(key)
 		keys = append(keys, m.HowFar)
 	}
@@ -146,7 +150,7 @@ type ruler struct {
 // decisions of a long history. For any number of keys it is twice as much: each may use half of what is left, and half of that
 // for its clock error. decisionWork bounds a search.
 const (
-	howFarWork   = 80_000_000
+	howFarWork   = 60_000_000
 	decisionWork = 10_000_000
 
 	workPerOperation = 800
