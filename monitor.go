@@ -377,7 +377,7 @@ type monitored struct {
 	key   string
 	parts []*models.Operations
 	keys  []string // by part
-	exact bool     // a key has one spelling, whatever else equals it
+	exact bool     // a key has one spelling, whatever else equals it, and operations one reading
 }
 
 // spelled returns a value as EDN, integers always in the same way.
@@ -446,6 +446,13 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		}
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
+		}
+		switch {
+		case m.spec.Answers != "":
+		case c.spec.Answers == models.AnswersTold:
+			m.spec.Answers = models.AnswersTold // also without the operations that show it
+		case c.spec.Answers == models.AnswersEcho:
+			exact = false // a later answer may show that they are told
 		}
 		x := &monitored{h: h, key: key, parts: c.ops.Parts(), exact: exact}
 		x.nameParts(c.ops)
