@@ -532,7 +532,15 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
-		all = append(all, m.held.Judge(h, key, c.ops))
+		exact := true
+		switch {
+		case m.spec.Answers != "":
+		case c.spec.Answers == models.AnswersTold:
+			m.spec.Answers = models.AnswersTold // also without the operations that show it
+		case c.spec.Answers == models.AnswersEcho:
+			exact = false // a later answer may show that they are told
+		}
+		all = append(all, m.held.Judge(h, key, c.ops, exact))
 		return nil
 	}
 	if !m.o.Independent {

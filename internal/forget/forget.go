@@ -17,8 +17,8 @@ type Kept struct {
 //
 // The part is what From returns for the last State, which Needed may change.
 func Needed(part *models.Operations, decided int32, settle bool, pinned func(models.Row) bool) Kept {
-	if decided == 0 {
-		return Kept{} // nothing has been decided
+	if decided == 0 || part.Len() == 0 {
+		return Kept{} // nothing has been decided, or was there
 	}
 	if of := settlingOf(part.Model); of != nil {
 		if !settle {

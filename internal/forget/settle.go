@@ -48,11 +48,7 @@ func settlingOf(m models.Model) settling {
 		}
 	case models.LookupSetShape:
 		return func(part *models.Operations, decided int32) Kept {
-			at := part.Len() > 0 && slices.Contains(shape.Init, part.A[0])
-			if last := stateOf(part.Model); last != nil {
-				at = last.Number == 1
-			}
-			done, in, ok := set.LookupBefore(&part.Columns, at, decided)
+			done, in, ok := set.LookupBefore(&part.Columns, slices.Contains(shape.Init, part.A[0]), decided)
 			next := &State{}
 			if in {
 				next.Number = 1

@@ -17,14 +17,17 @@ type Judged struct {
 	Key   string               // "" for the whole
 	Parts []*models.Operations // as they go on in their states
 	keys  []string             // by part
-	exact bool                 // a key has one spelling, whatever else equals it
+	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
 }
 
-// Judge returns the operations of a history that is judged by itself. It is that of a key unless key is edn.Nil.
-func (x *History) Judge(h *jepsen.History, key edn.ID, whole *models.Operations) *Judged {
-	j := &Judged{H: h, exact: true, Parts: whole.Parts()}
+// Judge returns the operations of a history that is judged by itself. It is that of a key unless key is edn.Nil. exact is
+// false if later operations may show that these are read in another way.
+func (x *History) Judge(h *jepsen.History, key edn.ID, whole *models.Operations, exact bool) *Judged {
+	j := &Judged{H: h, exact: exact, Parts: whole.Parts()}
 	if key != edn.Nil {
-		j.Key, j.exact = spelled(h.Values, key)
+		var one bool
+		j.Key, one = spelled(h.Values, key)
+		j.exact = exact && one
 	}
 	j.nameParts(whole)
 	for i, part := range j.Parts {
