@@ -521,8 +521,12 @@ func (m *Monitor) tell() error {
 // parts reads the operations that are held.
 func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 	m.held.CrashLate(h)
-	add := func(h *jepsen.History, key edn.ID) error {
-		c, err := read(m.ctx, h, m.spec, m.o)
+	add := func(h *jepsen.History, key string, exact bool) error {
+		spec := m.spec
+		if m.held.Told[key] {
+			spec.Answers = models.AnswersTold
+		}
+		c, err := read(m.ctx, h, spec, m.o)
 		switch {
 		case err != nil:
 			return err
@@ -532,19 +536,17 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
-		exact := true
-		switch {
-		case m.spec.Answers != "":
-		case c.spec.Answers == models.AnswersTold:
-			m.spec.Answers = models.AnswersTold // also without the operations that show it
-		case c.spec.Answers == models.AnswersEcho:
-			exact = false // a later answer may show that they are told
+		switch c.spec.Answers {
+		case models.AnswersTold:
+			m.held.Told[key] = true // also without the operations that show it
+		case models.AnswersEcho:
+			exact = exact && m.spec.Answers != "" // a later answer may show that they are told
 		}
-		all = append(all, m.held.Judge(h, key, c.ops, exact))
+		all = append(all, m.held.Judge(h, key, exact, c.ops))
 		return nil
 	}
 	if !m.o.Independent {
-		return all, add(h, edn.Nil)
+		return all, add(h, "", true)
 	}
 	split := h.Independent
 	if m.o.Keyless {
@@ -555,7 +557,8 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		return nil, err
 	}
 	for i, own := range keyed.Histories(rowsOf(keyed)) {
-		if err := add(own.History, keyed.Keys[i]); err != nil {
+		key, exact := held.Spelled(h.Values, keyed.Keys[i])
+		if err := add(own.History, key, exact); err != nil {
 			return nil, err
 		}
 	}

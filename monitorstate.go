@@ -40,7 +40,6 @@ type monitorState struct {
 	Place     *forms.Place
 	Builder   *jepsen.Saved
 	Init      string
-	Answers   string
 	Step      int
 	Held      *held.History
 	Ages      *forget.Ages
@@ -76,7 +75,7 @@ func (m *Monitor) save(now bool) error {
 		return nil
 	}
 	err = held.Save(&k.file, &monitorState{
-		Place: place, Builder: kept, Init: m.spec.Init, Answers: m.spec.Answers, Step: m.step, Held: &m.held, Ages: &m.ages, Seen: m.seen, Totals: m.totals,
+		Place: place, Builder: kept, Init: m.spec.Init, Step: m.step, Held: &m.held, Ages: &m.ages, Seen: m.seen, Totals: m.totals,
 		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings,
 	})
 	k.saved, k.found, k.took = time.Now(), false, time.Since(start)
@@ -103,7 +102,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	}
 	m.held.Has(b)
 	k.passing.Builder, k.passing.From = b, s.Place
-	m.spec.Init, m.spec.Answers = s.Init, s.Answers
+	m.spec.Init = s.Init
 	m.step, m.skips, m.drawings = s.Step, s.Skips, s.Drawings
 	maps.Copy(m.seen, s.Seen)
 	none := m.totals

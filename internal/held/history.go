@@ -20,6 +20,7 @@ type History struct {
 	Pins    []jepsen.Operation // settles how others are read; at most one
 	Open    bool               // the meaning of some operation depends on what comes
 	States  map[string]*forget.State
+	Told    map[string]bool // by key: answers are told
 	Came    []int64 // by event: how many events of clients there were with it
 	Clock   int64   // how many there are now
 
@@ -32,7 +33,7 @@ func (x *History) Builder() *jepsen.Builder { return x.b }
 // Has says that a builder has what is held.
 func (x *History) Has(b *jepsen.Builder) {
 	if x.b = b; x.States == nil {
-		x.States = map[string]*forget.State{}
+		x.States, x.Told = map[string]*forget.State{}, map[string]bool{}
 	}
 }
 

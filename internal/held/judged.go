@@ -20,15 +20,10 @@ type Judged struct {
 	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
 }
 
-// Judge returns the operations of a history that is judged by itself. It is that of a key unless key is edn.Nil. exact is
-// false if later operations may show that these are read in another way.
-func (x *History) Judge(h *jepsen.History, key edn.ID, whole *models.Operations, exact bool) *Judged {
-	j := &Judged{H: h, exact: exact, Parts: whole.Parts()}
-	if key != edn.Nil {
-		var one bool
-		j.Key, one = spelled(h.Values, key)
-		j.exact = exact && one
-	}
+// Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
+// key has other spellings, or if later operations may show that these are read in another way.
+func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models.Operations) *Judged {
+	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts()}
 	j.nameParts(whole)
 	for i, part := range j.Parts {
 		state := x.States[j.KeyOf(i)]
@@ -46,8 +41,8 @@ func (x *History) Judge(h *jepsen.History, key edn.ID, whole *models.Operations,
 	return j
 }
 
-// spelled returns a value as EDN, integers always in the same way.
-func spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
+// Spelled returns a key as EDN, integers always in the same way. exact says whether no other spelling is the same key.
+func Spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
 	if n, ok := v.Int(value); ok {
 		return strconv.FormatInt(n, 10), true
 	}
@@ -66,7 +61,7 @@ func (j *Judged) nameParts(whole *models.Operations) {
 		if part.Len() > 0 {
 			if key := edn.ID(p.Of(whole.Op(rows[part.Of[0]]))); key >= 0 && int(key) < j.H.Values.Len() {
 				var exact bool
-				j.keys[i], exact = spelled(j.H.Values, key)
+				j.keys[i], exact = Spelled(j.H.Values, key)
 				j.exact = j.exact && exact
 			}
 		}
