@@ -97,6 +97,7 @@ type Monitor struct {
 	open    bool                           // the meaning of some operation depends on what comes
 	holds   bool                           // nothing may be forgotten
 	states  map[string]*forget.State       // by part: where it goes on
+	told    map[string]bool                // by key: answers are told
 	came    []int64                        // by event: how many events of clients there were with it
 	clock   int64                          // how many there are now
 	ages    forget.Ages
@@ -145,7 +146,7 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	return &Monitor{
 		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
 		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues,
-		seen: map[models.Anomaly]bool{}, states: map[string]*forget.State{},
+		seen: map[models.Anomaly]bool{}, states: map[string]*forget.State{}, told: map[string]bool{},
 		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
 	}, nil
 }
@@ -437,7 +438,11 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		}
 	}
 	add := func(h *jepsen.History, key string, exact bool) error {
-		c, err := read(m.ctx, h, m.spec, m.o)
+		spec := m.spec
+		if m.told[key] {
+			spec.Answers = models.AnswersTold
+		}
+		c, err := read(m.ctx, h, spec, m.o)
 		switch {
 		case err != nil:
 			return err
@@ -447,12 +452,11 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
-		switch {
-		case m.spec.Answers != "":
-		case c.spec.Answers == models.AnswersTold:
-			m.spec.Answers = models.AnswersTold // also without the operations that show it
-		case c.spec.Answers == models.AnswersEcho:
-			exact = false // a later answer may show that they are told
+		switch c.spec.Answers {
+		case models.AnswersTold:
+			m.told[key] = true // also without the operations that show it
+		case models.AnswersEcho:
+			exact = exact && m.spec.Answers != "" // a later answer may show that they are told
 		}
 		x := &monitored{h: h, key: key, parts: c.ops.Parts(), exact: exact}
 		x.nameParts(c.ops)
