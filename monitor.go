@@ -91,8 +91,8 @@ type Monitor struct {
 	took    time.Duration // of the last look
 
 	// Operations that are held, and what is known of others.
-	stuck   []jepsen.Operation             // open, but they count as crashed
-	settled []jepsen.Operation             // they count as having happened, and are not judged anymore
+	stuck   []jepsen.Operation             // open, but they count as crashed; in ascending order
+	settled []jepsen.Operation             // they count as having happened, and are not judged anymore; in ascending order
 	pin     jepsen.Maybe[jepsen.Operation] // settles how others are read
 	open    bool                           // the meaning of some operation depends on what comes
 	holds   bool                           // nothing may be forgotten
@@ -290,7 +290,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 	}
 	for e := m.decided; e < end; e++ {
 		op := h.OpOf[e]
-		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || slices.Contains(m.stuck, op) {
+		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || among(m.stuck, op) {
 			continue
 		}
 		last := h.Completion[op]
@@ -299,7 +299,8 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 		}
 		switch late := limited && m.isLate(h, e, last, time); {
 		case late && h.Completion[op] == jepsen.None:
-			m.stuck = append(m.stuck, op)
+			at, _ := slices.BinarySearch(m.stuck, op)
+			m.stuck = slices.Insert(m.stuck, at, op)
 			m.totals.Stuck++
 		case late:
 			m.b.Crash(op)
@@ -309,6 +310,12 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 		}
 	}
 	return end
+}
+
+// among says whether an operation is one of some in ascending order.
+func among(some []jepsen.Operation, op jepsen.Operation) bool {
+	_, found := slices.BinarySearch(some, op)
+	return found
 }
 
 // isLate says whether too much came between the invocation of an operation and another event.
@@ -422,7 +429,7 @@ func (m *Monitor) resume(x *monitored) {
 		}
 		rows := make([]models.Row, 0, part.Len())
 		for row, op := range part.Of {
-			if !slices.Contains(m.settled, x.h.WholeOperation(op)) {
+			if !among(m.settled, x.h.WholeOperation(op)) {
 				rows = append(rows, models.Row(row))
 			}
 		}
@@ -432,9 +439,9 @@ func (m *Monitor) resume(x *monitored) {
 
 // parts reads the operations that are held.
 func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
-	for op := range h.Operations() { // what ended after it counted as crashed
-		if h.Completion[op] != jepsen.None && slices.Contains(m.stuck, jepsen.Operation(op)) {
-			m.b.Crash(jepsen.Operation(op))
+	for _, op := range m.stuck { // what ended after it counted as crashed
+		if h.Completion[op] != jepsen.None {
+			m.b.Crash(op)
 		}
 	}
 	add := func(h *jepsen.History, key string, exact bool) error {
@@ -715,6 +722,7 @@ func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Eve
 		kept[op] = true
 		m.settled = append(m.settled, op) // only its reading matters
 	}
+	slices.Sort(m.settled)
 	var keep []jepsen.Operation
 	for op, k := range kept {
 		if k {
