@@ -27,6 +27,9 @@ type State struct {
 	List   List   // the values of a log, but for those that it began with
 }
 
+// Whether an element is in a lookup-set. There may be many elements.
+var outside, inside = &State{}, &State{Number: 1}
+
 // settling does what Needed does for a model that goes on in another state.
 type settling func(part *models.Operations, decided int32) Kept
 
@@ -49,9 +52,9 @@ func settlingOf(m models.Model) settling {
 	case models.LookupSetShape:
 		return func(part *models.Operations, decided int32) Kept {
 			done, in, ok := set.LookupBefore(&part.Columns, slices.Contains(shape.Init, part.A[0]), decided)
-			next := &State{}
+			next := outside
 			if in {
-				next.Number = 1
+				next = inside
 			}
 			return settled(&part.Columns, decided, done, next, ok)
 		}
