@@ -20,7 +20,7 @@ import (
 // one part in stateShare of the time.
 const (
 	stateEvery = time.Minute
-	stateSoon  = time.Second
+	stateSoon  = 200 * time.Millisecond
 	stateShare = 20
 )
 

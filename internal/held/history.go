@@ -32,8 +32,11 @@ func (x *History) Builder() *jepsen.Builder { return x.b }
 
 // Has says that a builder has what is held.
 func (x *History) Has(b *jepsen.Builder) {
-	if x.b = b; x.States == nil {
-		x.States, x.Told = map[string]*forget.State{}, map[string]bool{}
+	if x.b = b; x.States == nil { // an empty map is stored as none
+		x.States = map[string]*forget.State{}
+	}
+	if x.Told == nil {
+		x.Told = map[string]bool{}
 	}
 }
 
