@@ -29,4 +29,4 @@ func (m *Monitor) Stretch(events int) {
 }
 
 // SaveOften makes a monitor save its state after every look.
-func (m *Monitor) SaveOften() { m.often = true }
+func (m *Monitor) SaveOften() { m.keeper.often = true }

@@ -16,23 +16,9 @@ import (
 // checkKeys checks every key of a history of independent keys. It reads the keys one after the other and decides them
 // in parallel within the shared limits, each by its best path.
 func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
-	part := h.Independent
-	if o.Keyless {
-		part = h.IndependentOrShared
-	}
-	keyed, err := part()
+	keyed, spec, inferred, err := keysOf(h, spec, o)
 	if err != nil {
 		return nil, err
-	}
-	spec, inferred, err := spec.Infer(keyed.Unwrapped)
-	if err != nil {
-		return nil, err
-	}
-	if err := spec.Admits(h); err != nil {
-		return nil, err
-	}
-	if o.Keys != nil {
-		keyed = keyed.Only(o.Keys)
 	}
 	verified := o.Verify != VerifyNever // what is true of every valid key
 	r := &report.Result{
@@ -92,6 +78,28 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		r.Witness = wholeWitness(h, results, len(r.Keys))
 	}
 	return r, nil
+}
+
+// keysOf splits a history by its independent keys, and returns those that the options choose. The spec names the model, which
+// may have been inferred.
+func keysOf(h *jepsen.History, spec models.Spec, o Options) (keyed *jepsen.Keyed, of models.Spec, inferred bool, err error) {
+	part := h.Independent
+	if o.Keyless {
+		part = h.IndependentOrShared
+	}
+	if keyed, err = part(); err != nil {
+		return nil, spec, false, err
+	}
+	if spec, inferred, err = spec.Infer(keyed.Unwrapped); err != nil {
+		return nil, spec, false, err
+	}
+	if err = spec.Admits(h); err != nil {
+		return nil, spec, false, err
+	}
+	if o.Keys != nil {
+		keyed = keyed.Only(o.Keys)
+	}
+	return keyed, spec, inferred, nil
 }
 
 // keysAtOnce bounds the keys under way at once. What a search needs for them is freed before the next ones are read.

@@ -8,15 +8,20 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"clew/edn"
 	"clew/fastpath"
+	"clew/internal/diagnosis"
 	"clew/internal/families"
 	"clew/internal/forget"
+	"clew/internal/held"
 	"clew/internal/live"
+	"clew/internal/nemesis"
+	"clew/internal/page"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -35,10 +40,16 @@ type Anomaly struct {
 	// Behind is how many newer values had been written when the operation began that saw an old one; -1 if that is not
 	// known or does not apply.
 	Behind int
+	// BehindFor is how much :time before that the first of these had certainly been written: it had returned, or a read had
+	// seen it. -1 if Behind is not at least 1, or if the events have no times.
+	BehindFor time.Duration
 	// Session is the guarantee of sessions that is broken: the client's own operations show that it saw an old value,
 	// whatever happened at the same time. It is "" if only the order in time shows that, or if it is not known.
 	Session Session
-	// Result shows the first anomaly of each kind in full; nil for others. Its history has what the monitor held then.
+	Node    string          // the :node of its completion, or else of its invocation; "" if neither has one
+	Nemesis []NemesisWindow // the windows that were open while it was, in order
+	// Result shows an anomaly of each kind in full: the first of which what the monitor holds shows it. It is nil for others.
+	// Its history has what the monitor held then, and is valid until Found returns.
 	Result *report.Result
 }
 
@@ -48,9 +59,16 @@ type Session string
 // The guarantees that an old value may break (Terry and others, "Session guarantees for weakly consistent replicated
 // data", 1994).
 const (
-	MonotonicReads Session = forget.MonotonicReads // the client had seen a newer value
-	ReadYourWrites Session = forget.ReadYourWrites // the client had written a newer value
+	MonotonicReads  Session = forget.MonotonicReads  // the client had seen a newer value
+	MonotonicWrites Session = forget.MonotonicWrites // it had seen a later write of the client that wrote this value, and not this one before
+	ReadYourWrites  Session = forget.ReadYourWrites  // the client had written a newer value
 )
+
+// NemesisWindow is what a nemesis did, from its first event to the event that ended it.
+type NemesisWindow struct {
+	F     string // what it began: "start-partition"
+	Index int64  // the :index of its first event
+}
 
 // Monitor finds all anomalies of a history in one pass, while it comes. For the models that docs/monitor.md names it holds
 // about as many operations as are open, and those that crashed; for others it holds the history.
@@ -63,6 +81,8 @@ type Monitor struct {
 	// Looked, unless nil, is called after each look at what has come, and a few times a second while nothing comes. If it
 	// returns an error, the pass ends with that.
 	Looked func() error
+	// Draws keeps what WritePage draws: a few megabytes, however long a history is.
+	Draws bool
 	// Stuck is how long an operation may be open, by the :time of events in nanoseconds, before it counts as crashed.
 	// StuckEvents is the same as a number of later events. 0 means forever. What such an operation returns later does not
 	// count.
@@ -80,11 +100,10 @@ type Monitor struct {
 	o     Options
 	d     *decider
 
-	b       *jepsen.Builder
-	decided jepsen.Event // the history up to just before this event has been decided
-	forgot  bool         // some operations were forgotten
-	failed  bool         // a look has failed
-	totals  MonitorTotals
+	held   held.History
+	holds  bool // nothing may be forgotten
+	failed bool // a look has failed
+	totals MonitorTotals
 
 	// When to look.
 	events  int // that have come since the last look
@@ -95,26 +114,17 @@ type Monitor struct {
 	looked  time.Time
 	took    time.Duration // of the last look
 
-	// Operations that are held, and what is known of others.
-	stuck   []jepsen.Operation             // open, but they count as crashed
-	settled []jepsen.Operation             // they count as having happened, and are not judged anymore
-	pin     jepsen.Maybe[jepsen.Operation] // settles how others are read
-	open    bool                           // the meaning of some operation depends on what comes
-	holds   bool                           // nothing may be forgotten
-	states  map[string]*forget.State       // by part: where it goes on
-	came    []int64                        // by event: how many events of clients there were with it
-	clock   int64                          // how many there are now
-	ages    forget.Ages
-	seen    map[models.Anomaly]bool // kinds that were shown in full
+	// What is known of operations that are not held.
+	ages forget.Ages
+	seen map[models.Anomaly]bool // kinds that were shown in full
 
-	// For State.
-	passing  forms.Passing
-	stateOf  string        // what the state depends on
-	saved    time.Time     // when it was
-	saving   time.Duration // how long that took
-	unsaved  bool          // anomalies have been found since
-	often    bool          // it is saved after each look
-	doubtful int           // events that the model might refuse, but does not
+	keeper keeper // for State
+
+	// What is said of anomalies besides.
+	diagnosis diagnosis.Diagnosis
+	skips     int // events of processes that are not clients
+	arrivals  diagnosis.Arrivals
+	drawings  []page.Drawing
 }
 
 // MonitorTotals are what a Monitor has found so far.
@@ -127,6 +137,83 @@ type MonitorTotals struct {
 	Stuck      int    // operations that counted as crashed because they did not end
 	Held       int    // operations that are held now
 	MostHeld   int    // and at most
+	Open       int    // operations that were open at the last look, but for those that are stuck
+	// Delay is how long ago the oldest event came that is not judged.
+	Delay time.Duration
+
+	Behind    int            // the most versions that a value was behind
+	BehindFor time.Duration  // and for how much :time at most
+	Nodes     map[string]int // anomalies by node; "" counts those of rare nodes together
+	Keys      map[string]int // by key; "" counts those of rare keys together
+	// Nemesis counts anomalies by the :f of the windows into which they fall. "" counts those outside any. It is nil if the
+	// nemesis did nothing.
+	Nemesis map[string]int
+}
+
+// String tells the totals in a line, as clew monitor does.
+func (t MonitorTotals) String() string {
+	said := text.Count(t.Operations, "operation") + ", "
+	switch t.Anomalies {
+	case 0:
+		said += "no anomalies"
+	case 1:
+		said += "1 anomaly"
+	default:
+		said += fmt.Sprintf("%d anomalies", t.Anomalies)
+	}
+	said += listed("", named(t.Kinds), diagnosis.Unnamed)
+	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
+		verb := "break"
+		if t.Sessions[session] == 1 {
+			verb = "breaks"
+		}
+		said += fmt.Sprintf(", %d of them %s %s", t.Sessions[session], verb, session)
+	}
+	if t.Stuck > 0 {
+		said += fmt.Sprintf(", %d stuck", t.Stuck)
+	}
+	if t.Behind > 0 {
+		said += fmt.Sprintf("; at most %s behind", text.Count(t.Behind, "version"))
+		if t.BehindFor > 0 {
+			said += ", for at most " + text.Rounded(int64(t.BehindFor))
+		}
+	}
+	if t.Anomalies > 0 {
+		said += listed("; during", t.Nemesis, "outside any window") + listed("; nodes", t.Nodes, "others") + listed("; keys", t.Keys, "others")
+	}
+	if t.Init != "" {
+		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))
+	}
+	return said + fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
+}
+
+// mostListed bounds the counts of a list.
+const mostListed = 8
+
+// listed tells the largest counts by name, "" if there are none. The others count as the name "", for which it says other.
+func listed(what string, counts map[string]int, other string) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	others := counts[""]
+	for _, name := range names[min(len(names), mostListed):] {
+		if name != "" {
+			others += counts[name]
+		}
+	}
+	names = names[:min(len(names), mostListed)]
+	slices.Sort(names)
+	var all []string
+	for _, name := range names {
+		if name != "" {
+			all = append(all, fmt.Sprintf("%d %s", counts[name], text.Shorten(text.Line(name), 40)))
+		}
+	}
+	if others > 0 {
+		all = append(all, fmt.Sprintf("%d %s", others, other))
+	}
+	return what + " (" + strings.Join(all, ", ") + ")"
 }
 
 // A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at shortestStretch after
@@ -159,7 +246,7 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	return &Monitor{
 		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
 		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues,
-		seen: map[models.Anomaly]bool{}, states: map[string]*forget.State{},
+		seen:   map[models.Anomaly]bool{},
 		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
 	}, nil
 }
@@ -168,6 +255,22 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 func (m *Monitor) Totals() MonitorTotals {
 	t := m.totals
 	t.Kinds, t.Sessions = maps.Clone(t.Kinds), maps.Clone(t.Sessions)
+	d := &m.diagnosis
+	t.Behind, t.BehindFor, t.Nodes, t.Keys = d.Behind, time.Duration(d.For), d.Nodes.Most(), d.Keys.Most()
+	if d.Windows.Seen > 0 {
+		t.Nemesis = d.Nemesis.Most()
+		if outside := d.Nemesis.Outside; outside > 0 {
+			if t.Nemesis == nil {
+				t.Nemesis = map[string]int{}
+			}
+			t.Nemesis[""] += outside
+		}
+	}
+	if int(m.held.Decided) < len(m.held.Came) {
+		if came := m.arrivals.Since(m.held.Came[m.held.Decided]); !came.IsZero() {
+			t.Delay = time.Since(came)
+		}
+	}
 	return t
 }
 
@@ -178,24 +281,24 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		if m.events == 0 {
 			return heartbeat, m.Looked != nil
 		}
-		return lookShare*m.took - time.Since(m.looked), m.b != nil
+		return lookShare*m.took - time.Since(m.looked), m.held.Builder() != nil
 	}
-	m.passing = forms.Passing{Each: m.each, Marked: m.State != ""}
+	m.keeper.passing = forms.Passing{Each: m.each, Marked: m.State != ""}
 	if m.State != "" {
 		reading.File = name
 		if err := m.restore(reading); err != nil {
 			return err
 		}
 	}
-	if from := m.passing.From; from != nil {
+	if from := m.keeper.passing.From; from != nil {
 		if err := from.Seek(r); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	text := live.NewReader(m.ctx, r, pause, func() error { return m.look(false) })
 	defer text.Close()
-	err := forms.Pass(m.ctx, text, name, reading, &m.passing)
-	if err != nil && m.b != nil && !m.failed {
+	err := forms.Pass(m.ctx, text, name, reading, &m.keeper.passing)
+	if err != nil && m.held.Builder() != nil && !m.failed {
 		if late := m.save(true); late != nil {
 			return late
 		}
@@ -206,12 +309,52 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	return err
 }
 
+// MonitorPage says what a page about a pass is like.
+type MonitorPage struct {
+	Title string // names the history
+	Ended bool   // the history was read to its end
+	// Poll is the address that tells a browser whether there is more, or "". Its answer has the number of anomalies as "token",
+	// the totals in words as "note", and "done" once nothing more comes, in JSON.
+	Poll string
+}
+
+// WritePage writes a page for a browser about what has been found so far: the anomalies over time, beside the nemesis,
+// throughput and latency; the totals; and a drawing of an anomaly of each kind, in full if there was one with a Result.
+// Draws must have been set before the history was read. A page has at most some 2 MB.
+func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
+	t := m.Totals()
+	var served *page.Served
+	if p.Poll != "" {
+		served = &page.Served{Poll: page.Poll{Address: p.Poll, Token: strconv.Itoa(t.Anomalies)}}
+	}
+	return page.WriteRun(w, page.Monitored{
+		File: p.Title, Summary: t.String(), Found: t.Anomalies > 0, Ended: p.Ended, Timeline: m.diagnosis.Drawn(), Drawings: m.drawings,
+		Totals: []page.Total{
+			page.NewTotal("kind", diagnosis.Unnamed, named(t.Kinds)),
+			page.NewTotal("guarantee of sessions", "", named(t.Sessions)),
+			page.NewTotal("window of the nemesis", "outside any", t.Nemesis),
+			page.NewTotal("node", "other nodes", t.Nodes),
+			page.NewTotal("key", "other keys", t.Keys),
+		},
+	}, served)
+}
+
+// named returns counts by their names as texts.
+func named[K ~string](counts map[K]int) map[string]int {
+	all := map[string]int{}
+	for name, n := range counts {
+		all[string(name)] = n
+	}
+	return all
+}
+
 // Warnings returns the warnings about the text that has been read.
 func (m *Monitor) Warnings() []string {
-	if m.b == nil {
+	b := m.held.Builder()
+	if b == nil {
 		return nil
 	}
-	h, err := m.b.SoFar()
+	h, err := b.SoFar()
 	if err != nil {
 		return nil
 	}
@@ -220,15 +363,15 @@ func (m *Monitor) Warnings() []string {
 
 // each takes note of an event, or of the end.
 func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
-	if m.b = b; m.State != "" && !m.passing.HasPlaces() {
+	if m.held.Has(b); m.State != "" && !m.keeper.passing.HasPlaces() {
 		return fmt.Errorf("the state cannot be kept: %w", forms.ErrNoPlace)
 	}
 	if h, err := b.SoFar(); err == nil {
-		for len(m.came) < len(h.Type) {
-			m.clock++
-			m.came = append(m.came, m.clock)
-		}
-		m.came = m.came[:len(h.Type)] // a completion without an invocation was ignored
+		m.held.Note(h)
+		m.skipped(h)
+	}
+	if m.events == 0 {
+		m.arrivals.Note(m.held.Clock, time.Now())
 	}
 	if m.events++; m.events < m.step && !ended {
 		return nil
@@ -244,6 +387,39 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 	return m.look(ended)
 }
 
+// skipped takes note of an event of a process that is not a client, if it has just come.
+func (m *Monitor) skipped(h *jepsen.History) {
+	if line := &m.diagnosis.Timeline; !line.Began && len(h.Type) > 0 {
+		now, isTime := h.Times()(0)
+		if !isTime {
+			now = m.held.Came[0]
+		}
+		line.Begin(now, isTime)
+	}
+	e, n := m.held.Builder().LastSkipped()
+	if n == m.skips {
+		return
+	}
+	m.skips = n
+	now := m.diagnosis.Timeline.Start
+	if last := len(h.Type) - 1; last >= 0 {
+		now = m.timeOf(h, h.Times(), jepsen.Event(last))
+	}
+	m.diagnosis.Skip(nemesis.Event{Process: h.Values.Text(h.Values.Same(e.Process)), F: h.Values.Text(e.F), Invokes: e.Type == jepsen.Invoke,
+		Index: e.Index, At: m.held.Clock, Time: now})
+}
+
+// timeOf returns when an event came, on the axis of the timeline.
+func (m *Monitor) timeOf(h *jepsen.History, times func(jepsen.Event) (int64, bool), e jepsen.Event) int64 {
+	if !m.diagnosis.Timeline.ByTime {
+		return m.held.Came[e]
+	}
+	if ns, known := times(e); known {
+		return ns
+	}
+	return max(m.diagnosis.Timeline.Start, m.diagnosis.Timeline.End()-1)
+}
+
 // look decides what has come, as far as it is known how operations end, and forgets what can be forgotten. ended says
 // that nothing more comes.
 func (m *Monitor) look(ended bool) (err error) {
@@ -253,18 +429,18 @@ func (m *Monitor) look(ended bool) (err error) {
 	}
 	start, found := time.Now(), 0
 	m.events = 0
-	h, err := m.b.SoFar()
+	h, err := m.held.Builder().SoFar()
 	if err != nil {
 		return nil // it is about the text, whose reader returns it
 	}
-	for known := m.known(h, ended); known > m.decided; known = m.known(h, ended) {
+	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
 		parts, err := m.parts(h)
 		if errors.Is(err, jepsen.ErrNoTuples) && !ended {
 			break // there may be some later
 		} else if err != nil {
 			return err
 		}
-		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && !m.isSettled(h); m.holds && m.ahead && !ended {
+		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec)); m.holds && m.ahead && !ended {
 			break // a later operation may change what an earlier one means
 		}
 		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
@@ -279,12 +455,18 @@ func (m *Monitor) look(ended bool) (err error) {
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
+	m.totals.Open = 0
+	for op := range jepsen.Operation(h.Operations()) {
+		if m.held.IsOpen(h, op) {
+			m.totals.Open++
+		}
+	}
 	if found > 0 {
 		m.step = max(min(m.step/2, m.longest), min(shortestStretch, m.longest))
 	} else {
 		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
 	}
-	m.unsaved, m.doubtful = m.unsaved || found > 0, doubtful(h)
+	m.keeper.found, m.keeper.doubtful = m.keeper.found || found > 0, doubtful(h)
 	if err := m.tell(); err != nil || ended {
 		return err
 	}
@@ -293,8 +475,8 @@ func (m *Monitor) look(ended bool) (err error) {
 
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
 // to be read again.
-func (m *Monitor) anomalies(h *jepsen.History, parts []*monitored, known jepsen.Event) (found int, done bool, err error) {
-	for from := m.decided; ; {
+func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepsen.Event) (found int, done bool, err error) {
+	for from := m.held.Decided; ; {
 		at, failing, err := m.firstFailing(parts, known)
 		if err != nil {
 			return found, false, err
@@ -336,179 +518,15 @@ func (m *Monitor) tell() error {
 	return context.Cause(m.ctx)
 }
 
-// known returns the first event of which it is not known how all operations invoked before it end. What has been open
-// for too long by then counts as crashed.
-func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
-	end := jepsen.Event(len(h.Type))
-	limited := m.Stuck > 0 || m.StuckEvents > 0
-	if ended && !limited {
-		return end
-	}
-	time := func(jepsen.Event) (int64, bool) { return 0, false }
-	if m.Stuck > 0 {
-		time = timeOf(h)
-	}
-	for e := m.decided; e < end; e++ {
-		op := h.OpOf[e]
-		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || slices.Contains(m.stuck, op) {
-			continue
-		}
-		last := h.Completion[op]
-		if last == jepsen.None {
-			last = end - 1
-		}
-		switch late := limited && m.isLate(h, e, last, time); {
-		case late && h.Completion[op] == jepsen.None:
-			m.stuck = append(m.stuck, op)
-			m.totals.Stuck++
-		case late:
-			m.b.Crash(op)
-			m.totals.Stuck++
-		case h.Completion[op] == jepsen.None && !ended:
-			return e
-		}
-	}
-	return end
-}
-
-// isLate says whether too much came between the invocation of an operation and another event.
-func (m *Monitor) isLate(h *jepsen.History, invoke, other jepsen.Event, time func(jepsen.Event) (int64, bool)) bool {
-	if m.StuckEvents > 0 {
-		came := m.came[other]
-		if h.Completion[h.OpOf[invoke]] == jepsen.None {
-			came = m.clock + 1 // its completion comes later
-		}
-		return came-m.came[invoke] > int64(m.StuckEvents)
-	}
-	from, known := time(invoke)
-	to, also := time(other)
-	return known && also && to-from > int64(m.Stuck)
-}
-
-// timeOf returns a function that returns the :time of an event.
-func timeOf(h *jepsen.History) func(jepsen.Event) (int64, bool) {
-	time := h.Extra("time")
-	return func(e jepsen.Event) (int64, bool) {
-		x, found := time(e)
-		n, isInt := x.Int()
-		return n, found && isInt
-	}
-}
-
-// isSettled says whether some operation settles how others are read, and none is open. Each key would need one of its own.
-func (m *Monitor) isSettled(h *jepsen.History) bool {
-	d, err := m.spec.Definition()
-	if err != nil || d.Settles == nil || m.o.Independent {
-		return false
-	}
-	_, settled := m.pin.Get()
-	for e := m.decided; !m.open && int(e) < len(h.Type); e++ {
-		if op := h.OpOf[e]; h.Type[e] != jepsen.Invoke || h.Completion[op] == jepsen.None {
-			settles, open := d.Settles(models.OperationOf(h, op))
-			m.open, settled = open, settled || settles
-		}
-	}
-	if m.spec.Init != "" && !m.open {
-		if init, err := h.Values.ParseLenient([]byte(m.spec.Init)); err == nil {
-			_, m.open = d.Settles(models.Operation{Values: h.Values, FID: edn.Nil, ValueID: init, KeyID: edn.Nil, GivenID: init, Status: jepsen.Crashed})
-		}
-	}
-	return settled && !m.open
-}
-
-// settle chooses an operation that settles how others are read, among those that were judged before an event.
-func (m *Monitor) settle(h *jepsen.History, decided jepsen.Event) {
-	d, err := m.spec.Definition()
-	if _, pinned := m.pin.Get(); pinned || err != nil || d.Settles == nil {
-		return
-	}
-	for e := range decided {
-		if h.Type[e] != jepsen.Invoke {
-			if settles, _ := d.Settles(models.OperationOf(h, h.OpOf[e])); settles {
-				m.pin = jepsen.Some(h.OpOf[e])
-				return
-			}
-		}
-	}
-}
-
-// monitored is a history that is judged by itself: the whole, or that of a key.
-type monitored struct {
-	h     *jepsen.History
-	key   string
-	parts []*models.Operations
-	keys  []string // by part
-	exact bool     // a key has one spelling, whatever else equals it
-}
-
-// hasOneSpelling says whether nothing that is spelled otherwise equals a value.
-func hasOneSpelling(v *edn.Values, value edn.ID) bool {
-	switch v.Kind(value) {
-	case edn.KindNil, edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
-		return true
-	}
-	return false
-}
-
-// spelled returns a value as EDN, integers always in the same way.
-func spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
-	if n, ok := v.Int(value); ok {
-		return strconv.FormatInt(n, 10), true
-	}
-	return v.Text(value), hasOneSpelling(v, value)
-}
-
-// event turns an event of the whole into the first one of h at it or later.
-func (x *monitored) event(whole jepsen.Event) int32 {
-	return int32(sort.Search(len(x.h.Type), func(e int) bool { return x.h.InWhole(jepsen.Event(e)) >= whole }))
-}
-
-// nameParts finds the names of the parts of some operations, such as the keys of a map.
-func (x *monitored) nameParts(whole *models.Operations) {
-	x.keys = make([]string, len(x.parts))
-	p := whole.Model.Traits().Partition
-	if p == nil {
-		return
-	}
-	rows := whole.Rows()
-	for i, part := range x.parts {
-		if part.Len() > 0 {
-			if key := edn.ID(p.Of(whole.Op(rows[part.Of[0]]))); key >= 0 && int(key) < x.h.Values.Len() {
-				var exact bool
-				x.keys[i], exact = spelled(x.h.Values, key)
-				x.exact = x.exact && exact
-			}
-		}
-	}
-}
-
-// resume has the parts go on in the states in which they are.
-func (m *Monitor) resume(x *monitored) {
-	for i, part := range x.parts {
-		state := m.states[x.keyOf(i)]
-		if state == nil && len(m.settled) == 0 {
-			continue
-		}
-		rows := make([]models.Row, 0, part.Len())
-		for row, op := range part.Of {
-			if !slices.Contains(m.settled, x.h.WholeOperation(op)) {
-				rows = append(rows, models.Row(row))
-			}
-		}
-		part = part.Select(rows)
-		x.parts[i] = part.Under(forget.From(part.Model, state))
-	}
-}
-
 // parts reads the operations that are held.
-func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
-	for op := range h.Operations() { // what ended after it counted as crashed
-		if h.Completion[op] != jepsen.None && slices.Contains(m.stuck, jepsen.Operation(op)) {
-			m.b.Crash(jepsen.Operation(op))
-		}
-	}
+func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
+	m.held.CrashLate(h)
 	add := func(h *jepsen.History, key string, exact bool) error {
-		c, err := read(m.ctx, h, m.spec, m.o)
+		spec := m.spec
+		if m.held.Told[key] {
+			spec.Answers = models.AnswersTold
+		}
+		c, err := read(m.ctx, h, spec, m.o)
 		switch {
 		case err != nil:
 			return err
@@ -518,10 +536,13 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
-		x := &monitored{h: h, key: key, parts: c.ops.Parts(), exact: exact}
-		x.nameParts(c.ops)
-		m.resume(x)
-		all = append(all, x)
+		switch c.spec.Answers {
+		case models.AnswersTold:
+			m.held.Told[key] = true // also without the operations that show it
+		case models.AnswersEcho:
+			exact = exact && m.spec.Answers != "" // a later answer may show that they are told
+		}
+		all = append(all, m.held.Judge(h, key, exact, c.ops))
 		return nil
 	}
 	if !m.o.Independent {
@@ -536,7 +557,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 		return nil, err
 	}
 	for i, own := range keyed.Histories(rowsOf(keyed)) {
-		key, exact := spelled(h.Values, keyed.Keys[i])
+		key, exact := held.Spelled(h.Values, keyed.Keys[i])
 		if err := add(own.History, key, exact); err != nil {
 			return nil, err
 		}
@@ -546,17 +567,18 @@ func (m *Monitor) parts(h *jepsen.History) (all []*monitored, err error) {
 
 // failure is the first failing completion of a part.
 type failure struct {
-	*monitored
-	part *models.Operations
+	*held.Judged
+	i    int                // which part
+	part *models.Operations // that part
 	decision
 }
 
 // firstFailing returns the first failing completion before known, and its event in the whole.
-func (m *Monitor) firstFailing(all []*monitored, known jepsen.Event) (at jepsen.Event, first *failure, err error) {
+func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event) (at jepsen.Event, first *failure, err error) {
 	at = known
 	for _, x := range all {
-		end := x.event(known)
-		for _, part := range x.parts {
+		end := x.Event(known)
+		for i, part := range x.Parts {
 			d := m.decide(part, end)
 			if d.Verdict == jepsen.Unknown {
 				return 0, nil, fmt.Errorf("undecided: %s", cmp.Or(d.reason, string(d.Cause)))
@@ -564,8 +586,8 @@ func (m *Monitor) firstFailing(all []*monitored, known jepsen.Event) (at jepsen.
 			if d.Verdict != jepsen.Invalid || d.FailEvent >= end {
 				continue
 			}
-			if e := x.h.InWhole(jepsen.Event(d.FailEvent)); e < at {
-				at, first = e, &failure{x, part, d}
+			if e := x.H.InWhole(jepsen.Event(d.FailEvent)); e < at {
+				at, first = e, &failure{x, i, part, d}
 			}
 		}
 	}
@@ -589,12 +611,12 @@ func (m *Monitor) decide(part *models.Operations, end int32) decision {
 // another returns a spec with another initial value, or nil. As in Check, the first reads may show that a history did not
 // begin with the default of the model, if the first anomaly comes later then.
 func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Event) (best *models.Spec, err error) {
-	if m.spec.Init != "" || m.totals.Anomalies > 0 || m.forgot {
+	if m.spec.Init != "" || m.totals.Anomalies > 0 || m.held.Forgot {
 		return nil, nil
 	}
 	was := m.spec
 	defer func() { m.spec = was }()
-	for _, spec := range was.Openings(m.ctx, first.h, nil) {
+	for _, spec := range was.Openings(m.ctx, first.H, nil) {
 		m.spec = spec
 		parts, err := m.parts(h)
 		if err != nil {
@@ -615,62 +637,109 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 
 // found tells of an anomaly. From then on the operation has not happened, or counts as crashed; then it is returned.
 func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation, err error) {
-	h, _ := m.b.SoFar()
+	h, _ := m.held.Builder().SoFar()
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
-	a := Anomaly{Operation: h.Op(op), Key: cmp.Or(f.key, f.keys[slices.Index(f.parts, f.part)]), Behind: -1}
+	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
 	if f.why != nil {
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
 	} else if of := f.part.Model.Traits().Anomaly; of != nil {
 		a.Kind = of(f.part, row)
 	}
 	old := m.isOld(f, row, &a)
-	if !old && m.states[f.keyOf(slices.Index(f.parts, f.part))] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
+	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
 		o.Independent = false
-		r, err := Check(m.ctx, f.h, m.spec, o)
+		r, err := Check(m.ctx, f.H, m.spec, o)
 		if err != nil {
 			return nil, err
 		}
 		if r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
 			a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
 		}
+		m.seen[a.Kind] = true
 	}
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
 	}
-	m.seen[a.Kind] = true
+	if a.Kind != models.StaleRead && a.Kind != models.LostUpdate && a.Kind != models.NeverWritten { // it is not about an age
+		a.Behind, a.BehindFor, a.Session = -1, -1, ""
+	}
 	m.totals.Anomalies++
 	m.totals.Kinds[a.Kind]++
 	if a.Session != "" {
 		m.totals.Sessions[a.Session]++
 	}
+	m.diagnose(f, at, &a)
 	if m.Found != nil {
 		if err := m.Found(a); err != nil {
 			return nil, err
 		}
 	}
 	if f.part.Model.Mutates(f.part.Op(row)) {
-		m.b.Crash(op)
+		m.held.Builder().Crash(op)
 		f.part.Res[row] = models.Open
 		return []jepsen.Operation{op}, nil
 	}
-	m.b.LeaveOut(op)
-	f.parts[slices.Index(f.parts, f.part)] = without(f.part, row)
+	m.held.Builder().LeaveOut(op)
+	f.LeaveOut(f.i, row)
 	return nil, nil
+}
+
+// diagnose says on which node an anomaly happened, and what the nemesis did meanwhile, and remembers that.
+func (m *Monitor) diagnose(f *failure, at jepsen.Event, a *Anomaly) {
+	h, _ := m.held.Builder().SoFar()
+	begin := h.Invocation[h.OpOf[at]]
+	of := h.Extra("node")
+	node, found := of(at)
+	if !found {
+		node, found = of(begin)
+	}
+	if found && node.Kind() != edn.KindNil {
+		if name, isText := node.Go().(string); isText {
+			a.Node = name
+		} else {
+			a.Node = node.String()
+		}
+	}
+	during := m.diagnosis.Note(diagnosis.Found{Kind: string(a.Kind), Node: a.Node, Key: a.Key, Index: a.Operation.Index, From: m.held.Came[begin], To: m.held.Came[at],
+		Time: m.timeOf(h, h.Times(), at), Behind: a.Behind, For: int64(a.BehindFor)})
+	for _, w := range during {
+		a.Nemesis = append(a.Nemesis, NemesisWindow{diagnosis.Name(w.F), w.Index})
+	}
+	if m.Draws {
+		m.draw(f, a)
+	}
+}
+
+// draw draws the first anomaly of a kind, and the first with a Result.
+func (m *Monitor) draw(f *failure, a *Anomaly) {
+	before := slices.IndexFunc(m.drawings, func(d page.Drawing) bool { return d.Kind == string(a.Kind) })
+	if before >= 0 && (m.drawings[before].Full || a.Result == nil) {
+		return
+	}
+	r := a.Result
+	if r == nil {
+		r = &report.Result{History: f.H, Spec: m.spec}
+	}
+	d := page.NewDrawing(m.ctx, a.Kind, a.Operation.Index, a.Explanation, r)
+	if before >= 0 {
+		m.drawings[before] = d
+	} else {
+		m.drawings = append(m.drawings, d)
+	}
 }
 
 // isOld finds out how old the value is that an operation saw. It returns true if nothing that is held shows that
 // the value was written, and so completes the anomaly.
 func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 	part := f.part
-	age, sees := m.ages.Of(part, f.keyOf(slices.Index(f.parts, part)), row, m.times(f.monitored))
+	h, _ := m.held.Builder().SoFar()
+	age, sees := m.ages.Of(part, f.KeyOf(f.i), row, m.clockOf(f.Judged, h.Times()))
 	if !sees {
 		return false
 	}
-	if a.Kind == models.StaleRead || a.Kind == models.LostUpdate || a.Kind == models.NeverWritten {
-		a.Behind, a.Session = age.Behind, Session(age.Session)
-	}
+	a.Behind, a.BehindFor, a.Session = age.Behind, time.Duration(age.For), Session(age.Session)
 	if a.Kind != models.NeverWritten {
 		return false
 	}
@@ -699,125 +768,142 @@ func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 	return true
 }
 
-// keyOf returns the name of a part among all that are judged.
-func (x *monitored) keyOf(part int) string { return x.key + " " + x.keys[part] }
-
 // count counts the operations that ended at an event or later, and before another one.
 func (m *Monitor) count(h *jepsen.History, from, until jepsen.Event) {
+	begins, ends, line := h.Times(), h.Times(), &m.diagnosis.Timeline // each is fast for events in order
 	for e := from; e < until; e++ {
-		if h.Type[e] != jepsen.Invoke {
-			m.totals.Operations++
+		if h.Type[e] == jepsen.Invoke {
+			continue
+		}
+		m.totals.Operations++
+		if !m.Draws {
+			continue
+		}
+		switch now := m.timeOf(h, ends, e); h.Type[e] {
+		case jepsen.OK:
+			took := int64(-1)
+			if began, known := begins(h.Invocation[h.OpOf[e]]); known && line.ByTime {
+				took = now - began
+			}
+			line.Succeeded(now, took)
+		case jepsen.Fail:
+			line.Failed(now)
+		default:
+			line.Crashed(now)
 		}
 	}
 }
 
-// times returns a function that returns when an event came.
-func (m *Monitor) times(x *monitored) func(jepsen.Event) int64 {
-	return func(e jepsen.Event) int64 { return m.came[x.h.InWhole(e)] }
+// clockOf returns when events of a part of the history came. The times are those of the whole.
+func (m *Monitor) clockOf(x *held.Judged, times func(jepsen.Event) (int64, bool)) forget.Clock {
+	return forget.Clock{
+		Place: func(e jepsen.Event) int64 { return m.held.Came[x.H.InWhole(e)] },
+		Time:  func(e jepsen.Event) (int64, bool) { return times(x.H.InWhole(e)) },
+	}
 }
 
 // note remembers what the operations show that returned at an event or later, and before another one.
-func (m *Monitor) note(all []*monitored, begin, end jepsen.Event) {
+func (m *Monitor) note(all []*held.Judged, begin, end jepsen.Event) {
+	h, _ := m.held.Builder().SoFar()
+	times := h.Times()
 	for _, x := range all {
-		from, to := x.event(begin), x.event(end)
-		for i, part := range x.parts {
-			m.ages.Note(part, x.keyOf(i), from, to, m.times(x))
+		from, to := x.Event(begin), x.Event(end)
+		for i, part := range x.Parts {
+			m.ages.Note(part, x.KeyOf(i), from, to, m.clockOf(x, times))
 		}
 	}
 }
 
-// without returns operations without one.
-func without(ops *models.Operations, row models.Row) *models.Operations {
-	rows := make([]models.Row, 0, ops.Len())
-	for r := range models.Row(ops.Len()) {
-		if r != row {
-			rows = append(rows, r)
-		}
-	}
-	return ops.Select(rows)
+// known returns the first event of which it is not known how all operations invoked before it end.
+func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
+	known, stuck := m.held.Known(h, held.Limit{Time: m.Stuck, Events: m.StuckEvents}, ended)
+	m.totals.Stuck += stuck
+	return known
 }
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
-func (m *Monitor) forget(h *jepsen.History, all []*monitored, decided jepsen.Event, but ...jepsen.Operation) {
-	kept := make([]bool, h.Operations())
-	for op := range kept {
-		last := h.Completion[op]
-		kept[op] = last == jepsen.None || last >= decided && h.Invocation[op] >= decided || last >= decided && h.Status[op] != jepsen.Crashed
+func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) {
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values})
+}
+
+// Event is an event of a client, for Monitor.Observe.
+type Event struct {
+	Type    jepsen.Type // jepsen.Invoke, jepsen.OK, jepsen.Fail or jepsen.Info
+	Process int         // of the client, which has at most one operation open
+	F       string      // such as "write"
+	// Value is plain Go, as edn.Values.From takes it. That of an OK counts, so the OK of a write carries the value that
+	// was written.
+	Value any
+	With  []jepsen.Extra // other keys, such as jepsen.With("time", nanoseconds)
+}
+
+// Observe takes note of an event, in the order in which they happened, and returns the anomalies that have become known.
+// Events are decided in stretches, and at least every tenth of a second if that is cheap enough, so an anomaly may be
+// returned with a later event, by Look or by End. Observe, Look and End are for a history that does not come from a
+// text; Read does not go with them.
+func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
+	b := m.held.Builder()
+	if b == nil {
+		b = jepsen.NewBuilder(jepsen.Options{})
 	}
-	for _, x := range all {
-		end := x.event(decided)
-		for i, part := range x.parts {
-			need := forget.Needed(part.Model, &part.Columns, end, func(row models.Row) bool { return h.Completion[x.h.WholeOperation(part.Of[row])] == jepsen.None })
-			if m.holds || need.State != nil && !x.exact {
-				need = forget.Kept{}
-			}
-			if need.State != nil {
-				m.states[x.keyOf(i)] = need.State
-			}
-			for row, op := range part.Of {
-				whole := x.h.WholeOperation(op)
-				if need.Rows == nil || need.Rows[row] {
-					kept[whole] = true
-				}
-				if need.Settled != nil && need.Settled[row] && (kept[whole] || h.Completion[whole] >= decided) {
-					m.settled = append(m.settled, whole)
-				}
-			}
+	switch e.Type {
+	case jepsen.Invoke:
+		b.Invoke(e.Process, e.F, e.Value, e.With...)
+	case jepsen.OK:
+		b.OK(e.Process, e.F, e.Value, e.With...)
+	case jepsen.Fail:
+		b.Fail(e.Process, e.F, e.Value, e.With...)
+	case jepsen.Info:
+		b.Info(e.Process, e.F, e.Value, e.With...)
+	default:
+		return nil, fmt.Errorf("expected an event of type jepsen.Invoke, jepsen.OK, jepsen.Fail or jepsen.Info, found %d", e.Type)
+	}
+	if _, err := b.SoFar(); err != nil {
+		return nil, err
+	}
+	return m.observed(func() error {
+		if err := m.each(b, false); err != nil || m.events == 0 || time.Since(m.looked) < max(observedPause, lookShare*m.took) {
+			return err
 		}
-	}
-	for _, op := range but {
-		kept[op] = true
-	}
-	if !m.holds {
-		m.settle(h, decided)
-	}
-	if op, pinned := m.pin.Get(); pinned && !kept[op] {
-		kept[op] = true
-		m.settled = append(m.settled, op) // only its reading matters
-	}
-	var keep []jepsen.Operation
-	for op, k := range kept {
-		if k {
-			keep = append(keep, jepsen.Operation(op))
+		return m.look(false)
+	})
+}
+
+// observedPause is how long Observe waits at least between two looks, unless much has come.
+const observedPause = 100 * time.Millisecond
+
+// Look decides what Observe has noted so far, as far as it is known how operations end, and returns the anomalies that
+// have become known.
+func (m *Monitor) Look() ([]Anomaly, error) { return m.observed(func() error { return m.look(false) }) }
+
+// End decides all that Observe has noted, and returns the anomalies that have become known. Operations that are open count
+// as crashed. Nothing may be observed after it.
+func (m *Monitor) End() ([]Anomaly, error) {
+	return m.observed(func() error {
+		b := m.held.Builder()
+		if b == nil {
+			return nil
 		}
-	}
-	before, came := 0, m.came[:0]
-	for e, op := range h.OpOf {
-		if !kept[op] {
-			continue
+		if err := m.look(true); err != nil {
+			return err
 		}
-		if jepsen.Event(e) < decided {
-			before++
+		_, err := b.History()
+		return err
+	})
+}
+
+// observed returns the anomalies that a look finds.
+func (m *Monitor) observed(look func() error) ([]Anomaly, error) {
+	var all []Anomaly
+	told := m.Found
+	defer func() { m.Found = told }()
+	m.Found = func(a Anomaly) error {
+		all = append(all, a)
+		if told != nil {
+			return told(a)
 		}
-		came = append(came, m.came[e])
+		return nil
 	}
-	ended := 0 // operations that are forgotten before their ends are decided, since they crashed
-	for op, k := range kept {
-		if !k && h.Completion[op] >= decided {
-			ended++
-		}
-	}
-	if !m.b.Forget(keep, h.Values.Len() > m.values) { // all is held, from the beginning
-		m.decided = decided
-		clear(m.states)
-		m.settled = nil
-		return
-	}
-	m.came = came
-	m.totals.Operations += ended
-	m.forgot = m.forgot || len(keep) < len(kept)
-	m.decided = jepsen.Event(before)
-	renumber := func(ops []jepsen.Operation) []jepsen.Operation {
-		still := ops[:0]
-		for _, op := range ops {
-			if i, found := slices.BinarySearch(keep, op); found {
-				still = append(still, jepsen.Operation(i))
-			}
-		}
-		return still
-	}
-	m.stuck, m.settled = renumber(m.stuck), renumber(m.settled)
-	if op, pinned := m.pin.Get(); pinned {
-		m.pin = jepsen.Some(renumber([]jepsen.Operation{op})[0])
-	}
+	err := look()
+	return all, err
 }

@@ -1,21 +1,16 @@
 package clew
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/gob"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"strings"
 	"time"
 
-	"clew/internal/files"
+	"clew/internal/diagnosis"
 	"clew/internal/forget"
+	"clew/internal/held"
 	"clew/internal/outputs"
+	"clew/internal/page"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -25,85 +20,66 @@ import (
 // one part in stateShare of the time.
 const (
 	stateEvery = time.Minute
-	stateSoon  = time.Second
+	stateSoon  = 200 * time.Millisecond
 	stateShare = 20
 )
 
-// monitorState is what a Monitor knows between two looks. It is stored by package encoding/gob.
+// keeper keeps the state of a Monitor in a file.
+type keeper struct {
+	file     held.File
+	passing  forms.Passing // knows the place in the text
+	saved    time.Time
+	took     time.Duration // to save
+	found    bool          // anomalies have been found since
+	often    bool          // it is saved after each look
+	doubtful int           // events that the model might refuse, but does not
+}
+
+// monitorState is what a Monitor knows between two looks.
 type monitorState struct {
-	About   string // the model and the options, which must not change
-	Place   *forms.Place
-	Builder *jepsen.Saved
-	Init    string
-
-	Decided        jepsen.Event
-	Forgot, Open   bool
-	Step           int
-	Stuck, Settled []jepsen.Operation
-	Pin            jepsen.Operation // None if there is none
-	States         map[string]*forget.State
-	Came           []int64
-	Clock          int64
-	Seen           map[models.Anomaly]bool
-	Totals         MonitorTotals
+	Place     *forms.Place
+	Builder   *jepsen.Saved
+	Init      string
+	Step      int
+	Held      *held.History
+	Ages      *forget.Ages
+	Seen      map[models.Anomaly]bool
+	Totals    MonitorTotals
+	Diagnosis *diagnosis.Diagnosis
+	Skips     int
+	Drawings  []page.Drawing
 }
 
-// stateHead begins a file with a state; the sum of what follows comes after it.
-var stateHead = fmt.Sprintf("a state of clew monitor, %s, sha256 ", outputs.Build())
-
-// about tells everything that a state depends on.
-func (m *Monitor) about(reading jepsen.Options) string {
-	return fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t",
-		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients)
-}
-
-// save saves the state if it is time to, or if that is certain.
+// save saves the state if it is time to, or now.
 func (m *Monitor) save(now bool) error {
-	due := m.saved.Add(stateEvery)
-	if m.unsaved {
-		due = m.saved.Add(max(stateSoon, stateShare*m.saving))
+	k := &m.keeper
+	due := k.saved.Add(stateEvery)
+	if k.found {
+		due = k.saved.Add(max(stateSoon, stateShare*k.took))
 	}
-	if m.State == "" || m.b == nil || !now && !m.often && time.Now().Before(due) {
+	b := m.held.Builder()
+	if m.State == "" || b == nil || !now && !k.often && time.Now().Before(due) {
 		return nil
 	}
 	start := time.Now()
-	place, err := m.passing.Place()
+	place, err := k.passing.Place()
 	if err != nil {
 		return fmt.Errorf("the state cannot be kept: %w", err)
 	}
-	h, err := m.b.SoFar()
-	if place == nil || err != nil || doubtful(h) != m.doubtful {
+	h, err := b.SoFar()
+	if place == nil || err != nil || doubtful(h) != k.doubtful {
 		return nil // later
 	}
-	b, ok := m.b.Save()
+	kept, ok := b.Save()
 	if !ok {
 		return nil
 	}
-	pin := jepsen.Operation(jepsen.None)
-	if op, pinned := m.pin.Get(); pinned {
-		pin = op
-	}
-	var text bytes.Buffer
-	err = gob.NewEncoder(&text).Encode(monitorState{
-		About: m.stateOf, Place: place, Builder: b, Init: m.spec.Init,
-		Decided: m.decided, Forgot: m.forgot, Open: m.open, Step: m.step, Stuck: m.stuck, Settled: m.settled, Pin: pin, States: m.states,
-		Came: m.came, Clock: m.clock, Seen: m.seen, Totals: m.totals,
+	err = held.Save(&k.file, &monitorState{
+		Place: place, Builder: kept, Init: m.spec.Init, Step: m.step, Held: &m.held, Ages: &m.ages, Seen: m.seen, Totals: m.totals,
+		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings,
 	})
-	if err != nil {
-		return err
-	}
-	err = files.To(m.State, nil, nil).Write(func(w io.Writer) error {
-		if _, err := fmt.Fprintf(w, "%s%x\n", stateHead, sha256.Sum256(text.Bytes())); err != nil {
-			return err
-		}
-		_, err := w.Write(text.Bytes())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.State, err)
-	}
-	m.saved, m.unsaved, m.saving = time.Now(), false, time.Since(start)
-	return nil
+	k.saved, k.found, k.took = time.Now(), false, time.Since(start)
+	return err
 }
 
 // doubtful counts the events that a model may refuse. A state does not have them, so it is saved only once a look has
@@ -112,43 +88,22 @@ func doubtful(h *jepsen.History) int { return len(h.Misread) + len(h.SkippedClie
 
 // restore goes on from a state, if there is one.
 func (m *Monitor) restore(reading jepsen.Options) error {
-	m.stateOf = m.about(reading)
-	m.saved = time.Now()
-	text, err := os.ReadFile(m.State)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0:
-		return nil
-	case err != nil:
-		return files.PathError(err)
-	}
-	head, rest, _ := bytes.Cut(text, []byte("\n"))
-	if !bytes.HasPrefix(head, []byte("a state of clew monitor, ")) {
-		return fmt.Errorf("%s: expected a state that clew monitor has saved, found something else", m.State)
-	}
-	if !bytes.HasPrefix(head, []byte(stateHead)) {
-		return fmt.Errorf("%s: %s; expected one of this build", m.State, bytes.TrimSuffix(head, []byte(", sha256 ")))
-	}
-	if sum := fmt.Sprintf("%s%x", stateHead, sha256.Sum256(rest)); sum != string(head) {
-		return fmt.Errorf("%s: the state is damaged: its sum does not fit", m.State)
-	}
-	var s monitorState
-	if err := gob.NewDecoder(bytes.NewReader(rest)).Decode(&s); err != nil {
-		return fmt.Errorf("%s: %w", m.State, err)
-	}
-	if s.About != m.stateOf {
-		return fmt.Errorf("%s: the state is of a monitor with other options: expected %s, found %s", m.State, m.stateOf, s.About)
+	k := &m.keeper
+	k.saved = time.Now()
+	k.file = held.File{Path: m.State, Build: outputs.Build(), About: fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t",
+		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients)}
+	s := monitorState{Held: &m.held, Ages: &m.ages, Diagnosis: &m.diagnosis}
+	if found, err := held.Load(&k.file, &s); err != nil || !found {
+		return err
 	}
 	b, err := jepsen.Restore(reading, s.Builder)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.State, err)
 	}
-	m.b, m.passing.Builder, m.passing.From = b, b, s.Place
-	m.spec.Init, m.decided, m.forgot, m.open, m.step = s.Init, s.Decided, s.Forgot, s.Open, s.Step
-	m.stuck, m.settled, m.came, m.clock = s.Stuck, s.Settled, s.Came, s.Clock
-	if s.Pin != jepsen.None {
-		m.pin = jepsen.Some(s.Pin)
-	}
-	maps.Copy(m.states, s.States)
+	m.held.Has(b)
+	k.passing.Builder, k.passing.From = b, s.Place
+	m.spec.Init = s.Init
+	m.step, m.skips, m.drawings = s.Step, s.Skips, s.Drawings
 	maps.Copy(m.seen, s.Seen)
 	none := m.totals
 	m.totals = s.Totals

@@ -128,7 +128,7 @@ func TestAMonitorGoesOnFromItsState(t *testing.T) {
 	for _, spec := range forgetful {
 		r := gen.Rand(79)
 		for range effort.Histories(15, 5000) {
-			compare(r, spec.FromDefault(), faulty(r, spec.Name, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1), unverified)
+			compare(r, spec.FromDefault(), faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1), unverified)
 		}
 	}
 	t.Logf("%d histories, left %d times", compared, times)

@@ -66,11 +66,12 @@ type Builder struct {
 	descents   int // events with a smaller :index than the one before
 	warned     int
 
-	nemesis    edn.ID          // the keyword
-	notClients int             // events of processes other than clients and the nemesis
-	skippedFs  map[edn.ID]bool // their :f's
-	misread    []Misread       // those of the history, and those that are only warned about
-	lost       edn.Pos         // the first completion without an invocation
+	nemesis     edn.ID          // the keyword
+	notClients  int             // events of processes other than clients and the nemesis
+	skippedFs   map[edn.ID]bool // their :f's
+	misread     []Misread       // those of the history, and those that are only warned about
+	lost        edn.Pos         // the first completion without an invocation
+	lastSkipped SkippedEvent
 }
 
 // NewBuilder returns a Builder that has no events yet.

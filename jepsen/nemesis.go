@@ -1,11 +1,11 @@
 package jepsen
 
 import (
-	"maps"
+	"cmp"
 	"slices"
-	"strings"
 
 	"clew/edn"
+	"clew/internal/nemesis"
 )
 
 // NemesisWindow is an action of a process that is not a client, such as the nemesis. It lasts from
@@ -19,70 +19,27 @@ type NemesisWindow struct {
 	From, To Event
 }
 
-// window is a NemesisWindow under way.
-type window struct {
-	first, last SkippedEvent
-	done        bool    // the second event of its operation has come
-	ends        *window // the window that this one ends, or nil
-	open, ended bool    // it began something that another :f ends, and that end has come
-}
-
 // NemesisWindows returns what the skipped processes did, in order, as far as SkippedEvents are
 // kept. The next event of a process with the same :f ends an operation. An operation such
-// as :stop-partition ends the window that :start-partition began.
+// as :stop-partition ends the windows that :start-partition began.
 func (h *History) NemesisWindows() []NemesisWindow {
-	type kind struct {
-		process edn.ID
-		f       string
+	events := h.SkippedEvents()
+	var t nemesis.Tracker
+	for i, e := range events {
+		t.Add(nemesis.Event{Process: h.Values.Text(h.Values.Same(e.Process)), F: h.Values.Text(e.F), Invokes: e.Type == Invoke, At: int64(i)})
 	}
-	var all []*window
-	underWay, open := map[kind]*window{}, map[kind]*window{}
-	for _, e := range h.SkippedEvents() {
-		process, f := h.Values.Same(e.Process), h.Values.Text(e.F)
-		if s := underWay[kind{process, f}]; s != nil && !s.done && e.Type != Invoke {
-			s.done = true
-			if s.ends != nil {
-				s = s.ends
-			}
-			s.last = e
-			continue
-		}
-		s := &window{first: e, last: e, open: opens(f)}
-		underWay[kind{process, f}] = s
-		if o := open[kind{process, closes(f)}]; o != nil && !o.ended {
-			o.ended, o.last, s.ends = true, e, o
-			continue
-		}
-		if s.open {
-			open[kind{process, f}] = s
-		}
-		all = append(all, s)
-	}
+	all := append(t.Over, t.Live...)
+	slices.SortFunc(all, func(a, b nemesis.Window) int { return cmp.Compare(a.From, b.From) })
 	windows := make([]NemesisWindow, len(all))
-	for i, s := range all {
-		windows[i] = NemesisWindow{s.first.Process, s.first.F, s.first.Value, s.first.Index, s.first.Before, s.last.Before}
-		if s.open && !s.ended {
+	for i, w := range all {
+		first, last := events[w.From], events[w.To]
+		windows[i] = NemesisWindow{first.Process, first.F, first.Value, first.Index, first.Before, last.Before}
+		if w.IsOpen() {
 			windows[i].To = Event(len(h.Type))
 		}
-		if s.first.Value == edn.Nil && !s.ended {
-			windows[i].Value = s.last.Value
+		if first.Value == edn.Nil && !w.Closed {
+			windows[i].Value = last.Value
 		}
 	}
 	return windows
-}
-
-// opposites maps :f's to those that they end, beside :stop-x and :start-x.
-var opposites = map[string]string{":stop": ":start", ":start": ":kill", ":resume": ":pause", ":heal": ":partition"}
-
-// closes returns the :f that another one ends, "" if it ends none.
-func closes(f string) string {
-	if what, ok := strings.CutPrefix(f, ":stop-"); ok {
-		return ":start-" + what
-	}
-	return opposites[f]
-}
-
-// opens says whether an :f begins something that another one ends.
-func opens(f string) bool {
-	return strings.HasPrefix(f, ":start-") || slices.Contains(slices.Collect(maps.Values(opposites)), f)
 }

@@ -79,16 +79,20 @@ func (h *History) SkippedEvents() []SkippedEvent {
 	return own
 }
 
+// LastSkipped returns the last event that was skipped, which SkippedEvents may not have. It is for callers that look after
+// each event. The second result is how many events have been skipped.
+func (b *Builder) LastSkipped() (SkippedEvent, int) { return b.lastSkipped, b.h.Skipped }
+
 func (b *Builder) skip(e *opmap.Event, index int64) {
 	h := b.h
-	if h.Skipped++; len(h.skipped) == maxSkippedEvents {
-		return
-	}
 	t := slices.Index(b.types[:], e.Type)
 	if t < 0 {
 		t = int(Info)
 	}
-	h.skipped = append(h.skipped, SkippedEvent{Event(len(h.Type)), index, Type(t), e.Process, e.F, e.Value})
+	b.lastSkipped = SkippedEvent{Event(len(h.Type)), index, Type(t), e.Process, e.F, e.Value}
+	if h.Skipped++; len(h.skipped) < maxSkippedEvents {
+		h.skipped = append(h.skipped, b.lastSkipped)
+	}
 }
 
 // call names an event by the type and :f that it has: ":invoke :write".

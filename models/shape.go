@@ -82,11 +82,13 @@ type (
 		Totals []int64
 	}
 
-	// IDsShape gives out ids: Generate. No two are the same. If they grow, B is a place in
-	// Numbers, and each number is greater than those before it.
+	// IDsShape gives out ids: Generate. No two are the same, and none is one of Given, which
+	// are ids of operations. If they grow, B is a place in Numbers, and each number is greater
+	// than those before it.
 	IDsShape struct {
 		Growing bool
 		Numbers []int64
+		Given   []int32
 	}
 
 	// LogShape is a list that is appended to: AppendTo to ReadLog. The A of a ReadLog is a

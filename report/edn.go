@@ -149,14 +149,17 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	return p.notes(m, r)
 }
 
-// notes appends which of several readings of a history was
-// taken, and why a verdict is vacuous, where that applies.
+// notes appends which of several readings of a history was taken, why a
+// verdict is vacuous, and how far it is from being linearizable, where that applies.
 func (p *ednPrinter) notes(m []field, r *Result) []field {
 	if reading := r.Spec.Reading(); reading != "" {
 		m = append(m, field{"reading", p.string(reading)})
 	}
 	if r.Vacuous != "" {
 		m = append(m, field{"vacuous", p.string(r.Vacuous)})
+	}
+	if r.HowFar != nil {
+		m = append(m, field{"how-far", func() { p.howFar(r.HowFar) }})
 	}
 	return m
 }

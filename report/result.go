@@ -70,6 +70,9 @@ type Result struct {
 	// history may be linearizable: then Explanation says so.
 	Broken []models.Broken
 
+	// HowFar says how far the history is from being linearizable. It is nil unless that was asked for and the verdict is known.
+	HowFar *HowFar
+
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
 	LikelyInit string

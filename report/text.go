@@ -72,6 +72,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
 		p.paragraph(r.Explanation)
 	}
+	if r.HowFar != nil {
+		r.writeHowFar(p)
+	}
 	return p.b.String()
 }
 
@@ -143,6 +146,26 @@ func (r *Result) writeFailure(p *textPrinter) {
 	}
 	p.printf("\n")
 	r.writePicture(p)
+}
+
+// writeHowFar says how far the history is from being linearizable, and so each key that fails.
+func (r *Result) writeHowFar(p *textPrinter) {
+	if r.Verdict != jepsen.Valid {
+		p.printf("\n")
+	}
+	for _, line := range r.HowFar.Lines() {
+		p.paragraph(text.Line(line))
+	}
+	for i, k := range r.HowFar.Keys {
+		if i == maxKeys {
+			p.printf("\n  and %d more keys\n", len(r.HowFar.Keys)-maxKeys)
+			break
+		}
+		p.printf("\n  %s:\n", text.Key(k.Key))
+		for _, line := range k.Lines() {
+			p.paragraph(text.Line(line))
+		}
+	}
 }
 
 // maxKeys bounds how many independent keys are shown; the rest are only counted.

@@ -45,6 +45,7 @@ Examples:
    clew check --model kv --position revision history.edn   # docs/positions.md
    clew check --models tests.edn old-stores.tar.gz
    clew check --html failure.html history.edn        # a page for a browser
+   clew check --how-far history.edn                  # how wrong it is (docs/guarantees.md)
    clew check --html-dir pages/ store/               # an index.html of them
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    clew check --output junit store/ > clew.xml       # or sarif, or github (docs/ci.md)
@@ -76,6 +77,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: split every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "all", Usage: "print every anomaly of a history, not the first alone, as clew monitor does (docs/monitor.md)"},
+			&cli.BoolFlag{Name: "how-far", Usage: "say how far an invalid history is from being linearizable: clock error, versions behind, weaker guarantees, forgotten updates (docs/guarantees.md)"},
 			&cli.BoolFlag{Name: "verify", Usage: "recheck the evidence whatever it costs: replay the witness, decide the core with another engine (cheap checks always run)"},
 			&cli.BoolFlag{Name: "no-verify", Usage: "do not recheck the evidence"},
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written; end as soon as it is invalid. A signal ends this within 200 ms, with the verdict or with how far the history was decided"},
@@ -91,7 +93,7 @@ func checkHistories(c *cli.Context, stdout, stderr io.Writer, status *int) error
 	if c.Bool("all") {
 		return monitorHistory(c, stdout, stderr, status)
 	}
-	k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
+	k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast"), howFar: c.Bool("how-far")}}
 	return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, func(ctx context.Context) (int, error) {
 		return k.run(ctx, c.Args().Slice())
 	})
@@ -161,6 +163,9 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if k.howFar && (k.follow != nil || c.Bool("shard-keys")) {
+		return errors.New("--how-far needs the whole history; it cannot be combined with --follow or --shard-keys")
 	}
 	return k.givenPolicy(c)
 }

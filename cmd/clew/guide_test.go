@@ -115,3 +115,9 @@ func TestTheGuideToTheDoctor(t *testing.T) {
 		t.Errorf("only %d sessions were found", sessions)
 	}
 }
+
+func TestTheGuideToGuarantees(t *testing.T) {
+	if _, sessions := asTold(t, "docs/guarantees.md"); sessions < 2 {
+		t.Errorf("only %d sessions were found", sessions)
+	}
+}

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +21,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/batch"
+	"clew/internal/diagnosis"
+	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/outputs"
+	"clew/internal/page"
 	"clew/internal/serve"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -61,7 +68,8 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
 			&cli.StringFlag{Name: "state", DefaultText: "none", Usage: "keep what is known in `FILE`, and go on from it if it is there"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first anomaly"},
-			&cli.StringFlag{Name: "listen", DefaultText: "off", Usage: "serve the totals to Prometheus at `HOST:PORT`, under /metrics; port 0 picks a free one"},
+			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE` at the end, and with --every so often: anomalies over time, totals, drawings"},
+			&cli.StringFlag{Name: "listen", DefaultText: "off", Usage: "serve that page at `HOST:PORT`, and the totals to Prometheus under /metrics; port 0 picks a free one"},
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
 	}
@@ -79,14 +87,16 @@ var withAll = slices.Concat(store.SettingNames, []string{"all", "output", "fail-
 type watch struct {
 	runner
 	failFast    bool
+	name        string // of the history
 	form        string
 	every       time.Duration
 	stuck       time.Duration // by :time
 	stuckEvents int
 	next        time.Time // for totals
 	asked       chan os.Signal
-	seen        atomic.Pointer[clew.MonitorTotals] // for other goroutines
 	m           *clew.Monitor
+	html        *files.Output // of --html, or nil
+	served
 }
 
 func (w *watch) given(c *cli.Context) error {
@@ -120,8 +130,17 @@ func (w *watch) given(c *cli.Context) error {
 		return fmt.Errorf("--every must be a positive duration, not %s", w.every)
 	case c.IsSet("stuck") && (badStuck != nil || w.stuckEvents <= 0 && w.stuck <= 0):
 		return fmt.Errorf("--stuck must be a positive duration such as 10s or a number of events, not %q", stuck)
+	case c.String("html") == "":
+		return nil
 	}
-	return nil
+	w.html = files.To(c.String("html"), w.stdout, w.stderr)
+	inputs := files.Set{}
+	inputs.Add(c.Args().First())
+	inputs.Add(w.reading.ModelFile)
+	if w.html.Descriptor("1") {
+		return errors.New("--html cannot be standard output, which has a line for each anomaly; expected a FILE")
+	}
+	return cmp.Or(batch.Apart("--html", w.html, inputs), batch.Foreign("--html", w.html, outputs.HTML.Head))
 }
 
 // errFound ends a pass at the first anomaly.
@@ -146,39 +165,32 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	if w.m, err = clew.NewMonitor(ctx, w.reading.Spec, w.options); err != nil {
 		return 0, err
 	}
-	w.m.Stuck, w.m.StuckEvents, w.next = w.stuck, w.stuckEvents, time.Now().Add(w.every)
+	if w.html != nil {
+		if err := w.html.Probe(); err != nil {
+			return 0, fmt.Errorf("--html: %w", err)
+		}
+	}
+	w.name, w.next = name, time.Now().Add(w.every)
+	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.html != nil || c.String("listen") != ""
 	w.m.State = c.String("state")
+	found := false
 	w.m.Found = func(a clew.Anomaly) error {
+		found = true
 		w.tell(name, a)
 		if w.failFast {
 			return errFound
 		}
 		return nil
 	}
-	w.m.Looked = func() error {
-		t := w.m.Totals()
-		w.seen.Store(&t)
-		select {
-		case <-w.asked:
-			w.totals(false)
-		default:
-		}
-		if w.every > 0 && time.Now().After(w.next) {
-			w.totals(false)
-			w.next = time.Now().Add(w.every)
-		}
-		return nil
-	}
+	w.m.Looked = w.looked
 	w.asked = onAsking()
 	if address := c.String("listen"); address != "" {
-		l, err := serve.Listen(address)
+		l, err := w.listen(address)
 		if err != nil {
 			return 0, fmt.Errorf("--listen %s: %w", address, err)
 		}
 		defer l.Close()
-		fmt.Fprintf(w.stderr, "clew: metrics at http://%s/metrics\n", l.Addr())
-		srv := &http.Server{Handler: http.HandlerFunc(w.metrics), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-		go srv.Serve(l)
+		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", l.Addr())
 	}
 	err = w.m.Read(in, name, w.reading.Pairing())
 	w.warn(name, w.m.Warnings()...)
@@ -186,7 +198,10 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
 	w.totals(err == nil)
-	found := w.m.Totals().Anomalies > 0
+	found = found || w.m.Totals().Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
+	if written := w.write(err == nil); written != nil {
+		return 0, written
+	}
 	switch {
 	case errors.Is(err, errFound):
 	case err != nil && ctx.Err() != nil:
@@ -205,30 +220,166 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	return exitValid, nil
 }
 
-// metrics answers with the totals in the text form of Prometheus.
-func (w *watch) metrics(to http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/metrics" {
-		http.NotFound(to, r)
+// looked is called after each look.
+func (w *watch) looked() error {
+	if w.listens {
+		t := w.m.Totals()
+		w.seen.Store(&t)
+	}
+	if w.listens && (w.page.Load() == nil || w.wanted.Swap(false)) {
+		var b bytes.Buffer
+		if err := w.m.WritePage(&b, clew.MonitorPage{Title: w.name, Poll: "/state"}); err != nil {
+			return err
+		}
+		page := b.Bytes()
+		w.page.Store(&page)
+	}
+	select {
+	case <-w.asked:
+		w.totals(false)
+	default:
+	}
+	if w.every > 0 && time.Now().After(w.next) {
+		w.totals(false)
+		w.next = time.Now().Add(w.every)
+		if err := w.write(false); err != nil { // the pass is worth more than a page
+			complain(w.stderr, err)
+		}
+	}
+	return nil
+}
+
+// write writes the page that was asked for.
+func (w *watch) write(ended bool) error {
+	if w.html == nil {
+		return nil
+	}
+	if err := w.html.Write(func(to io.Writer) error { return w.m.WritePage(to, clew.MonitorPage{Title: w.name, Ended: ended}) }); err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
+}
+
+// served is what a watch shows to browsers and to Prometheus, which ask in other goroutines.
+type served struct {
+	listens bool
+	local   bool // only this machine may ask: other names in requests are refused
+	seen    atomic.Pointer[clew.MonitorTotals]
+	page    atomic.Pointer[[]byte]
+	wanted  atomic.Bool // a browser waits for a page
+}
+
+// listen begins to answer at an address, until the listener is closed.
+func (s *served) listen(address string) (net.Listener, error) {
+	l, err := serve.Listen(address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+		s.local = tcp.IP.IsLoopback()
+	}
+	s.listens = true
+	srv := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	go srv.Serve(l)
+	return l, nil
+}
+
+// A browser gets a new page if there is one within pageTime, and otherwise the last one.
+const (
+	pageTime  = time.Second
+	pageSteps = 20
+)
+
+// newPage returns the page as it is now, or nil.
+func (s *served) newPage() []byte {
+	old := s.page.Load()
+	s.wanted.Store(true)
+	for range pageSteps {
+		if now := s.page.Load(); now != old {
+			return *now
+		}
+		time.Sleep(pageTime / pageSteps)
+	}
+	if old == nil {
+		return nil
+	}
+	return *old
+}
+
+// ServeHTTP answers with the page at /, with what has changed since at /state, and with the totals in the text form of
+// Prometheus at /metrics.
+func (s *served) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	to.Header().Set("X-Content-Type-Options", "nosniff")
+	if s.local && !serve.IsLocal(r.Host) {
+		http.Error(to, "this monitor is for its own machine: expected localhost or 127.0.0.1 in the address", http.StatusForbidden)
 		return
 	}
-	t := w.seen.Load()
-	if t == nil {
-		t = &clew.MonitorTotals{}
+	switch r.URL.Path {
+	case "/metrics":
+		to.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		io.WriteString(to, s.metrics())
+	case "/":
+		html := s.newPage()
+		if html == nil {
+			http.Error(to, "nothing has been read yet", http.StatusServiceUnavailable)
+			return
+		}
+		to.Header().Set("Content-Type", "text/html; charset=utf-8")
+		to.Header().Set("Content-Security-Policy", page.ServedPolicy)
+		to.Header().Set("Cache-Control", "no-store")
+		to.Write(html)
+	case "/state":
+		t := s.totalsNow()
+		to.Header().Set("Content-Type", "application/json")
+		to.Header().Set("Cache-Control", "no-store")
+		io.WriteString(to, outputs.JSONLine(page.State{Note: t.String(), Token: strconv.Itoa(t.Anomalies)}))
+	default:
+		http.NotFound(to, r)
 	}
-	to.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	fmt.Fprintf(to, "# TYPE clew_operations_total counter\nclew_operations_total %d\n", t.Operations)
-	fmt.Fprintf(to, "# TYPE clew_anomalies_total counter\nclew_anomalies_total %d\n", t.Anomalies)
-	fmt.Fprint(to, "# TYPE clew_anomalies_by_kind_total counter\n")
-	for _, kind := range slices.Sorted(maps.Keys(t.Kinds)) {
-		fmt.Fprintf(to, "clew_anomalies_by_kind_total{kind=%q} %d\n", cmp.Or(kind, unnamed), t.Kinds[kind])
-	}
-	fmt.Fprint(to, "# TYPE clew_broken_sessions_total counter\n")
-	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
-		fmt.Fprintf(to, "clew_broken_sessions_total{guarantee=%q} %d\n", session, t.Sessions[session])
-	}
-	fmt.Fprintf(to, "# TYPE clew_stuck_operations_total counter\nclew_stuck_operations_total %d\n", t.Stuck)
-	fmt.Fprintf(to, "# TYPE clew_held_operations gauge\nclew_held_operations %d\n", t.Held)
 }
+
+// totalsNow returns the totals of the last look.
+func (s *served) totalsNow() clew.MonitorTotals {
+	if t := s.seen.Load(); t != nil {
+		return *t
+	}
+	return clew.MonitorTotals{}
+}
+
+// metrics returns the totals in the text form of Prometheus.
+func (s *served) metrics() string {
+	t := s.totalsNow()
+	var b strings.Builder
+	count := func(name string, n int) { fmt.Fprintf(&b, "# TYPE clew_%s counter\nclew_%[1]s %d\n", name, n) }
+	gauge := func(name string, value any) { fmt.Fprintf(&b, "# TYPE clew_%s gauge\nclew_%[1]s %v\n", name, value) }
+	count("operations_total", t.Operations)
+	count("anomalies_total", t.Anomalies)
+	byName(&b, "anomalies_by_kind_total", "kind", renamed(t.Kinds, diagnosis.Unnamed))
+	byName(&b, "broken_sessions_total", "guarantee", t.Sessions)
+	byName(&b, "anomalies_by_node_total", "node", renamed(t.Nodes, "others"))
+	byName(&b, "anomalies_by_nemesis_total", "window", renamed(t.Nemesis, noWindow))
+	count("stuck_operations_total", t.Stuck)
+	gauge("held_operations", t.Held)
+	gauge("open_operations", t.Open)
+	gauge("behind_versions_max", t.Behind)
+	gauge("behind_seconds_max", t.BehindFor.Seconds())
+	gauge("delay_seconds", t.Delay.Seconds())
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	gauge("memory_bytes", memory.Sys-memory.HeapReleased)
+	return b.String()
+}
+
+// byName writes a counter with a label.
+func byName[K ~string](b *strings.Builder, name, label string, counts map[K]int) {
+	fmt.Fprintf(b, "# TYPE clew_%s counter\n", name)
+	for _, of := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(b, "clew_%s{%s=\"%s\"} %d\n", name, label, labels.Replace(string(of)), counts[of])
+	}
+}
+
+// labels escapes values of labels.
+var labels = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 
 // anomalyLine is an anomaly as a line of JSON.
 type anomalyLine struct {
@@ -238,9 +389,18 @@ type anomalyLine struct {
 	Process     int            `json:"process"`
 	F           string         `json:"f"`
 	Key         string         `json:"key,omitempty"`
+	Node        string         `json:"node,omitempty"`
 	Behind      *int           `json:"behind,omitempty"`
+	BehindMS    *float64       `json:"behind-ms,omitempty"`
 	Session     clew.Session   `json:"session,omitempty"`
+	Nemesis     []windowLine   `json:"nemesis,omitempty"`
 	Explanation string         `json:"explanation"`
+}
+
+// windowLine is what the nemesis did, in a line of JSON.
+type windowLine struct {
+	F     string `json:"f"`
+	Index int64  `json:"index"`
 }
 
 // totalsLine is what has been found, as a line of JSON.
@@ -250,7 +410,14 @@ type totalsLine struct {
 		Anomalies  int                    `json:"anomalies"`
 		Kinds      map[models.Anomaly]int `json:"kinds"`
 		Sessions   map[clew.Session]int   `json:"sessions,omitempty"`
+		Nemesis    map[string]int         `json:"nemesis,omitempty"`
+		Nodes      map[string]int         `json:"nodes,omitempty"` // "" counts those of rare nodes
+		Keys       map[string]int         `json:"keys,omitempty"`  // "" counts those of rare keys
+		Behind     int                    `json:"behind,omitempty"`
+		BehindMS   float64                `json:"behind-ms,omitempty"`
+		DelayMS    int64                  `json:"delay-ms,omitempty"`
 		Stuck      int                    `json:"stuck,omitempty"`
+		Open       int                    `json:"open"`
 		Held       int                    `json:"held"`
 		MostHeld   int                    `json:"most-held"`
 		Init       string                 `json:"init,omitempty"`
@@ -258,19 +425,23 @@ type totalsLine struct {
 	End bool `json:"end"`
 }
 
-// unnamed is what an anomaly is called whose kind the operations do not show for certain.
-const unnamed models.Anomaly = "not-linearizable"
+// noWindow is the window of what is outside any.
+const noWindow = "none"
 
 func (w *watch) tell(name string, a clew.Anomaly) {
-	kind := a.Kind
-	if kind == "" {
-		kind = unnamed
-	}
+	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
 	if w.form == "json" {
 		l := anomalyLine{Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
-			Session: a.Session, Explanation: a.Explanation}
+			Node: a.Node, Session: a.Session, Explanation: a.Explanation}
 		if a.Behind >= 0 {
 			l.Behind = &a.Behind
+		}
+		if a.BehindFor >= 0 {
+			ms := milliseconds(a.BehindFor)
+			l.BehindMS = &ms
+		}
+		for _, x := range a.Nemesis {
+			l.Nemesis = append(l.Nemesis, windowLine(x))
 		}
 		fmt.Fprint(w.stdout, outputs.JSONLine(l))
 		return
@@ -283,70 +454,75 @@ func (w *watch) tell(name string, a clew.Anomaly) {
 	if a.Key != "" && w.reading.Independent {
 		key = text.Key(a.Key) + ": "
 	}
-	session := ""
-	if a.Session != "" {
-		session = " (breaks " + string(a.Session) + ")"
-	}
 	if w.form == "github" {
-		fmt.Fprint(w.stdout, outputs.Annotation("error", name, a.Operation.Line, 1, string(kind), key+a.Explanation+session))
+		fmt.Fprint(w.stdout, outputs.Annotation("error", name, a.Operation.Line, 1, string(kind), key+a.Explanation+additions(a)))
 		return
 	}
-	fmt.Fprintf(w.stdout, "%s: %s: %s%s%s\n", place, kind, key, a.Explanation, session)
+	fmt.Fprintf(w.stdout, "%s: %s: %s%s%s\n", place, kind, key, a.Explanation, additions(a))
 }
 
 func (w *watch) totals(end bool) {
 	t := w.m.Totals()
-	if w.form == "json" {
-		var l totalsLine
-		l.Totals.Operations, l.Totals.Anomalies, l.Totals.Stuck, l.Totals.Held, l.Totals.MostHeld, l.Totals.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
-		l.Totals.Sessions = t.Sessions
-		l.Totals.Kinds = map[models.Anomaly]int{}
-		for kind, n := range t.Kinds {
-			if kind == "" {
-				kind = unnamed
-			}
-			l.Totals.Kinds[kind] = n
+	if w.form != "json" {
+		said := t.String()
+		if !end {
+			said += "; so far"
 		}
-		fmt.Fprint(w.stdout, outputs.JSONLine(l))
+		fmt.Fprintln(w.stdout, said)
 		return
 	}
-	said := fmt.Sprintf("%s, %s", text.Count(t.Operations, "operation"), anomalies(t))
-	for _, session := range slices.Sorted(maps.Keys(t.Sessions)) {
-		verb := "break"
-		if t.Sessions[session] == 1 {
-			verb = "breaks"
-		}
-		said += fmt.Sprintf(", %d of them %s %s", t.Sessions[session], verb, session)
-	}
-	if t.Stuck > 0 {
-		said += fmt.Sprintf(", %d stuck", t.Stuck)
-	}
-	if t.Init != "" {
-		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))
-	}
-	said += fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
-	if !end {
-		said += "; so far"
-	}
-	fmt.Fprintln(w.stdout, said)
+	var l totalsLine
+	x := &l.Totals
+	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
+	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
+	x.Nemesis, x.Behind, x.BehindMS = renamed(t.Nemesis, noWindow), t.Behind, milliseconds(t.BehindFor)
+	x.DelayMS = t.Delay.Milliseconds()
+	x.Kinds = renamed(t.Kinds, diagnosis.Unnamed)
+	fmt.Fprint(w.stdout, outputs.JSONLine(l))
 }
 
-// anomalies tells how many anomalies there are of each kind.
-func anomalies(t clew.MonitorTotals) string {
-	if t.Anomalies == 0 {
-		return "no anomalies"
+// renamed returns counts by name, with another name for "".
+func renamed[K ~string](counts map[K]int, other K) map[K]int {
+	all := map[K]int{}
+	for name, n := range counts {
+		all[cmp.Or(name, other)] = n
 	}
-	var kinds []string
-	for _, kind := range slices.Sorted(maps.Keys(t.Kinds)) {
-		name := kind
-		if name == "" {
-			name = unnamed
+	return all
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// additions tell in parentheses what else is known of an anomaly.
+func additions(a clew.Anomaly) string {
+	var all []string
+	if a.Behind > 0 {
+		said := text.Count(a.Behind, "version") + " behind"
+		if a.BehindFor >= 0 {
+			said += " for " + text.Rounded(int64(a.BehindFor))
 		}
-		kinds = append(kinds, fmt.Sprintf("%d %s", t.Kinds[kind], name))
+		all = append(all, said)
 	}
-	said := text.Count(t.Anomalies, "anomaly")
-	if t.Anomalies != 1 {
-		said = fmt.Sprintf("%d anomalies", t.Anomalies)
+	if a.Session != "" {
+		all = append(all, "breaks "+string(a.Session))
 	}
-	return said + " (" + strings.Join(kinds, ", ") + ")"
+	if a.Node != "" {
+		all = append(all, "node "+text.Shorten(text.Line(a.Node), 40))
+	}
+	for _, name := range windowsOf(a) {
+		all = append(all, "during "+text.Shorten(text.Line(name), 40))
+	}
+	if all == nil {
+		return ""
+	}
+	return " (" + strings.Join(all, ", ") + ")"
+}
+
+// windowsOf returns what the nemesis did during an anomaly, each once.
+func windowsOf(a clew.Anomaly) (names []string) {
+	for _, x := range a.Nemesis {
+		if !slices.Contains(names, x.F) {
+			names = append(names, x.F)
+		}
+	}
+	return names
 }

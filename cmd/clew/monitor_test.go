@@ -39,7 +39,25 @@ func TestMetricsOfAMonitor(t *testing.T) {
 			t.Fatal(status, text)
 		}
 	}
-	if status, _ := get(strings.TrimSuffix(address, "metrics")); status != http.StatusNotFound {
+	_, metrics := get(address)
+	for _, want := range []string{"\nclew_open_operations 0\n", "\nclew_delay_seconds 0\n", "\nclew_behind_versions_max 0\n", "\nclew_memory_bytes "} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("there is no %q in\n%s", want, metrics)
+		}
+	}
+	root := strings.TrimSuffix(address, "metrics")
+	if status, page := get(root); status != http.StatusOK || !strings.Contains(page, "3 operations, no anomalies") {
+		t.Error(status, page)
+	}
+	if status, state := get(root + "state"); status != http.StatusOK || !strings.Contains(state, `"token":"0"`) {
+		t.Error(status, state)
+	}
+	elsewhere, _ := http.NewRequest(http.MethodGet, root, nil)
+	elsewhere.Host = "elsewhere.example"
+	if r, err := http.DefaultClient.Do(elsewhere); err != nil || r.StatusCode != http.StatusForbidden {
+		t.Error(r, err)
+	}
+	if status, _ := get(root + "other"); status != http.StatusNotFound {
 		t.Error(status)
 	}
 	events.Close()

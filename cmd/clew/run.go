@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -136,6 +137,7 @@ type runner struct {
 	models   store.Tests   // what it says about some tests of a store
 	options  clew.Options
 	failFast bool // no job begins once a history was invalid
+	howFar   bool // results say how far they are from being linearizable
 	policy
 	args           []string // of the program
 	stdin          io.Reader
@@ -264,6 +266,20 @@ func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, h
 	checked, err := clew.Check(ctx, h, how.Spec, o)
 	if err != nil {
 		return nil, clew.Placed(h, err)
+	}
+	switch {
+	case !r.howFar || checked.Verdict == jepsen.Unknown:
+	case checked.Verdict == jepsen.Valid:
+		checked.HowFar = report.NotFar()
+	default:
+		j.Know(checked) // so that the verdict stands in any case
+		switch checked.HowFar, err = clew.HowFar(ctx, h, how.Spec, o); {
+		case ctx.Err() != nil:
+			checked.HowFar = nil
+			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", limits.Stopped(ctx)))
+		case err != nil:
+			return nil, clew.Placed(h, err)
+		}
 	}
 	return checked, nil
 }

@@ -153,7 +153,7 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 		}
 		j.Know(r)
 	} else {
-		r = j.Undecided(limits.Stopped(ctx))
+		r = j.Late(limits.Stopped(ctx), true) // with the verdict, if that was known before something else
 	}
 	r.File = j.Path
 	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000

@@ -1,6 +1,8 @@
 package forget
 
 import (
+	"slices"
+
 	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
@@ -9,120 +11,276 @@ import (
 // Ages remembers which values were written, and what each client has seen of them, so as to tell how old a value is.
 // The zero Ages remembers nothing yet.
 type Ages struct {
-	written Written
-	clients map[clientKey]*client
+	Written Written
+	Clients map[clientKey]*client
 }
 
 // clientKey is a client of an object.
 type clientKey struct {
-	process Value
-	key     Key
+	Process Value
+	Key     Key
 }
 
-// client is what is known of it: when the newest write began of which it has seen or written the value, and when it had.
-// Times are numbers of events, counted from the first.
+// client is what is known of it. Places are numbers of events, counted from the first.
 type client struct {
-	began, saw int64
-	wrote      bool // it is its own
+	Wrote, Saw newest            // the newest of its own writes, and of those of which it has seen the value
+	Sights     [mostSights]sight // the last values that it has seen, a ring
+	Number     int               // of all that it has seen
 }
 
-// mostClients bounds the clients that are remembered.
-const mostClients = 1 << 16
+// newest is a write, by the place where it began, and that where the client's operation returned that wrote or saw it.
+type newest struct{ Began, Ended int64 }
+
+// take takes another write if it is newer.
+func (n *newest) take(began, ended int64) {
+	if began > n.Began {
+		*n = newest{began, ended}
+	}
+}
+
+// before says whether the client knew, before a place, of a write that began after another one had ended.
+func (n *newest) before(place, old int64) bool { return n.Began > old && n.Ended < place }
+
+// sight is a value that a client has seen.
+type sight struct {
+	Value uint64
+	Ended int64 // when the operation returned that saw it
+}
+
+// mostClients bounds the clients that are remembered, mostSights what each has seen.
+const (
+	mostClients = 1 << 16
+	mostSights  = 8
+)
+
+// Clock says when the events of a history came.
+type Clock struct {
+	Place func(jepsen.Event) int64                  // its number among all events, counted from the first
+	Time  func(jepsen.Event) (ns int64, known bool) // its :time
+}
+
+// time returns the :time of an event, or NoTime.
+func (c Clock) time(e jepsen.Event) int64 {
+	if ns, known := c.Time(e); known {
+		return ns
+	}
+	return NoTime
+}
 
 // Age says how old the value is that an operation saw.
 type Age struct {
 	Behind  int    // how many newer values had been written when the operation began, or -1 if that is not known
-	Session string // MonotonicReads, ReadYourWrites or ""
+	For     int64  // how long before that the first of them had certainly been written, in nanoseconds of :time, or -1
+	Session string // MonotonicReads, MonotonicWrites, ReadYourWrites or ""
 	Was     bool   // the value was written, or put in
 	Certain bool   // Was is certain
 }
 
 // The guarantees of sessions.
 const (
-	MonotonicReads = "monotonic-reads"
-	ReadYourWrites = "read-your-writes"
+	MonotonicReads  = "monotonic-reads"
+	MonotonicWrites = "monotonic-writes"
+	ReadYourWrites  = "read-your-writes"
 )
 
 // Note remembers the operations of a part that returned at an event or later, and before another one. The key names the
-// part among all others, and when returns the time of an event.
-func (a *Ages) Note(part *models.Operations, key string, from, to int32, when func(jepsen.Event) int64) {
+// part among all others.
+func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock Clock) {
 	update := updates(part.Model)
 	if update == nil || to <= from {
 		return
 	}
-	rows := make([]models.Row, to-from) // by event, plus 1
-	for row, res := range part.Res {
-		if from <= res && res < to {
-			rows[res-from] = models.Row(row) + 1
-		}
-	}
-	h, k := part.History, KeyOf(key)
-	clients := make([]*client, len(h.Processes))
-	for _, row := range rows {
-		if row--; row < 0 {
-			continue
-		}
+	h, k, initial := part.History, KeyOf(key), initialOf(part.Model)
+	clients, writers := make([]*client, len(h.Processes)), writers{part: part, update: update}
+	for _, row := range returned(part, from, to) {
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
-		if !writes {
-			value = part.A[row]
-		}
-		began, ended, known := when(h.Invocation[op]), when(h.Completion[op]), true
-		if v := ValueOf(k, h.Values, edn.ID(value)); writes {
-			a.written.Note(began, ended, v)
-		} else if began, _, known = a.written.When(v); !known {
-			a.written.Saw(ended, v)
-		}
+		invoked, returned := clock.Place(h.Invocation[op]), h.Completion[op]
 		c := &clients[h.Process[h.Invocation[op]]]
 		if *c == nil {
 			*c = a.client(h, op, k)
 		}
-		if known && began > (*c).began {
-			**c = client{began, ended, writes}
+		if sees(part.Model, part.Op(row)) {
+			saw := part.A[row]
+			v := ValueOf(k, h.Values, edn.ID(saw))
+			of, remembered := a.Written.of(v.Hash)
+			began, known := of.Began, remembered && !of.Again
+			if !remembered && saw != initial {
+				x := Write{Began: -1, Ended: clock.Place(returned), At: clock.time(returned)}
+				if of, found := writers.of(saw); found {
+					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).Hash
+				}
+				a.Written.Note(v, x)
+				began, known = x.Began, x.Began >= 0
+			}
+			(*c).see(v, clock.Place(returned))
+			if known {
+				(*c).Saw.take(began, clock.Place(returned))
+			}
+		}
+		if writes {
+			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).Hash,
+				Returned: true, Again: value == initial})
+			(*c).Wrote.take(invoked, clock.Place(returned))
 		}
 	}
+}
+
+// returned returns the rows of a part that returned at an event or later, and before another one, in that order.
+func returned(part *models.Operations, from, to int32) (rows []models.Row) {
+	if int(to-from) > 8*part.Len() {
+		for row, res := range part.Res {
+			if from <= res && res < to {
+				rows = append(rows, models.Row(row))
+			}
+		}
+		slices.SortFunc(rows, func(a, b models.Row) int { return int(part.Res[a] - part.Res[b]) })
+		return rows
+	}
+	at := make([]models.Row, to-from) // by event, plus 1
+	for row, res := range part.Res {
+		if from <= res && res < to {
+			at[res-from] = models.Row(row) + 1
+		}
+	}
+	for _, row := range at {
+		if row > 0 {
+			rows = append(rows, row-1)
+		}
+	}
+	return rows
+}
+
+// writers finds what wrote the values of a part.
+type writers struct {
+	part   *models.Operations
+	update func(models.Op) (int32, bool)
+	by     map[int32]models.Row
+}
+
+// of returns the last operation that writes a value. The first call takes linear time.
+func (w *writers) of(value int32) (row models.Row, found bool) {
+	if w.by == nil {
+		w.by = map[int32]models.Row{}
+		for row := range models.Row(w.part.Len()) {
+			if value, writes := w.update(w.part.Op(row)); writes {
+				w.by[value] = row
+			}
+		}
+	}
+	row, found = w.by[value]
+	return row, found
+}
+
+// initialOf returns the value that a register holds from the beginning, or -1.
+func initialOf(m models.Model) int32 {
+	if shape, ok := models.ShapeOf[models.RegisterShape](m); ok {
+		return shape.Init
+	}
+	return -1
 }
 
 // client returns what is known of the client that called an operation.
 func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
-	name := clientKey{ValueOf(0, h.Values, h.Processes[h.Process[h.Invocation[op]]]), k}
-	c := a.clients[name]
+	name := clientKey{nameOf(h, op), k}
+	c := a.Clients[name]
 	if c == nil {
-		if a.clients == nil || len(a.clients) == mostClients {
-			a.clients = map[clientKey]*client{}
+		if a.Clients == nil || len(a.Clients) == mostClients {
+			a.Clients = map[clientKey]*client{}
 		}
-		c = &client{began: -1}
-		a.clients[name] = c
+		c = &client{Wrote: newest{Began: -1}, Saw: newest{Began: -1}}
+		a.Clients[name] = c
 	}
 	return c
 }
 
+// nameOf returns what stands for the process that called an operation.
+func nameOf(h *jepsen.History, op jepsen.Operation) Value {
+	return ValueOf(0, h.Values, h.Processes[h.Process[h.Invocation[op]]])
+}
+
+// see notes that the client has seen a value.
+func (c *client) see(v Value, ended int64) {
+	c.Sights[c.Number%mostSights] = sight{v.Hash, ended}
+	c.Number++
+}
+
 // Of returns the age of the value that an operation saw. It returns false if the operation saw none, or if ages of the
 // model are not known.
-func (a *Ages) Of(part *models.Operations, key string, row models.Row, when func(jepsen.Event) int64) (age Age, sees bool) {
+func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clock) (age Age, saw bool) {
 	op, register := part.Op(row), part.Model.Traits().IsRegister
-	if updates(part.Model) == nil || register && op.Kind == models.Write || !register && op.Kind != models.Dequeue && op.Kind != models.Peek {
+	if updates(part.Model) == nil || !sees(part.Model, op) {
 		return Age{}, false
 	}
 	h, k := part.History, KeyOf(key)
 	v := ValueOf(k, h.Values, edn.ID(op.A))
-	age.Behind = -1
-	age.Was, age.Certain = a.written.Was(v)
+	age.Behind, age.For = -1, -1
+	age.Was, age.Certain = a.Written.Was(v)
 	if !register {
 		return age, true
 	}
-	began := when(h.Invocation[part.Of[row]])
-	if behind, known := a.written.Behind(v, began); known {
+	invoke := h.Invocation[part.Of[row]]
+	began := clock.Place(invoke)
+	initial := initialOf(part.Model) == op.A
+	if behind, since, known := a.Written.Behind(v, began, initial); known {
 		age.Behind = behind
-	}
-	if _, ended, known := a.written.When(v); known {
-		if c := a.client(h, part.Of[row], k); c.began > ended && c.saw < began {
-			if age.Session = MonotonicReads; c.wrote {
-				age.Session = ReadYourWrites
-			}
+		if now := clock.time(invoke); since != NoTime && now != NoTime && since <= now {
+			age.For = max(-1, now-since) // which may be more than fits
 		}
 	}
+	old, remembered := a.Written.of(v.Hash)
+	if initial && !remembered {
+		old, remembered = write{Began: -1, Ended: -1, Open: true}, true
+	}
+	if remembered && !old.Again {
+		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).Hash, old, began)
+	}
 	return age, true
+}
+
+// # Sessions
+//
+// A client saw the value of a write, and everything that it had seen or written before that had returned earlier. A write
+// is certainly newer if it began after the other one had ended.
+//
+//   - The client had written a newer value: its reads do not show its own writes (read-your-writes).
+//   - The client had seen a later write of the client that wrote this value, and had not seen this value before that. So it
+//     observed two writes of one client in the wrong order (monotonic-writes). Each client does one thing after the other, so
+//     no order in time between clients is needed to show this. It also breaks monotonic-reads.
+//   - The client had seen a newer value: its second look shows an older state (monotonic-reads).
+//
+// For the second it must be known what the client had seen since the value was written: that is certain as long as all of it
+// is in the ring. A crashed write may happen after what its client does next, so it does not count as the earlier one.
+//
+// session returns the first of these that is broken by an operation that began at a place, or "". The name is that of its
+// client.
+func (a *Ages) session(c *client, name uint64, old write, began int64) string {
+	if c.Wrote.before(began, old.Ended) {
+		return ReadYourWrites
+	}
+	first := max(0, c.Number-mostSights)
+	complete := first == 0 || c.Sights[first%mostSights].Ended < old.Began // all that matters is in the ring
+	for n := first; n < c.Number && complete && !old.Open && old.By != name; n++ {
+		x := c.Sights[n%mostSights]
+		if x.Value == old.Value {
+			break
+		}
+		if later, known := a.Written.once(x.Value); known && later.By == old.By && later.Began > old.Began && x.Ended < began {
+			return MonotonicWrites
+		}
+	}
+	if c.Saw.before(began, old.Ended) {
+		return MonotonicReads
+	}
+	return ""
+}
+
+// sees says whether an operation sees its value A.
+func sees(m models.Model, op models.Op) bool {
+	if m.Traits().IsRegister {
+		return op.Kind != models.Write
+	}
+	return op.Kind == models.Dequeue || op.Kind == models.Peek
 }
 
 // updates returns a function that returns the value that an operation writes or puts in, if it does. It returns nil for
@@ -140,7 +298,7 @@ func updates(m models.Model) func(op models.Op) (value int32, ok bool) {
 			}
 			return op.A, op.Kind == models.Write
 		}
-	case models.FIFOShape, models.BagShape:
+	case models.FIFOShape, models.BagShape, models.PriorityShape:
 		return func(op models.Op) (int32, bool) { return op.A, op.Kind == models.Enqueue }
 	}
 	return nil

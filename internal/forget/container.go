@@ -18,16 +18,21 @@ import "clew/models"
 //
 // The one exception is an element that stayed inside although an answer says that it was gone. Only a crashed dequeue can
 // have taken it, so it must not come out later. Then all answers are kept that may say so: elements that went in after
-// it, and empty answers that returned after it had gone in. So are all elements that were inside during these: they say
-// when the queue was empty. A peek also orders elements that went in at the same time; it is kept with its element.
+// it, or that came out after a peek of it, and empty answers that returned after it had gone in. So are all elements that
+// were inside during these: they say when the queue was empty. A peek is kept with its element.
 //
 // What is kept is about as large as what is inside, the number of open operations, and the crashed operations.
 func container(p past, init []int32, ordered bool, keep []bool) bool {
 	elements, crashed, ok := p.elements(init, keep)
-	if !ok {
-		return false
+	if ok {
+		p.contents(elements, crashed, ordered, keep)
 	}
-	inside := models.Open // the first return of an enqueue whose element is inside
+	return ok
+}
+
+// contents keeps what container says, of elements of which crashed dequeues may have taken some.
+func (p past) contents(elements map[int32]*element, crashed, ordered bool, keep []bool) {
+	inside := models.Open // when an element that is inside was certainly there first
 	for _, x := range elements {
 		out := x.out >= 0 && p.returned(x.out)
 		switch {
@@ -43,6 +48,12 @@ func container(p past, init []int32, ordered bool, keep []bool) bool {
 			inside = min(inside, p.Res[x.in])
 		}
 	}
+	first := models.Open // the first invocation of a peek of an element that is inside
+	for row, kind := range p.Kind {
+		if x := elements[p.A[row]]; kind == models.Peek && p.returned(models.Row(row)) && x != nil && (x.out < 0 || !p.returned(x.out)) {
+			first, inside = min(first, p.Inv[row]), min(inside, p.Res[row]) // its enqueue may have crashed
+		}
+	}
 	empty := models.Open // the first invocation of an empty answer that an element inside may contradict
 	for row, kind := range p.Kind {
 		if row := models.Row(row); kind == models.DequeueEmpty && p.returned(row) {
@@ -52,7 +63,7 @@ func container(p past, init []int32, ordered bool, keep []bool) bool {
 		}
 	}
 	for _, x := range elements {
-		if crashed && x.in >= 0 && x.out >= 0 && p.returned(x.out) && (p.Res[x.out] > empty || ordered && inside < p.Inv[x.in]) {
+		if crashed && x.in >= 0 && x.out >= 0 && p.returned(x.out) && (p.Res[x.out] > empty || ordered && (inside < p.Inv[x.in] || first < p.Res[x.out])) {
 			keep[x.in], keep[x.out] = true, true
 		}
 	}
@@ -60,10 +71,9 @@ func container(p past, init []int32, ordered bool, keep []bool) bool {
 		if row := models.Row(row); kind == models.Peek {
 			x := elements[p.A[row]]
 			before := x != nil && x.in >= 0 && p.Res[row] < p.Inv[x.in] // the same element went in again since
-			keep[row] = keep[row] || x == nil || x.in == initially || !before && x.in >= 0 && keep[x.in] || !p.over(row)
+			keep[row] = keep[row] || x == nil || x.in < 0 || !before && keep[x.in]
 		}
 	}
-	return true
 }
 
 // elements returns the elements by their values, and keeps crashed dequeues, if there are any. It returns false if the
@@ -98,10 +108,7 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 				x.next = row // it fails, or the element goes in again
 			case x.in == missing:
 				x.in = row
-			case x.goneBefore(p, p.Inv[row]):
-				if !x.goneBefore(p, p.oldest) || keep[x.in] { // the next enqueue may yet fail
-					keep[x.in], keep[x.out] = true, true
-				}
+			case x.goneBefore(p, min(p.Inv[row], p.oldest)): // otherwise a peek of the first one may be needed
 				out := missing
 				if x.next != 0 {
 					out = x.next

@@ -1,14 +1,6 @@
-// Package forget says which operations of a history that goes on can be forgotten once they have been decided: whatever
-// comes later, the same completions fail without them. So a history without end can be decided in bounded memory.
-//
-// Each file has the rule of a shape (models.Shape), and says why it holds. Models without a rule, and histories that are
-// ambiguous, keep everything.
 package forget
 
-import (
-	"clew/internal/families/lock"
-	"clew/models"
-)
+import "clew/models"
 
 // Kept says what is needed of a part of which everything before an event has been decided.
 type Kept struct {
@@ -18,23 +10,27 @@ type Kept struct {
 	State   *State // unless nil, from which state the part goes on
 }
 
-// State is what is left of what was forgotten.
-type State struct{ Held int32 } // permits
-
 // Needed says what must be kept of operations that are decided up to an event: a prefix up to just before it is
 // linearizable. The columns also have what comes later; of an operation that is open at the event, it is known how it
-// ends. Pinned operations are kept in any case. Linear time and space.
-func Needed(m models.Model, c *models.Columns, decided int32, pinned func(models.Row) bool) Kept {
-	if decided == 0 {
-		return Kept{} // nothing has been decided
+// ends. Pinned operations are kept in any case. If settle is false, nothing is settled, and there is no State. Linear time
+// and space.
+//
+// The part is what From returns for the last State, which Needed may change.
+func Needed(part *models.Operations, decided int32, settle bool, pinned func(models.Row) bool) Kept {
+	if decided == 0 || part.Len() == 0 {
+		return Kept{} // nothing has been decided, or was there
 	}
-	if shape, ok := models.ShapeOf[models.SemaphoreShape](m); ok {
-		return permits(c, shape, decided)
+	if of := settlingOf(part.Model); of != nil {
+		if !settle {
+			return Kept{}
+		}
+		return of(part, decided)
 	}
-	rule := ruleOf(m)
+	rule := ruleOf(part.Model)
 	if rule == nil {
 		return Kept{}
 	}
+	c := &part.Columns
 	keep := make([]bool, c.Len())
 	oldest := decided // the first invocation of those that have yet to return
 	for row, inv := range c.Inv {
@@ -52,56 +48,6 @@ func Needed(m models.Model, c *models.Columns, decided int32, pinned func(models
 	}
 	return Kept{Rows: keep}
 }
-
-// permits does what Needed does for locks without owners. The sweep of internal/families/lock is never wrong about what has
-// happened, so what comes later depends only on how many permits are held, and on what is open and has not happened.
-func permits(c *models.Columns, shape models.SemaphoreShape, decided int32) Kept {
-	done, held, ok := lock.Before(c, shape, decided)
-	if !ok {
-		return Kept{}
-	}
-	kept := Kept{Rows: make([]bool, c.Len()), Settled: done, State: &State{held}}
-	for row, res := range c.Res {
-		kept.Rows[row] = !done[row] || res >= decided && res != models.Open
-	}
-	return kept
-}
-
-// From returns a model that begins in a state that Needed has returned for the same model.
-func From(m models.Model, s *State) models.Model {
-	shape, ok := models.ShapeOf[models.SemaphoreShape](m)
-	if s == nil || !ok {
-		return m
-	}
-	r := &resumed{Model: m, traits: *m.Traits()}
-	r.traits.Shape = func() models.Shape {
-		shape.Held = s.Held
-		return shape
-	}
-	r.traits.Levels = nil // it starts elsewhere
-	acquire := models.Op{Kind: models.Acquire}
-	if shape.Counted {
-		acquire.B = 1
-	}
-	r.init = m.Init()
-	for range s.Held - shape.Held {
-		r.init = m.Step(nil, r.init, acquire)[0]
-	}
-	return r
-}
-
-// resumed is a model that begins in another state.
-type resumed struct {
-	models.Model
-	traits models.Traits
-	init   models.State
-}
-
-// Init implements models.Model.
-func (r *resumed) Init() models.State { return r.init }
-
-// Traits implements models.Model.
-func (r *resumed) Traits() *models.Traits { return &r.traits }
 
 // past is what has been decided.
 type past struct {
@@ -128,11 +74,15 @@ func ruleOf(m models.Model) rule {
 	}
 	switch shape := of().(type) {
 	case models.RegisterShape:
-		return func(p past, keep []bool) bool { return register(p, shape.Init, keep) }
+		return func(p past, keep []bool) bool { return registers(p, shape.Init, keep) }
 	case models.FIFOShape:
 		return func(p past, keep []bool) bool { return container(p, shape.Init, true, keep) }
 	case models.BagShape:
 		return func(p past, keep []bool) bool { return container(p, shape.Init, false, keep) }
+	case models.PriorityShape:
+		return func(p past, keep []bool) bool { return priority(m, p, shape.Init, keep) }
+	case models.IDsShape:
+		return func(p past, keep []bool) bool { return growingIDs(p, shape.Numbers, keep) }
 	}
 	return nil
 }

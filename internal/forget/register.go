@@ -1,6 +1,9 @@
 package forget
 
-import "clew/models"
+import (
+	"clew/fastpath"
+	"clew/models"
+)
 
 // # Registers
 //
@@ -29,8 +32,13 @@ import "clew/models"
 // Of a block that is not dead, the updates say all, and for each value the read that returned first and the one that
 // was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
 // has seen, and the longest chain of cas operations.
-func register(p past, init int32, keep []bool) bool {
-	b := blocks{past: p, of: make([]int32, 1+max(init, greatest(p.A), greatest(p.B)))}
+func registers(p past, init int32, keep []bool) bool {
+	b := blocks{past: p, nodes: make([]node, 0, p.Len()+1)}
+	if top := max(init, greatest(p.A), greatest(p.B)); fastpath.Sparse(int64(top), int64(p.Len())) {
+		b.few = map[int32]int32{}
+	} else {
+		b.of = make([]int32, 1+top)
+	}
 	b.node(init).seen = true
 	if !b.updates(init) {
 		return false
@@ -52,7 +60,8 @@ func register(p past, init int32, keep []bool) bool {
 // blocks are the values of a register, those of one block below the one that it began with.
 type blocks struct {
 	past
-	of    []int32 // by value: its node plus 1, or 0
+	of    []int32         // by value: its node plus 1, or 0
+	few   map[int32]int32 // the same, if values are sparse
 	nodes []node
 }
 
@@ -67,12 +76,21 @@ type node struct {
 
 // number returns the node of a value.
 func (b *blocks) number(value int32) int32 {
-	n := &b.of[value]
-	if *n == 0 {
-		b.nodes = append(b.nodes, node{update: -1, firstRead: -1, lastRead: -1, root: -1, first: models.Open, last: -1})
-		*n = int32(len(b.nodes))
+	n := b.few[value]
+	if b.few == nil {
+		n = b.of[value]
 	}
-	return *n - 1
+	if n > 0 {
+		return n - 1
+	}
+	n = int32(len(b.nodes))
+	b.nodes = append(b.nodes, node{update: -1, firstRead: -1, lastRead: -1, root: -1, first: models.Open, last: -1})
+	if b.few == nil {
+		b.of[value] = n + 1
+	} else {
+		b.few[value] = n + 1
+	}
+	return n
 }
 
 // greatest returns the greatest of some values, or 0.

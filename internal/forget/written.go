@@ -1,10 +1,8 @@
 package forget
 
 import (
-	"hash/maphash"
 	"math"
 	"math/bits"
-	"sort"
 
 	"clew/edn"
 )
@@ -14,25 +12,27 @@ import (
 //
 // The zero Written remembers nothing yet.
 type Written struct {
-	ring   []write
-	at     []int32 // by the hash of value and key, in buckets: a place in ring plus 1, or 0
-	number int64   // of writes so far
-	ranges map[uint32][]span
-	spans  int
-	lost   bool // a value that is not an integer in a span was forgotten
+	Ring   []write
+	At     []int32 // by the hash of value and key, in buckets: a place in ring plus 1, or 0
+	Number int64   // of writes so far
+	Ranges map[uint32]spans
+	Spans  int
+	Lost   bool // a value that is not an integer in a span was forgotten
 }
 
 // write is a write that returned.
 type write struct {
-	began, ended int64 // when it was invoked, and when it was first known to have happened
-	value        uint64
-	key          uint32
-	again        bool // the value was written before
-	open         bool // it has been seen, and has not returned
+	Began, Ended int64  // when it was invoked, and when it was first known to have happened
+	At           int64  // the :time of the latter in nanoseconds, or NoTime
+	By           uint64 // the client that wrote it, or 0
+	Value        uint64
+	Key          uint32
+	Again        bool // the value was written before
+	Open         bool // it has been seen, and has not returned
 }
 
-// span is some integers that were all written.
-type span struct{ first, last int64 }
+// NoTime is the :time of an event that has none.
+const NoTime = math.MinInt64
 
 // At most mostWrites are remembered in order, and mostSpans spans of integers.
 const (
@@ -42,68 +42,77 @@ const (
 
 // Value stands for a value of some key, whose text may be forgotten.
 type Value struct {
-	hash  uint64
-	key   uint32
-	n     int64
-	isInt bool
+	Hash  uint64
+	Key   uint32
+	N     int64
+	IsInt bool
 }
 
 // Key stands for a key.
 type Key uint32
 
-// seed is the same for all: texts are compared by their hashes.
-var seed = maphash.MakeSeed()
-
 // KeyOf returns what stands for a key.
-func KeyOf(text string) Key { return Key(maphash.String(seed, text)) }
+func KeyOf(text string) Key { return Key(hash(text)) }
+
+// hash returns the hash of a text: that of FNV-1a, mixed. It is the same in each process, since it is stored.
+func hash(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
+	}
+	hi, lo := bits.Mul64(h, 0xa0761d6478bd642f)
+	return hi ^ lo
+}
 
 // ValueOf returns what stands for a value of a key.
 func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
-	x := Value{key: uint32(k)}
-	if x.n, x.isInt = v.Int(value); x.isInt {
-		hi, lo := bits.Mul64(uint64(x.n)^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
-		x.hash = hi ^ lo
+	x := Value{Key: uint32(k)}
+	if x.N, x.IsInt = v.Int(value); x.IsInt {
+		x.Hash = uint64(x.N) // so that those that are written one after another stand side by side
 	} else {
-		x.hash = maphash.String(seed, v.Text(value))
+		x.Hash = hash(v.Text(value))
 	}
-	x.hash ^= uint64(k) * 0xe7037ed1a0b428db
+	x.Hash ^= uint64(k) * 0xe7037ed1a0b428db
 	return x
 }
 
-// Note remembers a write of a value by the times of its events. Writes come in the order in which they ended.
-func (w *Written) Note(began, ended int64, v Value) {
-	if number, known := w.last(v.hash); known && w.ring[number%mostWrites].open {
-		x := &w.ring[number%mostWrites]
-		x.began, x.open = began, false
-		return
-	}
-	w.add(write{began: began, ended: ended, key: v.key, value: v.hash}, v)
+// Write is a write whose value is certainly there.
+type Write struct {
+	Began, Ended int64  // the places of its invocation, and of the first event that shows it; Began is -1 if it is not known
+	At           int64  // the :time of the latter in nanoseconds, or NoTime
+	By           uint64 // the client; 0 if it is not known
+	Returned     bool
+	Again        bool // the value was there from the beginning
 }
 
-// Saw remembers that a value was seen whose write has not returned.
-func (w *Written) Saw(ended int64, v Value) {
-	if _, known := w.last(v.hash); !known {
-		w.add(write{began: -1, ended: ended, key: v.key, value: v.hash, open: true}, v)
+// Note remembers a write of a value that has returned, or been seen. The writes of a key come in the order in which
+// they ended.
+func (w *Written) Note(v Value, x Write) {
+	number, known := w.last(v.Hash)
+	if known && w.Ring[number%mostWrites].Open && x.Returned {
+		old := &w.Ring[number%mostWrites]
+		old.Began, old.By, old.Open = x.Began, x.By, false
+		return
 	}
+	w.add(write{Began: x.Began, Ended: x.Ended, At: x.At, By: x.By, Key: v.Key, Value: v.Hash, Again: known || x.Again, Open: !x.Returned}, v)
 }
 
 func (w *Written) add(x write, v Value) {
-	if w.at == nil {
-		w.at, w.ranges = make([]int32, buckets*ways), map[uint32][]span{}
+	if w.At == nil {
+		w.At, w.Ranges = make([]int32, buckets*ways), map[uint32]spans{}
 	}
-	if v.isInt {
-		w.span(v.key, v.n)
+	if v.IsInt {
+		w.span(v.Key, v.N)
 	} else {
-		w.lost = w.lost || w.number >= mostWrites
+		w.Lost = w.Lost || w.Number >= mostWrites
 	}
-	_, x.again = w.last(v.hash)
-	if len(w.ring) < mostWrites {
-		w.ring = append(w.ring, x)
+	if len(w.Ring) < mostWrites {
+		w.Ring = append(w.Ring, x)
 	} else {
-		w.ring[w.number%mostWrites] = x
+		w.Ring[w.Number%mostWrites] = x
 	}
 	w.enter(v)
-	w.number++
+	w.Number++
 }
 
 // Each value has a bucket, which has room for the last writes of a few values. So a few are forgotten early.
@@ -113,17 +122,17 @@ const (
 )
 
 func (w *Written) bucket(hash uint64) []int32 {
-	b := hash % buckets * ways
-	return w.at[b : b+ways]
+	b := (hash ^ hash>>16 ^ hash>>32 ^ hash>>48) % buckets * ways
+	return w.At[b : b+ways]
 }
 
 // enter notes the place of the write that comes now.
 func (w *Written) enter(v Value) {
-	bucket := w.bucket(v.hash)
+	bucket := w.bucket(v.Hash)
 	oldest, least := 0, int64(math.MaxInt64)
 	for i, place := range bucket {
 		number := int64(-1)
-		if place > 0 && w.ring[place-1].value == v.hash {
+		if place > 0 && w.Ring[place-1].Value == v.Hash {
 			oldest = i
 			break
 		} else if place > 0 {
@@ -133,23 +142,23 @@ func (w *Written) enter(v Value) {
 			oldest, least = i, number
 		}
 	}
-	w.lost = w.lost || least >= 0 && least != math.MaxInt64 && !v.isInt
-	bucket[oldest] = int32(w.number%mostWrites) + 1
+	w.Lost = w.Lost || least >= 0 && least != math.MaxInt64 && !v.IsInt
+	bucket[oldest] = int32(w.Number%mostWrites) + 1
 }
 
 // numberOf returns the number of the write at a place of the ring.
 func (w *Written) numberOf(place int32) int64 {
 	at := int64(place - 1)
-	return w.number - 1 - (w.number-1-at)%mostWrites
+	return w.Number - 1 - (w.Number-1-at)%mostWrites
 }
 
 // last returns the last write of a value that is remembered.
 func (w *Written) last(hash uint64) (number int64, known bool) {
-	if w.at == nil {
+	if w.At == nil {
 		return 0, false
 	}
 	for _, place := range w.bucket(hash) {
-		if place > 0 && w.ring[place-1].value == hash {
+		if place > 0 && w.Ring[place-1].Value == hash {
 			return w.numberOf(place), true
 		}
 	}
@@ -158,71 +167,88 @@ func (w *Written) last(hash uint64) (number int64, known bool) {
 
 // span adds an integer to those that were written.
 func (w *Written) span(key uint32, n int64) {
-	all := w.ranges[key]
-	i := sort.Search(len(all), func(i int) bool { return all[i].last >= n-1 }) // the first that n may extend
+	all := w.Ranges[key]
+	i := all.at(n - 1) // the first that n may extend
 	switch {
-	case i < len(all) && all[i].first <= n && n <= all[i].last:
+	case i < len(all) && all[i].First <= n && n <= all[i].Last:
 		return
-	case i < len(all) && all[i].last == n-1:
-		all[i].last = n
-		if i+1 < len(all) && all[i+1].first == n+1 {
-			all[i].last = all[i+1].last
+	case i < len(all) && all[i].Last == n-1:
+		all[i].Last = n
+		if i+1 < len(all) && all[i+1].First == n+1 {
+			all[i].Last = all[i+1].Last
 			all = append(all[:i+1], all[i+2:]...)
-			w.spans--
+			w.Spans--
 		}
-	case i < len(all) && all[i].first == n+1:
-		all[i].first = n
-	case w.spans == mostSpans:
-		w.lost = true
+	case i < len(all) && all[i].First == n+1:
+		all[i].First = n
+	case w.Spans == mostSpans:
+		w.Lost = true
 		return
 	default:
 		all = append(all, span{})
 		copy(all[i+1:], all[i:])
 		all[i] = span{n, n}
-		w.spans++
+		w.Spans++
 	}
-	w.ranges[key] = all
+	w.Ranges[key] = all
 }
 
 // Was says whether a value was written. certain is false if it may have been, too long ago to be remembered.
 func (w *Written) Was(v Value) (was, certain bool) {
-	if v.isInt {
-		all := w.ranges[v.key]
-		if i := sort.Search(len(all), func(i int) bool { return all[i].last >= v.n }); i < len(all) && all[i].first <= v.n {
+	if v.IsInt {
+		if w.Ranges[v.Key].has(v.N) {
 			return true, true
 		}
 	}
-	_, was = w.last(v.hash)
-	return was, was || !w.lost
+	_, was = w.last(v.Hash)
+	return was, was || !w.Lost
 }
 
-// When returns the times of the events of the write of a value. It returns false if that is not remembered, or if the
-// value was written several times.
-func (w *Written) When(v Value) (began, ended int64, known bool) {
-	number, known := w.last(v.hash)
+// once returns the write of a value, unless it is not remembered, or the value was written several times.
+func (w *Written) once(hash uint64) (x write, known bool) {
+	x, known = w.of(hash)
+	return x, known && !x.Again
+}
+
+// of returns the last write of a value that is remembered.
+func (w *Written) of(hash uint64) (x write, remembered bool) {
+	number, known := w.last(hash)
 	if !known {
-		return 0, 0, false
+		return write{}, false
 	}
-	x := &w.ring[number%mostWrites]
-	return x.began, x.ended, !x.again
+	return w.Ring[number%mostWrites], true
 }
 
-// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some time. It
-// returns false if that is not remembered, or if the value was written several times.
-func (w *Written) Behind(v Value, before int64) (versions int, known bool) {
-	number, known := w.last(v.hash)
-	if !known || w.ring[number%mostWrites].again {
-		return 0, false
+// Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and
+// the :time at which the first of them had ended, or NoTime. It returns false if that is not remembered, or if the value was
+// written several times. If it is the initial value, which was not written, all writes are newer.
+func (w *Written) Behind(v Value, before int64, initial bool) (versions int, since int64, known bool) {
+	since = NoTime
+	number, known := w.last(v.Hash)
+	old := int64(-1)
+	switch {
+	case known && w.Ring[number%mostWrites].Again:
+		return 0, since, false
+	case known:
+		old = w.Ring[number%mostWrites].Ended
+	case initial && w.Number <= mostWrites:
+		number = -1
+	default:
+		return 0, since, false
 	}
-	old := w.ring[number%mostWrites].ended
-	for n := number + 1; n < w.number; n++ {
-		x := &w.ring[n%mostWrites]
-		if x.ended >= before {
+	for n := number + 1; n < w.Number; n++ {
+		x := &w.Ring[n%mostWrites]
+		if x.Key != v.Key {
+			continue
+		}
+		if x.Ended >= before {
 			break
 		}
-		if x.key == v.key && x.began > old {
-			versions++
+		if x.Began > old || number < 0 {
+			if versions++; versions == 1 {
+				since = x.At
+			}
 		}
 	}
-	return versions, true
+	return versions, since, true
 }

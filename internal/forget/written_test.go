@@ -17,7 +17,7 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 	}
 	const writes = 2*mostWrites + 1000
 	for n := range int64(writes) {
-		w.Note(2*n, 2*n+1, ValueOf(x, v, v.InternInt(n)))
+		w.Note(ValueOf(x, v, v.InternInt(n)), Write{Began: 2 * n, Ended: 2*n + 1, At: 10 * n, Returned: true})
 	}
 	name := func(n int64) Value { return ValueOf(x, v, v.InternInt(n)) }
 	for _, n := range []int64{0, 1, mostWrites, writes - 1} {
@@ -30,14 +30,14 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 			t.Errorf("%+v: %t, %t", of, was, certain)
 		}
 	}
-	if behind, known := w.Behind(name(writes-100), 2*(writes-10)); !known || behind != 89 {
-		t.Errorf("%d, %t", behind, known)
+	if behind, since, known := w.Behind(name(writes-100), 2*(writes-10), false); !known || behind != 89 || since != 10*(writes-99) {
+		t.Errorf("%d since %d, %t", behind, since, known)
 	}
-	if _, known := w.Behind(name(5), 2*writes); known {
+	if _, _, known := w.Behind(name(5), 2*writes, false); known {
 		t.Error("a write is in order for longer than it is remembered")
 	}
 	for n := range int64(mostWrites) + 1 {
-		w.Note(n, n, ValueOf(y, v, v.InternString(fmt.Sprint("s", n))))
+		w.Note(ValueOf(y, v, v.InternString(fmt.Sprint("s", n))), Write{Began: n, Ended: n, Returned: true})
 	}
 	if was, certain := w.Was(ValueOf(y, v, v.InternString("s0"))); was || certain {
 		t.Error("a text is known for longer than it is remembered")
@@ -45,7 +45,7 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 	// Of the texts that were written last, a bucket may have had too little room for a few.
 	remembered := 0
 	for n := mostWrites / 2; n < mostWrites; n++ {
-		if _, _, known := w.When(ValueOf(y, v, v.InternString(fmt.Sprint("s", n)))); known {
+		if _, known := w.once(ValueOf(y, v, v.InternString(fmt.Sprint("s", n))).Hash); known {
 			remembered++
 		}
 	}
@@ -53,11 +53,11 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 		t.Errorf("%d of %d texts are remembered", remembered, mostWrites/2)
 	}
 	last := ValueOf(y, v, v.InternString(fmt.Sprint("s", mostWrites)))
-	if _, _, known := w.When(last); !known {
+	if _, known := w.once(last.Hash); !known {
 		t.Error("the last text is not remembered")
 	}
-	w.Note(0, 0, last)
-	if _, _, known := w.When(last); known {
+	w.Note(last, Write{Returned: true})
+	if _, known := w.once(last.Hash); known {
 		t.Error("a value that was written twice has one place")
 	}
 }

@@ -52,7 +52,9 @@ var (
 )
 
 // pages is parsed only if there is a page to write.
-var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup + servedMarkup)) })
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(markup + servedMarkup + monitoredMarkup))
+})
 
 // policy lets a page run its own script and use its own style, and nothing else.
 var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
@@ -90,7 +92,7 @@ type document struct {
 // heading tells the verdict in a few words.
 type heading struct {
 	File, Verdict, Word, Summary string
-	Notes                        []string // why it is unknown, what is missing
+	Notes                        []string // why it is unknown, what is missing, how far it is from being linearizable
 }
 
 // VerdictOf returns a verdict as the name of a class, and as a word.
@@ -119,6 +121,11 @@ func newHeading(r *report.Result) heading {
 		note(r.Explanation)
 	}
 	note(r.Missing)
+	if r.HowFar != nil && r.Verdict == jepsen.Invalid {
+		for _, line := range r.HowFar.Lines() {
+			note(line)
+		}
+	}
 	return h
 }
 

@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"clew/internal/text"
 	"clew/jepsen"
@@ -198,17 +197,5 @@ func (a *axis) length() string {
 	if a.times == nil {
 		return fmt.Sprintf("%d events", a.events)
 	}
-	return rounded(a.times[len(a.times)-1] - a.times[0])
-}
-
-// rounded returns how long something took. Jepsen's times are in nanoseconds.
-func rounded(ns int64) string {
-	d := time.Duration(ns)
-	switch {
-	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
-	case d >= time.Millisecond:
-		d = d.Round(10 * time.Microsecond)
-	}
-	return d.String()
+	return text.Rounded(a.times[len(a.times)-1] - a.times[0])
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
 )
@@ -120,7 +121,7 @@ func latencies(ctx context.Context, h *jepsen.History, at *axis) (chart, bool) {
 	if n == 0 {
 		return chart{}, false
 	}
-	c := chart{Text: fmt.Sprintf("Latency of operations that succeeded: %s to %s, on a logarithmic scale; the line is the median", rounded(from), rounded(to))}
+	c := chart{Text: fmt.Sprintf("Latency of operations that succeeded: %s to %s, on a logarithmic scale; the line is the median", text.Rounded(from), text.Rounded(to))}
 	if every > 1 {
 		c.Text += fmt.Sprintf(" (of %d operations)", n)
 	}

@@ -159,3 +159,45 @@ func StoreIndex(t testing.TB) []byte {
 	}
 	return b.Bytes()
 }
+
+// Monitored returns the page of a pass over a history of registers.
+func Monitored(t testing.TB, history string, o clew.Options) []byte {
+	t.Helper()
+	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Draws = true
+	if err := m.Read(strings.NewReader(history), "h", jepsen.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := m.WritePage(&b, clew.MonitorPage{Title: "h.edn", Ended: true}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// ManyAnomalies returns a history with a stale read after every fourth write, on nodes, while a nemesis comes and goes.
+func ManyAnomalies(writes int) string {
+	var b strings.Builder
+	n := 0
+	event := func(process any, kind, f, value, more string) {
+		Event(&b, n, process, kind, f, value+more)
+		n++
+	}
+	for i := range writes {
+		event(0, "invoke", "write", fmt.Sprint(i), "")
+		event(0, "ok", "write", fmt.Sprint(i), "")
+		if i%100 == 50 {
+			f := []string{"start-partition", "stop-partition"}[i/100%2]
+			event(":nemesis", "info", f, "nil", "")
+			event(":nemesis", "info", f, "nil", "")
+		}
+		if i%4 == 3 {
+			event(1, "invoke", "read", "nil", "")
+			event(1, "ok", "read", fmt.Sprint(i-1), fmt.Sprintf(", :node \"n%d\"", i%7))
+		}
+	}
+	return b.String()
+}

@@ -115,7 +115,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, "clew serve only reads: expected GET or HEAD, found "+r.Method)
-	case s.Local && !isLocal(r.Host):
+	case s.Local && !IsLocal(r.Host):
 		refuse(w, http.StatusForbidden, "this server is for its own machine: expected localhost or 127.0.0.1 in the address, found another name")
 	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 		refuse(w, http.StatusForbidden, "another site asks for this; expected links to it alone")
@@ -175,8 +175,8 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	fmt.Fprintln(w, why)
 }
 
-// isLocal reports whether a Host header names this machine. A site may have its own name lead here.
-func isLocal(host string) bool {
+// IsLocal reports whether a Host header names this machine. A site may have its own name lead here.
+func IsLocal(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")

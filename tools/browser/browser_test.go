@@ -278,6 +278,29 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("the policy holds", func(t *testing.T) { testPolicy(b, small) })
 	b.in("keys have an index, and each a part of its own", func(t *testing.T) { testKeys(b) })
 	b.in("the index of a store", func(t *testing.T) { testStore(b) })
+	b.in("the page of a pass", func(t *testing.T) { testMonitored(b) })
+}
+
+// testMonitored follows the bars of a pass over a history to their drawings and lines.
+func testMonitored(b *browser) {
+	defer b.do(call(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
+	html := pagetest.Monitored(b.t, pagetest.ManyAnomalies(2000), clew.Options{})
+	for _, width := range []int64{400, 1400} {
+		b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width == 400}))
+		b.open(html)
+		b.holds(`document.documentElement.scrollWidth <= innerWidth`)
+		b.holds(`Array.from(document.querySelectorAll(".lane svg")).every((e) => e.getBoundingClientRect().width > 150)`)
+	}
+	b.holds(`document.querySelector(".canvas .failing[data-op]") !== null`)
+	for _, way := range []string{"first", "last"} {
+		b.js(`document.querySelector(".lane a:` + way + `-of-type").dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`)
+		b.holds(`location.hash !== "" && (r => r.bottom > 0 && r.top < innerHeight)(document.querySelector(":target").getBoundingClientRect())`)
+	}
+	b.holds(`document.querySelector("tr:target").textContent.includes("clew render --around")`)
+	b.holds(`getComputedStyle(document.querySelector(".lane .m0")).fill !== "rgb(0, 0, 0)"`)
+	light := b.js(`getComputedStyle(document.querySelector(".lane .m0")).fill`)
+	b.do(media("", "dark"))
+	b.holds(`getComputedStyle(document.querySelector(".lane .m0")).fill !== "` + light + `"`)
 }
 
 func testKeyboard(b *browser, html []byte) {

@@ -174,6 +174,7 @@ type counting struct {
 	steps
 	*models.Columns
 	totals []int64
+	until  int32 // if not 0, it stops just before this event
 
 	now     int64
 	due     due
@@ -219,6 +220,34 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 // beyond reports whether the number is still to come.
 func (s *counting) beyond(n int64) bool { return n != s.now && n < s.now == s.down }
 
+// CounterBefore returns the operations that have been linearized just before an event, at which nothing has failed, and the
+// number that they lead to. It returns false if adds that crashed may have led elsewhere, or if the precondition fails.
+//
+// Whatever is invoked later, a linearization may begin with these in the order of the sweep: by the lemma each
+// linearization has their numbers first, and adds that took another step change places with those that took it here.
+func CounterBefore(c *models.Columns, shape models.CounterShape, event int32) (done []bool, total int64, ok bool) {
+	begun, _ := slices.BinarySearch(c.Inv, event)
+	past := *c
+	past.Inv, past.Res, past.A, past.B = c.Inv[:begun], c.Res[:begun], c.A[:begun], c.B[:begun]
+	past.Kind = slices.Clone(c.Kind[:begun])
+	for row, kind := range past.Kind {
+		if kind == models.PlusTotal && past.Res[row] == models.Open {
+			past.Kind[row] = models.Plus
+		}
+	}
+	how, reason := stepsOf(&past, len(shape.Totals))
+	if reason != nil || how.loose {
+		return nil, 0, false
+	}
+	s := &counting{steps: how, totals: shape.Totals, witness: true, until: event}
+	s.sweep(&past, shape.Init)
+	done = make([]bool, c.Len())
+	for _, row := range s.order {
+		done[row] = true
+	}
+	return done, s.now, true
+}
+
 // sweep goes through the events and returns the row whose return fails, or -1.
 func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 	s.Columns, s.now = c, init
@@ -236,7 +265,11 @@ func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 		}
 		s.invoke(models.Row(i))
 	}
-	for s.due.before(c.Events) {
+	end := c.Events
+	if s.until > 0 {
+		end = s.until
+	}
+	for s.due.before(end) {
 		if row := s.due.first(); !s.finish(row) {
 			return row
 		}

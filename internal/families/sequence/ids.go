@@ -33,22 +33,25 @@ import (
 // A choice is any operations. A core is the two whose ids contradict each other.
 
 // distinctIDs decides a history of Generate.
-func distinctIDs(ctx context.Context, c *models.Columns, _ models.IDsShape, want fastpath.Want) fastpath.Decision {
+func distinctIDs(ctx context.Context, c *models.Columns, shape models.IDsShape, want fastpath.Want) fastpath.Decision {
 	if bad := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind != models.Generate }); bad >= 0 {
 		return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(bad)))
 	}
 	in := fastpath.NewInput(ctx, c, 0)
-	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1
+	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1; or Missing, plus 1
+	for _, id := range shape.Given {
+		first[id] = fastpath.Missing + 1
+	}
 	fail, earlier := models.Row(-1), models.Row(-1)
 	for i, res := range c.Res {
 		row, other := models.Row(i), first[in.A[i]]-1
 		switch {
 		case res == models.Open:
 			continue
-		case other < 0:
+		case other == -1:
 			first[in.A[i]] = row + 1
 			continue
-		case res < c.Res[other]:
+		case other >= 0 && res < c.Res[other]:
 			first[in.A[i]] = row + 1
 			row, other = other, row
 		}
@@ -62,7 +65,9 @@ func distinctIDs(ctx context.Context, c *models.Columns, _ models.IDsShape, want
 	}
 	return in.Swept(fail, order, want, func(d *fastpath.Decision) {
 		d.Before, d.Why = returned(c, c.Res[fail]), SameID.Of(fail, earlier)
-		d.Core = []models.Row{min(fail, earlier), max(fail, earlier)}
+		if d.Core = []models.Row{fail}; earlier >= 0 {
+			d.Core = []models.Row{min(fail, earlier), max(fail, earlier)}
+		}
 	})
 }
 
@@ -160,8 +165,13 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 	return -1
 }
 
-// SameID (op, earlier): op received an id that earlier had received.
-var SameID = &fastpath.Pattern{Name: "same-id", Kind: models.ReusedID, Says: "{name 0} returned the id that {name 1} had already returned"}
+// SameID (op, earlier): op received an id that earlier had received. Earlier is Missing if the id is one of Given.
+var SameID = &fastpath.Pattern{Name: "same-id", Kind: models.ReusedID, Choose: func(_ models.Teller, v []models.Row) string {
+	if v[1] == fastpath.Missing {
+		return "{name 0} returned an id that had already been returned"
+	}
+	return "{name 0} returned the id that {name 1} had already returned"
+}}
 
 // NotGreater (op, earlier): op began after earlier had returned, but its id is less.
 var NotGreater = &fastpath.Pattern{Name: "not-greater", Kind: models.NotMonotonic, Relate: fastpath.Against(1, 0),

@@ -68,6 +68,7 @@ type logging struct {
 	appends appended
 	witness bool
 	choice  choice
+	known   int32 // what returns at this event or later says nothing about places; Open: all counts
 
 	base, most int32 // the initial length, and the length if all appends happened
 
@@ -114,17 +115,9 @@ type logFault struct {
 // decideLog decides columns that fulfill the precondition, and otherwise returns why it cannot.
 func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging, *fastpath.Finding) {
 	in.Poll()
-	l := &logging{Columns: in.Columns, shape: shape, witness: witness, base: int32(len(shape.Init)), bad: logFault{op: -1, other: -1, end: models.Open}}
-	var reason *fastpath.Finding
-	if l.appends, reason = newAppended(in.Columns); reason != nil {
+	l := &logging{Columns: in.Columns, shape: shape, witness: witness, known: models.Open}
+	if reason := l.places(); reason != nil {
 		return nil, reason
-	}
-	l.most = l.base + l.appends.n
-	l.value, l.said, l.holder = make([]int32, l.most), make([]int32, l.most), make([]int32, l.most)
-	l.link = make([]int32, l.Len())
-	l.facts()
-	if l.bad.op < 0 {
-		l.hold()
 	}
 	if l.bad.op < 0 {
 		l.sweep(tellersFirst)
@@ -139,6 +132,21 @@ func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging
 		return nil, Mixed.Of(l.appends.unseen, l.appends.teller)
 	}
 	return l, nil
+}
+
+// places finds out what stands at each place, or returns why that cannot be known.
+func (l *logging) places() (reason *fastpath.Finding) {
+	if l.appends, reason = newAppended(l.Columns); reason != nil {
+		return reason
+	}
+	l.base, l.bad = int32(len(l.shape.Init)), logFault{op: -1, other: -1, end: models.Open}
+	l.most = l.base + l.appends.n
+	l.value, l.said, l.holder = make([]int32, l.most), make([]int32, l.most), make([]int32, l.most)
+	l.link = make([]int32, l.Len())
+	if l.facts(); l.bad.op < 0 {
+		l.hold()
+	}
+	return nil
 }
 
 // mixed reports whether the sweep has a choice, and records between which appends.
@@ -183,7 +191,7 @@ func (l *logging) facts() {
 	for i, kind := range l.Kind {
 		row, a, b := models.Row(i), l.A[i], l.B[i]
 		switch {
-		case l.Res[i] == models.Open:
+		case l.Res[i] >= l.known:
 		case kind == models.AppendTo && b > l.base && b <= l.most:
 			l.say(row, b-1, a)
 			l.link[row] = b
@@ -230,7 +238,7 @@ func (l *logging) sayList(row models.Row) {
 
 // hold finds the append that stands at each place.
 func (l *logging) hold() {
-	if l.appends.tellsOpen {
+	if l.appends.tellsOpen || l.known < models.Open {
 		l.holdOpen()
 	}
 	for place := l.base; place < l.most; place++ {
@@ -252,7 +260,7 @@ func (l *logging) hold() {
 // holdOpen finds appends that would tell the place where they stand, or may stand.
 func (l *logging) holdOpen() {
 	for i, kind := range l.Kind {
-		if b := l.B[i]; kind == models.AppendTo && l.Res[i] == models.Open && b > l.base && b <= l.most &&
+		if b := l.B[i]; kind == models.AppendTo && l.Res[i] >= l.known && b > l.base && b <= l.most &&
 			l.holder[b-1] == 0 && (l.value[b-1] == 0 || l.value[b-1] == l.A[i]+1) {
 			l.holder[b-1] = int32(i) + 1
 		}
@@ -279,7 +287,7 @@ func (l *logging) sweep(prefer choice) {
 		l.invoke(models.Row(i))
 		l.begun++
 	}
-	for l.due.before(l.Events) {
+	for end := min(l.Events, l.known); l.due.before(end); {
 		if row := l.due.first(); !l.finish(row) {
 			l.fail(row)
 			return

@@ -81,6 +81,7 @@ type counter struct {
 type flipSweep struct {
 	in       fastpath.Input
 	counters []counter
+	until    int32   // if not 0, it stops just before this event
 	returns  []int32 // by event: the operation that returns and is not linearized, plus 1
 	// A heap is a pairing heap: child is the first child of an operation, and
 	// next is its sibling. next also links lists.
@@ -116,7 +117,11 @@ func (s *flipSweep) sweep(start, state int32) int32 {
 			s.returns[res] = k + 1
 		}
 	}
-	for t := start; t < s.in.Events; t++ {
+	end := s.in.Events
+	if s.until > 0 {
+		end = s.until
+	}
+	for t := start; t < end; t++ {
 		if i < n && s.in.Inv[i] == t {
 			s.invoke(i)
 			i++
@@ -226,6 +231,43 @@ func (s *flipSweep) pop(i int32) int32 {
 		pairs = rest
 	}
 	return root
+}
+
+// LookupBefore returns the operations on one element that have been linearized just before an event, at which nothing has
+// failed, and whether the element is in the set then, if it is given whether it was at the beginning. By the exchange
+// argument, any linearization of what comes later can begin with these. It returns false for operations on several
+// elements, and for those that the sweep does not decide.
+func LookupBefore(c *models.Columns, at bool, event int32) (done []bool, in, ok bool) {
+	all := *c
+	all.A = make([]int32, c.Len())
+	for row, kind := range c.Kind {
+		if c.A[row] != c.A[0] || int(kind) >= len(setFlips) || (kind == models.InsertAny || kind == models.RemoveAny) && c.Res[row] != models.Open {
+			return nil, false, false
+		}
+	}
+	until := int32(0) // as events that nothing happens at are left out
+	for row, res := range c.Res {
+		if c.Inv[row] < event {
+			until++
+		}
+		if res < event {
+			until++
+		}
+	}
+	s := flipSweep{in: fastpath.PlainInput(context.Background(), &all).DenseEvents(), witness: true, until: until}
+	s.in.IDs = 1
+	state := int32(0)
+	if at {
+		state = 1
+	}
+	if done = make([]bool, c.Len()); until == 0 {
+		return done, at, true
+	}
+	s.sweep(0, state)
+	for _, row := range s.order {
+		done[row] = true
+	}
+	return done, s.counters[0].state == 1, true
 }
 
 // decideLookupSet decides a history whose first operations are initial.

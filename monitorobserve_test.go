@@ -18,7 +18,7 @@ func TestAMonitorObservesEvents(t *testing.T) {
 		spec := spec.FromDefault()
 		r := gen.Rand(80)
 		for range effort.Histories(20, 5000) {
-			text := faulty(r, spec.Name, 5+r.IntN(80), 1+r.IntN(5), 0.1, 0.1)
+			text := faulty(r, spec, 5+r.IntN(80), 1+r.IntN(5), 0.1, 0.1)
 			stretch := 1 + r.IntN(9)
 			lines, whole, err := monitored(t, spec, text, stretch, unverified)
 			if err != nil {

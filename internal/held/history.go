@@ -1,0 +1,254 @@
+package held
+
+import (
+	"slices"
+	"time"
+
+	"clew/edn"
+	"clew/internal/forget"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// History is what is held of a history. Its exported fields can be stored by package encoding/gob. The zero History holds
+// nothing.
+type History struct {
+	Decided jepsen.Event       // the history up to just before this event has been decided
+	Forgot  bool               // some operations were forgotten
+	Stuck   []jepsen.Operation // open, but they count as crashed
+	Settled []jepsen.Operation // they count as having happened, and are not judged anymore
+	Pins    []jepsen.Operation // settles how others are read; at most one
+	Open    bool               // the meaning of some operation depends on what comes
+	States  map[string]*forget.State
+	Told    map[string]bool // by key: answers are told
+	Came    []int64 // by event: how many events of clients there were with it
+	Clock   int64   // how many there are now
+
+	b *jepsen.Builder
+}
+
+// Builder returns what the events are added to, nil if there is none yet.
+func (x *History) Builder() *jepsen.Builder { return x.b }
+
+// Has says that a builder has what is held.
+func (x *History) Has(b *jepsen.Builder) {
+	if x.b = b; x.States == nil { // an empty map is stored as none
+		x.States = map[string]*forget.State{}
+	}
+	if x.Told == nil {
+		x.Told = map[string]bool{}
+	}
+}
+
+// Note takes note of the events that have come.
+func (x *History) Note(h *jepsen.History) {
+	for len(x.Came) < len(h.Type) {
+		x.Clock++
+		x.Came = append(x.Came, x.Clock)
+	}
+	x.Came = x.Came[:len(h.Type)] // a completion without an invocation was ignored
+}
+
+// Limit says for how long an operation may be open before it counts as crashed; 0 means forever.
+type Limit struct {
+	Time   time.Duration // by the :time of events in nanoseconds
+	Events int           // as a number of later events
+}
+
+// Known returns the first event of which it is not known how all operations invoked before it end. What has been open for
+// too long by then counts as crashed; stuck counts these operations. ended says that nothing more comes.
+func (x *History) Known(h *jepsen.History, limit Limit, ended bool) (known jepsen.Event, stuck int) {
+	end := jepsen.Event(len(h.Type))
+	limited := limit != Limit{}
+	if ended && !limited {
+		return end, 0
+	}
+	times := func(jepsen.Event) (int64, bool) { return 0, false }
+	if limit.Time > 0 {
+		times = h.Times()
+	}
+	for e := x.Decided; e < end; e++ {
+		op := h.OpOf[e]
+		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || slices.Contains(x.Stuck, op) {
+			continue
+		}
+		last := h.Completion[op]
+		if last == jepsen.None {
+			last = end - 1
+		}
+		switch late := limited && x.isLate(h, limit, e, last, times); {
+		case late && h.Completion[op] == jepsen.None:
+			x.Stuck = append(x.Stuck, op)
+			stuck++
+		case late:
+			x.b.Crash(op)
+			stuck++
+		case h.Completion[op] == jepsen.None && !ended:
+			return e, stuck
+		}
+	}
+	return end, stuck
+}
+
+// isLate says whether too much came between the invocation of an operation and another event.
+func (x *History) isLate(h *jepsen.History, limit Limit, invoke, other jepsen.Event, times func(jepsen.Event) (int64, bool)) bool {
+	if limit.Events > 0 {
+		came := x.Came[other]
+		if h.Completion[h.OpOf[invoke]] == jepsen.None {
+			came = x.Clock + 1 // its completion comes later
+		}
+		return came-x.Came[invoke] > int64(limit.Events)
+	}
+	from, known := times(invoke)
+	to, also := times(other)
+	return known && also && to-from > int64(limit.Time)
+}
+
+// CrashLate has operations crash that have returned after they counted as crashed.
+func (x *History) CrashLate(h *jepsen.History) {
+	for _, op := range x.Stuck {
+		if h.Completion[op] != jepsen.None {
+			x.b.Crash(op)
+		}
+	}
+}
+
+// IsOpen says whether an operation may still return, and that counts.
+func (x *History) IsOpen(h *jepsen.History, op jepsen.Operation) bool {
+	return h.Completion[op] == jepsen.None && !slices.Contains(x.Stuck, op)
+}
+
+// IsSettled says whether some operation settles how others are read, and none is open.
+func (x *History) IsSettled(h *jepsen.History, spec models.Spec) bool {
+	d, err := spec.Definition()
+	if err != nil || d.Settles == nil {
+		return false
+	}
+	settled := len(x.Pins) > 0
+	for e := x.Decided; !x.Open && int(e) < len(h.Type); e++ {
+		if op := h.OpOf[e]; h.Type[e] != jepsen.Invoke || h.Completion[op] == jepsen.None {
+			settles, open := d.Settles(models.OperationOf(h, op))
+			x.Open, settled = open, settled || settles
+		}
+	}
+	if spec.Init != "" && !x.Open {
+		if init, err := h.Values.ParseLenient([]byte(spec.Init)); err == nil {
+			_, x.Open = d.Settles(models.Operation{Values: h.Values, FID: edn.Nil, ValueID: init, KeyID: edn.Nil, GivenID: init, Status: jepsen.Crashed})
+		}
+	}
+	return settled && !x.Open
+}
+
+// settle chooses an operation that settles how others are read, among those that were judged before an event.
+func (x *History) settle(h *jepsen.History, spec models.Spec, decided jepsen.Event) {
+	d, err := spec.Definition()
+	if len(x.Pins) > 0 || err != nil || d.Settles == nil {
+		return
+	}
+	for e := range decided {
+		if h.Type[e] != jepsen.Invoke {
+			if settles, _ := d.Settles(models.OperationOf(h, h.OpOf[e])); settles {
+				x.Pins = []jepsen.Operation{h.OpOf[e]}
+				return
+			}
+		}
+	}
+}
+
+// Forgetting says what Forget may forget.
+type Forgetting struct {
+	Spec    models.Spec
+	Decided jepsen.Event       // everything before it has been decided
+	But     []jepsen.Operation // these must be kept
+	All     bool               // everything must be kept that has not been left out
+	Values  int                // how many values may be held before those that are not needed are forgotten
+}
+
+// Forget forgets what need not be held. It returns how many operations it forgot although their ends have not been
+// decided, since they crashed.
+func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended int) {
+	kept := x.needed(h, all, f)
+	var keep []jepsen.Operation
+	for op, k := range kept {
+		if k {
+			keep = append(keep, jepsen.Operation(op))
+		} else if h.Completion[op] >= f.Decided {
+			ended++
+		}
+	}
+	before, came := 0, x.Came[:0]
+	for e, op := range h.OpOf {
+		if !kept[op] {
+			continue
+		}
+		if jepsen.Event(e) < f.Decided {
+			before++
+		}
+		came = append(came, x.Came[e])
+	}
+	if !x.b.Forget(keep, h.Values.Len() > f.Values) { // all is held, from the beginning
+		x.Decided = f.Decided
+		clear(x.States)
+		x.Settled = nil
+		return 0
+	}
+	x.Came = came
+	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
+	x.Decided = jepsen.Event(before)
+	for _, ops := range []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Pins} {
+		still := (*ops)[:0]
+		for _, op := range *ops {
+			if i, found := slices.BinarySearch(keep, op); found {
+				still = append(still, jepsen.Operation(i))
+			}
+		}
+		*ops = still
+	}
+	return ended
+}
+
+// needed returns by operation whether it must be held, and notes in which states parts go on.
+func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept []bool) {
+	kept = make([]bool, h.Operations())
+	for op := range kept {
+		last := h.Completion[op]
+		kept[op] = last == jepsen.None || last >= f.Decided && h.Invocation[op] >= f.Decided || last >= f.Decided && h.Status[op] != jepsen.Crashed
+	}
+	for _, op := range f.But {
+		kept[op] = true
+	}
+	for _, j := range all {
+		end := j.Event(f.Decided)
+		for i, part := range j.Parts {
+			if part.Len() == 0 {
+				continue // all that it had was left out
+			}
+			var need forget.Kept
+			if !f.All {
+				need = forget.Needed(part, end, j.exact, func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None })
+			}
+			if need.State != nil {
+				x.States[j.KeyOf(i)] = need.State
+			}
+			for row, op := range part.Of {
+				whole := j.H.WholeOperation(op)
+				if need.Rows == nil || need.Rows[row] {
+					kept[whole] = true
+				}
+				if need.Settled != nil && need.Settled[row] && (kept[whole] || h.Completion[whole] >= f.Decided) {
+					x.Settled = append(x.Settled, whole)
+				}
+			}
+		}
+	}
+	if !f.All {
+		x.settle(h, f.Spec, f.Decided)
+	}
+	for _, op := range x.Pins {
+		if !kept[op] {
+			kept[op] = true
+			x.Settled = append(x.Settled, op) // only its reading matters
+		}
+	}
+	return kept
+}

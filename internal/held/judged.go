@@ -1,0 +1,97 @@
+package held
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+
+	"clew/edn"
+	"clew/internal/forget"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Judged is a history that is judged by itself: the whole, or that of a key.
+type Judged struct {
+	H     *jepsen.History
+	Key   string               // "" for the whole
+	Parts []*models.Operations // as they go on in their states
+	keys  []string             // by part
+	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
+}
+
+// Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
+// key has other spellings, or if later operations may show that these are read in another way.
+func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models.Operations) *Judged {
+	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts()}
+	j.nameParts(whole)
+	for i, part := range j.Parts {
+		state := x.States[j.KeyOf(i)]
+		if state == nil && len(x.Settled) == 0 {
+			continue
+		}
+		rows := make([]models.Row, 0, part.Len())
+		for row, op := range part.Of {
+			if !slices.Contains(x.Settled, h.WholeOperation(op)) {
+				rows = append(rows, models.Row(row))
+			}
+		}
+		j.Parts[i] = forget.From(part.Select(rows), state)
+	}
+	return j
+}
+
+// Spelled returns a key as EDN, integers always in the same way. exact says whether no other spelling is the same key.
+func Spelled(v *edn.Values, value edn.ID) (text string, exact bool) {
+	if n, ok := v.Int(value); ok {
+		return strconv.FormatInt(n, 10), true
+	}
+	return v.Text(value), forget.HasOneSpelling(v, value)
+}
+
+// nameParts finds the names of the parts of some operations, such as the keys of a map.
+func (j *Judged) nameParts(whole *models.Operations) {
+	j.keys = make([]string, len(j.Parts))
+	p := whole.Model.Traits().Partition
+	if p == nil {
+		return
+	}
+	rows := whole.Rows()
+	for i, part := range j.Parts {
+		if part.Len() > 0 {
+			if key := edn.ID(p.Of(whole.Op(rows[part.Of[0]]))); key >= 0 && int(key) < j.H.Values.Len() {
+				var exact bool
+				j.keys[i], exact = Spelled(j.H.Values, key)
+				j.exact = j.exact && exact
+			}
+		}
+	}
+}
+
+// Event turns an event of the whole into the first one of H at it or later.
+func (j *Judged) Event(whole jepsen.Event) int32 {
+	return int32(sort.Search(len(j.H.Type), func(e int) bool { return j.H.InWhole(jepsen.Event(e)) >= whole }))
+}
+
+// KeyOf returns the name of a part among all that are judged.
+func (j *Judged) KeyOf(part int) string { return j.Key + " " + j.keys[part] }
+
+// NameOf returns the key of a part for people, "" without keys: the independent key, or that of a map.
+func (j *Judged) NameOf(part int) string {
+	if j.Key != "" {
+		return j.Key
+	}
+	return j.keys[part]
+}
+
+// LeaveOut leaves an operation out of a part.
+func (j *Judged) LeaveOut(part int, row models.Row) {
+	ops := j.Parts[part]
+	rows := make([]models.Row, 0, ops.Len())
+	for r := range models.Row(ops.Len()) {
+		if r != row {
+			rows = append(rows, r)
+		}
+	}
+	j.Parts[part] = ops.Select(rows)
+}
