@@ -7,16 +7,28 @@ import (
 )
 
 // object is list-append in generated histories. A transaction has its steps in List, with three numbers for each: whether
-// it appends, the key, and the value or how much of the list it reads.
+// it appends, the key, and the value or how much of the list it reads. In long histories a key gets up to mostAppends
+// elements, as in Jepsen's, and a new one takes its place.
 type object struct {
 	*gen.Maker
 	now    [][]int // by key
+	active []int   // the keys in use
+	bug    [2]int  // the keys of the bug
 	unique bool    // every value is appended once
 }
 
+const mostAppends = 100
+
 func newObject(m *gen.Maker) gen.Object {
-	return &object{m, make([][]int, m.Keys), !m.Small || m.Chance(0.7)}
+	x := &object{Maker: m, now: make([][]int, m.Keys), bug: [2]int{-1, -1}, unique: !m.Small || m.Chance(0.7)}
+	for key := range m.Keys {
+		x.active = append(x.active, key)
+	}
+	return x
 }
+
+// key returns a key in use.
+func (x *object) key() int { return x.active[x.Rand.IntN(len(x.active))] }
 
 // The kinds of steps.
 const (
@@ -34,7 +46,7 @@ func (x *object) value() int {
 }
 
 func (x *object) Read(*gen.Thread) gen.Op {
-	o := gen.Op{F: ":txn", List: []int{reads, x.Rand.IntN(x.Keys), 0, reads, x.Rand.IntN(x.Keys), 0}}
+	o := gen.Op{F: ":txn", List: []int{reads, x.key(), 0, reads, x.key(), 0}}
 	if x.Rand.IntN(2) == 0 {
 		o.List = o.List[:3]
 	}
@@ -50,7 +62,7 @@ func (x *object) Change(t *gen.Thread) gen.Op {
 func (x *object) Call(t *gen.Thread) gen.Op {
 	o := gen.Op{F: ":txn", Changes: true}
 	for range 1 + x.Rand.IntN(3) {
-		key := x.Rand.IntN(x.Keys)
+		key := x.key()
 		if x.Chance(0.5) {
 			o.List = append(o.List, reads, key, 0)
 		} else {
@@ -62,18 +74,21 @@ func (x *object) Call(t *gen.Thread) gen.Op {
 
 // Bug appends to one key, or to two if the read is to be torn, and then reads them.
 func (x *object) Bug(*gen.Thread) gen.Op {
-	last := x.Keys - 1
+	if x.Step == 0 {
+		x.bug = [2]int{x.active[0], x.active[len(x.active)-1]}
+	}
+	first, last := x.bug[0], x.bug[1]
 	switch {
 	case x.Kind == gen.ImpossibleRead:
-		return gen.Wrong(gen.Op{F: ":txn", List: []int{reads, 0, -x.Mark}})
+		return gen.Wrong(gen.Op{F: ":txn", List: []int{reads, first, -x.Mark}})
 	case x.Step == 0:
-		o := gen.Op{F: ":txn", Changes: true, Forced: x.Kind == gen.LostWrite, List: []int{appends, 0, x.Mark}}
+		o := gen.Op{F: ":txn", Changes: true, Forced: x.Kind == gen.LostWrite, List: []int{appends, first, x.Mark}}
 		if x.Kind == gen.TornRead {
 			o.List = append(o.List, appends, last, x.Mark)
 		}
 		return o
 	}
-	o := gen.Op{F: ":txn", List: []int{reads, 0, len(x.now[0])}}
+	o := gen.Op{F: ":txn", List: []int{reads, first, len(x.now[first])}}
 	if x.Kind == gen.TornRead {
 		o.List = append(o.List, reads, last, max(0, len(x.now[last])-1))
 	} else if x.Kind == gen.StaleRead {
@@ -86,6 +101,10 @@ func (x *object) Apply(o *gen.Op) gen.Outcome {
 	for m := o.List; len(m) > 0; m = m[3:] {
 		if m[0] == appends {
 			x.now[m[1]] = append(x.now[m[1]], m[2])
+			if at := slices.Index(x.active, m[1]); at >= 0 && !x.Small && len(x.now[m[1]]) >= mostAppends && !slices.Contains(x.bug[:], m[1]) {
+				x.active[at] = len(x.now)
+				x.now = append(x.now, nil)
+			}
 		} else {
 			m[2] = len(x.now[m[1]])
 		}
@@ -111,8 +130,8 @@ func (x *object) Value(b []byte, o *gen.Op, returned bool) []byte {
 			b = append(b, ' ')
 		}
 		if m[0] == appends {
-			b = x.Print(append(x.key(append(b, "[:append "...), m[1]), ' '), m[2])
-		} else if b = append(x.key(append(b, "[:r "...), m[1]), ' '); !returned {
+			b = x.Print(append(x.name(append(b, "[:append "...), m[1]), ' '), m[2])
+		} else if b = append(x.name(append(b, "[:r "...), m[1]), ' '); !returned {
 			b = append(b, "nil"...)
 		} else {
 			b = x.list(b, m[1], m[2])
@@ -136,8 +155,8 @@ func (x *object) list(b []byte, key, length int) []byte {
 	return append(x.Items(append(b, '['), list), ']')
 }
 
-// key prints a key.
-func (x *object) key(b []byte, key int) []byte {
+// name prints a key.
+func (x *object) name(b []byte, key int) []byte {
 	if !x.Small {
 		return gen.AppendNumber(b, key)
 	}
