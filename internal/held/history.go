@@ -21,8 +21,8 @@ type History struct {
 	Open    bool               // the meaning of some operation depends on what comes
 	States  map[string]*forget.State
 	Told    map[string]bool // by key: answers are told
-	Came    []int64 // by event: how many events of clients there were with it
-	Clock   int64   // how many there are now
+	Came    []int64         // by event: how many events of clients there were with it
+	Clock   int64           // how many there are now
 
 	b *jepsen.Builder
 }
