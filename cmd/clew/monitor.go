@@ -62,7 +62,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "find every anomaly of a history in one pass",
 		ArgsUsage:   "PATH",
 		Description: monitorHelp,
-		Flags: slices.Concat(modelFlags(), []cli.Flag{
+		Flags: slices.Concat(neededModel(modelFlags()), []cli.Flag{
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`text|json|github`: a line for each anomaly, and one with totals"},
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
@@ -73,6 +73,16 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
 	}
+}
+
+// neededModel returns flags of which --model must be given.
+func neededModel(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if f, is := f.(*cli.StringFlag); is && f.Name == "model" {
+			f.Usage = "the `MODEL` (clew models lists them); required"
+		}
+	}
+	return flags
 }
 
 func monitorHistory(c *cli.Context, stdout, stderr io.Writer, status *int) error {
@@ -123,7 +133,11 @@ func (w *watch) given(c *cli.Context) error {
 	case c.NArg() != 1:
 		return fmt.Errorf("expected one history, found %d; clew monitor --help shows how", c.NArg())
 	case w.reading.Spec.Name == "":
-		return errors.New("a monitor needs --model: later events might change what is inferred")
+		who := "a monitor"
+		if c.Bool("all") {
+			who = "--all"
+		}
+		return fmt.Errorf("%s needs --model: later events might change what is inferred", who)
 	case !slices.Contains([]string{"text", "json", "github"}, w.form):
 		return fmt.Errorf("--output must be text, json or github, not %q", w.form)
 	case c.IsSet("every") && w.every <= 0:
