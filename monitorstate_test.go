@@ -51,7 +51,7 @@ func interrupted(t *testing.T, r *rand.Rand, spec models.Spec, text string, stre
 		if never || r.IntN(20) == 0 {
 			looks = -1
 		}
-		err = m.Read(&pieces{strings.NewReader(text), r}, "h", spec.Pairing())
+		err = m.Read(&pieces{strings.NewReader(text), gen.Rand(r.Uint64())}, "h", spec.Pairing())
 		if !errors.Is(err, killed) {
 			return slices.Sorted(maps.Keys(found)), m.Totals(), times, err
 		}
@@ -117,7 +117,7 @@ func TestAMonitorGoesOnFromItsState(t *testing.T) {
 	}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 900)
-		for range effort.Histories(4, 2000) {
+		for range effort.Histories(2, 2000) {
 			spec := campaign.WithParameters(r, spec)
 			o := campaign.GenOptions(spec)
 			o.Init = true
@@ -130,7 +130,7 @@ func TestAMonitorGoesOnFromItsState(t *testing.T) {
 	}
 	for _, spec := range forgetful {
 		r := gen.Rand(79)
-		for range effort.Histories(15, 5000) {
+		for range effort.Histories(6, 5000) {
 			compare(r, spec.FromDefault(), faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1), soon)
 		}
 	}
