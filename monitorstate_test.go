@@ -80,6 +80,8 @@ func respelled(r *rand.Rand, text string) string {
 			text = strings.ReplaceAll(text, "\n", " ")
 		}
 	case 1:
+		text = strings.ReplaceAll(text, " :f ", "\n; {a comment}\n :f ") // of an op map in EDN; other forms have none
+	case 2:
 		b.Reset()
 		z := gzip.NewWriter(&b)
 		io.WriteString(z, text)
