@@ -98,7 +98,7 @@ type Clocks struct {
 	Why   string `json:"none,omitempty"` // why there is no such error, or why it is not known
 }
 
-// Reasons why there is no clock error.
+// Reasons why no clock error is told.
 const (
 	NoError = "no clock error explains it"
 	NoTimes = "some operation has no :time"
