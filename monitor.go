@@ -641,6 +641,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
 	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
+	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums && m.held.States[f.KeyOf(f.i)] != nil {
+		f.why = nil // it does not know what was added before
+	}
 	if f.why != nil {
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
 	} else if of := f.part.Model.Traits().Anomaly; of != nil {

@@ -211,7 +211,9 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	if t := w.m.Totals(); t.Init != "" {
 		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
-	w.totals(err == nil)
+	if t := w.m.Totals(); err == nil || t.Operations > 0 {
+		w.totals(err == nil)
+	}
 	found = found || w.m.Totals().Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
 	if written := w.write(err == nil); written != nil {
 		return 0, written
