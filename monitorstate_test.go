@@ -17,6 +17,7 @@ import (
 	"clew/internal/campaign"
 	"clew/internal/effort"
 	"clew/internal/gen"
+	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
 )
@@ -189,5 +190,32 @@ func TestAStateFitsOnlyWhatItIsAbout(t *testing.T) {
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v", test.name, err)
 		}
+	}
+}
+
+// A state that was saved early knows little of the text. It learns more as that is read on.
+func TestAStateLearnsTheBeginningOfItsText(t *testing.T) {
+	var b strings.Builder
+	for n := range 400 {
+		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :write :value %d}\n{:process 0 :type :ok :f :write :value %[1]d}\n", n)
+	}
+	text, state := b.String(), filepath.Join(t.TempDir(), "state")
+	run := func(text string) error {
+		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register"}, unverified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.State = state
+		return m.Read(strings.NewReader(text), "h", jepsen.Options{})
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for _, n := range []int{2, 8, 600, len(lines)} {
+		if err := run(strings.Join(lines[:n], "")); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	changed := strings.Replace(text, ":value 20}", ":value 21}", 1) // at byte 2,000
+	if err := run(changed); err == nil || !strings.Contains(err.Error(), "does not begin like the text") {
+		t.Error(err)
 	}
 }

@@ -66,7 +66,7 @@ func TestHowFarIsToldInWords(t *testing.T) {
 	}
 }
 
-// TestTheWorstKeyCounts in what is told of several keys together.
+// TestTheWorstKeyCounts in what is said of several keys together.
 func TestTheWorstKeyCounts(t *testing.T) {
 	most := int64(7)
 	a := report.HowFar{Clocks: &report.Clocks{Least: 7, Most: &most}, Behind: &report.Behind{Versions: 1}}
