@@ -118,17 +118,11 @@ func CheckAlgorithm(name string) error {
 // at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()
-	if err := given(ctx, h); err != nil {
+	ctx, cancel, err := o.begin(ctx, h)
+	if err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if o.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
-		defer cancel()
-	}
+	defer cancel()
 	check := checkOne
 	if o.Independent {
 		check = checkKeys
@@ -163,6 +157,21 @@ func (o *Options) check() error {
 }
 
 var errNoContext = errors.New("no context was given; context.Background() never ends")
+
+// begin looks at what Check and HowFar were given, and bounds the context by the time limit.
+func (o *Options) begin(ctx context.Context, h *jepsen.History) (context.Context, context.CancelFunc, error) {
+	if err := given(ctx, h); err != nil {
+		return nil, nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	if o.TimeLimit > 0 {
+		bounded, cancel := context.WithTimeout(ctx, o.TimeLimit)
+		return bounded, cancel, nil
+	}
+	return ctx, func() {}, nil
+}
 
 func given(ctx context.Context, h *jepsen.History) error {
 	if ctx == nil {

@@ -450,7 +450,7 @@ func TestEveryAnomalyCanBeDrawn(t *testing.T) {
 			text := faulty(r, spec, 5+r.IntN(60), 1+r.IntN(4), 0.1, 0.2)
 			o := unverified
 			if o.Independent = n%2 == 1 && spec.Name != "kv"; o.Independent {
-				text = regexp.MustCompile(`:value ([^}]*)`).ReplaceAllString(text, `:value ["k" $1]`)
+				text = regexp.MustCompile(`(?m):value (.*)}$`).ReplaceAllString(text, `:value ["k" $1]}`)
 			}
 			h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
 			if err != nil {

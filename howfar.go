@@ -24,17 +24,11 @@ import (
 // Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same
 // History at once.
 func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.HowFar, error) {
-	if err := given(ctx, h); err != nil {
+	ctx, cancel, err := o.begin(ctx, h)
+	if err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if o.TimeLimit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
-		defer cancel()
-	}
+	defer cancel()
 	r := &ruler{ctx: ctx, o: o, left: 2 * (howFarWork + workPerOperation*int64(h.Operations()))}
 	if !o.Independent {
 		m, err := r.history(h, spec)

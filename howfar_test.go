@@ -395,7 +395,7 @@ func TestGuaranteesAreThoseOfTheirDefinitions(t *testing.T) {
 			switch {
 			case want[report.Linearizable] && i > 0:
 				if applies {
-					t.Errorf("%s is told of a linearizable history", g)
+					t.Errorf("%s is said of a linearizable history", g)
 				}
 				continue
 			case i > 2 && !judged && v == jepsen.Unknown && applies:

@@ -518,15 +518,21 @@ func (m *Monitor) tell() error {
 	return context.Cause(m.ctx)
 }
 
+// specOf returns the spec for a key, "" for the whole. It says how answers are read once operations have shown that, even
+// if those are not held anymore.
+func (m *Monitor) specOf(key string) models.Spec {
+	spec := m.spec
+	if m.held.Told[key] {
+		spec.Answers = models.AnswersTold
+	}
+	return spec
+}
+
 // parts reads the operations that are held.
 func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 	m.held.CrashLate(h)
 	add := func(h *jepsen.History, key string, exact bool) error {
-		spec := m.spec
-		if m.held.Told[key] {
-			spec.Answers = models.AnswersTold
-		}
-		c, err := read(m.ctx, h, spec, m.o)
+		c, err := read(m.ctx, h, m.specOf(key), m.o)
 		switch {
 		case err != nil:
 			return err
@@ -641,6 +647,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
 	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
+	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums && m.held.States[f.KeyOf(f.i)] != nil {
+		f.why = nil // it does not know what was added before
+	}
 	if f.why != nil {
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
 	} else if of := f.part.Model.Traits().Anomaly; of != nil {
@@ -650,7 +659,7 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
 		o.Independent = false
-		r, err := Check(m.ctx, f.H, m.spec, o)
+		r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
 		if err != nil {
 			return nil, err
 		}

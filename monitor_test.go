@@ -112,6 +112,11 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 			if _, _, err := campaign.ReadText(spec, made.Text); err != nil || strings.Count(made.Text, "\n") < 2 {
 				continue
 			}
+			if h, _, err := campaign.ReadText(spec, made.Text); err == nil {
+				if inferred, _, err := spec.Infer(h); err == nil {
+					spec.Answers = inferred.Answers // a pass would see later what they are
+				}
+			}
 			want, decided := repeated(t, spec, made.Text, unverified)
 			if d, _ := spec.Definition(); !decided || d.LooksAhead && !slices.IsSorted(want) { // a later answer said who an earlier owner was
 				continue

@@ -12,6 +12,9 @@ import (
 	"clew/jepsen/forms"
 )
 
+// isHard says whether a pass ended since something could not be decided soon.
+func isHard(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "undecided: ") }
+
 // A monitor that is fed event by event finds what one that reads the text finds.
 func TestAMonitorObservesEvents(t *testing.T) {
 	for _, spec := range forgetful {
@@ -20,25 +23,28 @@ func TestAMonitorObservesEvents(t *testing.T) {
 		for range effort.Histories(20, 5000) {
 			text := faulty(r, spec, 5+r.IntN(80), 1+r.IntN(5), 0.1, 0.1)
 			stretch := 1 + r.IntN(9)
-			lines, whole, err := monitored(t, spec, text, stretch, unverified)
-			if err != nil {
+			lines, whole, err := monitored(t, spec, text, stretch, soon)
+			if isHard(err) {
+				continue
+			} else if err != nil {
 				t.Fatal(err)
 			}
 			h, err := forms.Read(strings.NewReader(text), "h", spec.Pairing())
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := clew.NewMonitor(t.Context(), spec, unverified)
+			m, err := clew.NewMonitor(t.Context(), spec, soon)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m.Stretch(stretch)
 			var got []int
+			hard := false
 			note := func(all []clew.Anomaly, err error) {
 				for _, a := range all {
 					got = append(got, int(a.Operation.Index)+1)
 				}
-				if err != nil {
+				if hard = hard || isHard(err); !hard && err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -50,7 +56,7 @@ func TestAMonitorObservesEvents(t *testing.T) {
 				}
 			}
 			note(m.End())
-			if !slices.Equal(got, lines) || m.Totals().Operations != whole.Operations {
+			if !hard && (!slices.Equal(got, lines) || m.Totals().Operations != whole.Operations) {
 				t.Fatalf("%s: %v and %+v, of the text %v and %+v:\n%s", spec.Name, got, m.Totals(), lines, whole, numbered(text))
 			}
 		}

@@ -92,6 +92,9 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	k.saved = time.Now()
 	k.file = held.File{Path: m.State, Build: outputs.Build(), About: fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t",
 		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients)}
+	if err := k.file.Probe(); err != nil {
+		return err
+	}
 	s := monitorState{Held: &m.held, Ages: &m.ages, Diagnosis: &m.diagnosis}
 	if found, err := held.Load(&k.file, &s); err != nil || !found {
 		return err

@@ -98,7 +98,7 @@ type Clocks struct {
 	Why   string `json:"none,omitempty"` // why there is no such error, or why it is not known
 }
 
-// Reasons why there is no clock error.
+// Reasons why no clock error is told.
 const (
 	NoError = "no clock error explains it"
 	NoTimes = "some operation has no :time"
@@ -216,9 +216,9 @@ func (f *Forgotten) words() string {
 		return f.Why
 	}
 	if f.Count == 1 {
-		return fmt.Sprintf("linearizable if 1 acknowledged update of %d was: %s", f.Of, f.First)
+		return fmt.Sprintf("linearizable if 1 acknowledged update of %d was forgotten: %s", f.Of, f.First)
 	}
-	s := fmt.Sprintf("linearizable if %d acknowledged updates of %d were, from %s to %s", f.Count, f.Of, f.First, f.Last)
+	s := fmt.Sprintf("linearizable if %d acknowledged updates of %d were forgotten, from %s to %s", f.Count, f.Of, f.First, f.Last)
 	if !f.Smallest {
 		s += "; fewer may suffice"
 	}

@@ -35,14 +35,14 @@ func TestHowFarIsToldInWords(t *testing.T) {
 			Clocks: &report.Clocks{Least: 1500, Most: error(1500)}, Behind: &report.Behind{Versions: 2, Read: "a read"},
 			Forgotten: &report.Forgotten{Count: 2, Of: 9, First: "x", Last: "y", Smallest: true, Suffix: report.SuffixNode, Node: `"n1"`},
 		}, "how far: sequential per key holds, but not sequential\nclocks: linearizable if they were wrong by 1.5µs\nversions: a read was 2 versions behind\n" +
-			`forgotten: linearizable if 2 acknowledged updates of 9 were, from x to y; a suffix of node "n1" was lost: they are all that it acknowledged from the first to the last`},
+			`forgotten: linearizable if 2 acknowledged updates of 9 were forgotten, from x to y; a suffix of node "n1" was lost: they are all that it acknowledged from the first to the last`},
 		{"two sessions, bounds and fewer", report.HowFar{
 			Holds:  guarantees("monotonic-writes writes-follow-reads", "linearizable sequential sequential-per-key monotonic-reads read-your-writes", ""),
 			Clocks: &report.Clocks{Least: 3, Most: error(9), Why: report.TooHard}, Behind: &report.Behind{},
 			Forgotten: &report.Forgotten{Count: 2, Of: 9, First: "x", Last: "y"},
 		}, "how far: monotonic writes and writes follow reads hold, but not monotonic reads or read your writes\n" +
 			"clocks: linearizable if they were wrong by 9ns; less than 3ns does not suffice\nversions: no read was behind\n" +
-			"forgotten: linearizable if 2 acknowledged updates of 9 were, from x to y; fewer may suffice"},
+			"forgotten: linearizable if 2 acknowledged updates of 9 were forgotten, from x to y; fewer may suffice"},
 		{"nothing holds", report.HowFar{Holds: guarantees("", "linearizable sequential", ""), Clocks: none, Forgotten: lost},
 			"how far: no weaker guarantee holds\nclocks: no clock error explains it\nforgotten: answers contradict each other even if every acknowledged update was forgotten"},
 		{"undecided", report.HowFar{Holds: guarantees("", "linearizable", "sequential monotonic-reads"), Clocks: &report.Clocks{Least: 8, Why: report.TooHard}, Forgotten: &report.Forgotten{Why: report.TooHard}},
@@ -66,7 +66,7 @@ func TestHowFarIsToldInWords(t *testing.T) {
 	}
 }
 
-// TestTheWorstKeyCounts in what is told of several keys together.
+// TestTheWorstKeyCounts in what is said of several keys together.
 func TestTheWorstKeyCounts(t *testing.T) {
 	most := int64(7)
 	a := report.HowFar{Clocks: &report.Clocks{Least: 7, Most: &most}, Behind: &report.Behind{Versions: 1}}

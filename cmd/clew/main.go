@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // The app's metadata holds the engine that decides instead of --algorithm's, what the program was called with, and, if
-// anything, what to call with a command's context once its flags are read.
+// only a command's flags are asked for, what takes its context once they are read.
 const (
 	engineKey = "engine"
 	argsKey   = "args"
@@ -126,8 +126,9 @@ func runApp(ctx context.Context, metadata map[string]any, stdin io.Reader, stdou
 				if err := noEmptyFlag(c); err != nil {
 					return err
 				}
-				if tell, ok := metadata[flagsKey].(func(*cli.Context)); ok {
-					tell(c)
+				if take, ok := metadata[flagsKey].(func(*cli.Context)); ok {
+					take(c)
+					c.Command.Action = func(*cli.Context) error { return nil }
 				}
 				return nil
 			}

@@ -62,7 +62,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "find every anomaly of a history in one pass",
 		ArgsUsage:   "PATH",
 		Description: monitorHelp,
-		Flags: slices.Concat(modelFlags(), []cli.Flag{
+		Flags: slices.Concat(neededModel(modelFlags()), []cli.Flag{
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`text|json|github`: a line for each anomaly, and one with totals"},
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
@@ -73,6 +73,16 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
 	}
+}
+
+// neededModel returns flags of which --model must be given.
+func neededModel(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if f, is := f.(*cli.StringFlag); is && f.Name == "model" {
+			f.Usage = "the `MODEL` (clew models lists them); required"
+		}
+	}
+	return flags
 }
 
 func monitorHistory(c *cli.Context, stdout, stderr io.Writer, status *int) error {
@@ -123,7 +133,11 @@ func (w *watch) given(c *cli.Context) error {
 	case c.NArg() != 1:
 		return fmt.Errorf("expected one history, found %d; clew monitor --help shows how", c.NArg())
 	case w.reading.Spec.Name == "":
-		return errors.New("a monitor needs --model: later events might change what is inferred")
+		who := "a monitor"
+		if c.Bool("all") {
+			who = "--all"
+		}
+		return fmt.Errorf("%s needs --model: later events might change what is inferred", who)
 	case !slices.Contains([]string{"text", "json", "github"}, w.form):
 		return fmt.Errorf("--output must be text, json or github, not %q", w.form)
 	case c.IsSet("every") && w.every <= 0:
@@ -197,7 +211,9 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	if t := w.m.Totals(); t.Init != "" {
 		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
-	w.totals(err == nil)
+	if t := w.m.Totals(); err == nil || t.Operations > 0 {
+		w.totals(err == nil)
+	}
 	found = found || w.m.Totals().Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
 	if written := w.write(err == nil); written != nil {
 		return 0, written

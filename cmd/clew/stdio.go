@@ -95,21 +95,13 @@ const maxKnown = 64
 func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	args := slices.Concat([]string{"clew", "check"}, flags, []string{"-"})
 	metadata, name := map[string]any{engineKey: k.engine, argsKey: args}, fmt.Sprintf("%q", args)
-	k.mu.Lock()
-	before := k.read[name]
-	k.mu.Unlock()
-	if before == nil {
-		var read *cli.Context
-		metadata[flagsKey] = func(c *cli.Context) { read = c }
-		status = runApp(ctx, metadata, stdin, stdout, stderr)
-		if read != nil {
-			k.keep(name, read)
-		}
+	known, status := k.known(ctx, name, args, stdout, stderr)
+	if known == nil {
 		return status
 	}
 	stderr = text.NewWriter(stderr)
 	return guarded(stderr, &status, func() error {
-		c := *before
+		c := *known
 		// Without flags of its own, the command need not look for their other names, of which there are none.
 		c.Context, c.Command = ctx, &cli.Command{Name: "check"}
 		c.App = &cli.App{Reader: stdin, Writer: stdout, ErrWriter: stderr, Metadata: metadata}
@@ -117,17 +109,28 @@ func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader,
 	})
 }
 
-// keep remembers flags, without the request that had them.
-func (k *knownFlags) keep(name string, read *cli.Context) {
-	for _, c := range read.Lineage() {
-		c.Context, c.App, c.Command = nil, nil, nil
+// known returns the flags of a request. If they are none of clew check's, this has been said, and there is a status.
+func (k *knownFlags) known(ctx context.Context, name string, args []string, stdout, stderr io.Writer) (known *cli.Context, status int) {
+	k.mu.Lock()
+	known = k.read[name]
+	k.mu.Unlock()
+	if known != nil {
+		return known, 0
+	}
+	metadata := map[string]any{argsKey: args, flagsKey: func(c *cli.Context) { known = c }}
+	if status = runApp(ctx, metadata, nil, stdout, stderr); known == nil {
+		return nil, status
+	}
+	for _, c := range known.Lineage() {
+		c.Context, c.App, c.Command = nil, nil, nil // those of this request
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.read == nil || len(k.read) == maxKnown {
 		k.read = map[string]*cli.Context{}
 	}
-	k.read[name] = read
+	k.read[name] = known
+	return known, 0
 }
 
 // refused returns an error if the arguments of a request are not flags for a history that comes with it.

@@ -21,7 +21,7 @@ import (
 // that have no others. Take any linearization, and move these to the front, in the same order. They see the same, as
 // the reads among them had nothing else. The others see the same, too: those that have returned or will return have all
 // certain elements, and come after them. As for time, let an operation that stays behind return before one of those
-// begins. If it is an add, its element is not certain; so that one begins at t or later, and is no read, as it would see
+// begins. If it is an add, its element is not certain; so that one begins at t or later, and does not read, as a read would see
 // the element. The only adds that begin then are of elements that a read has that lacks a certain one; so they were
 // added before t by an earlier one. If it is a read, it has all certain elements; so they were added before it returned,
 // and a read without others cannot begin after it.

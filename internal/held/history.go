@@ -15,14 +15,14 @@ import (
 type History struct {
 	Decided jepsen.Event       // the history up to just before this event has been decided
 	Forgot  bool               // some operations were forgotten
-	Stuck   []jepsen.Operation // open, but they count as crashed
-	Settled []jepsen.Operation // they count as having happened, and are not judged anymore
+	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
+	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
 	Pins    []jepsen.Operation // settles how others are read; at most one
 	Open    bool               // the meaning of some operation depends on what comes
 	States  map[string]*forget.State
 	Told    map[string]bool // by key: answers are told
-	Came    []int64 // by event: how many events of clients there were with it
-	Clock   int64   // how many there are now
+	Came    []int64         // by event: how many events of clients there were with it
+	Clock   int64           // how many there are now
 
 	b *jepsen.Builder
 }
@@ -69,7 +69,7 @@ func (x *History) Known(h *jepsen.History, limit Limit, ended bool) (known jepse
 	}
 	for e := x.Decided; e < end; e++ {
 		op := h.OpOf[e]
-		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || slices.Contains(x.Stuck, op) {
+		if h.Type[e] != jepsen.Invoke || h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None || has(x.Stuck, op) {
 			continue
 		}
 		last := h.Completion[op]
@@ -79,6 +79,7 @@ func (x *History) Known(h *jepsen.History, limit Limit, ended bool) (known jepse
 		switch late := limited && x.isLate(h, limit, e, last, times); {
 		case late && h.Completion[op] == jepsen.None:
 			x.Stuck = append(x.Stuck, op)
+			slices.Sort(x.Stuck)
 			stuck++
 		case late:
 			x.b.Crash(op)
@@ -115,7 +116,7 @@ func (x *History) CrashLate(h *jepsen.History) {
 
 // IsOpen says whether an operation may still return, and that counts.
 func (x *History) IsOpen(h *jepsen.History, op jepsen.Operation) bool {
-	return h.Completion[op] == jepsen.None && !slices.Contains(x.Stuck, op)
+	return h.Completion[op] == jepsen.None && !has(x.Stuck, op)
 }
 
 // IsSettled says whether some operation settles how others are read, and none is open.
@@ -250,5 +251,13 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			x.Settled = append(x.Settled, op) // only its reading matters
 		}
 	}
+	slices.Sort(x.Settled)
+	x.Settled = slices.Compact(x.Settled)
 	return kept
+}
+
+// has says whether an operation is among some, which ascend.
+func has(ops []jepsen.Operation, op jepsen.Operation) bool {
+	_, found := slices.BinarySearch(ops, op)
+	return found
 }

@@ -1,7 +1,6 @@
 package held
 
 import (
-	"slices"
 	"sort"
 	"strconv"
 
@@ -32,7 +31,7 @@ func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models
 		}
 		rows := make([]models.Row, 0, part.Len())
 		for row, op := range part.Of {
-			if !slices.Contains(x.Settled, h.WholeOperation(op)) {
+			if !has(x.Settled, h.WholeOperation(op)) {
 				rows = append(rows, models.Row(row))
 			}
 		}

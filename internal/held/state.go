@@ -50,6 +50,18 @@ func Save[S any](f *File, state *S) error {
 	return nil
 }
 
+// Probe says why the file cannot be written, or is not one.
+func (f *File) Probe() error {
+	to := files.To(f.Path, nil, nil)
+	if f.Path == "-" || to.Through() {
+		return f.errorf("expected the name of a regular file for the state")
+	}
+	if err := to.Probe(); err != nil {
+		return f.errorf("%w", err)
+	}
+	return nil
+}
+
 // Load reads a state into one that may have been initialized. It returns false if there is none, or an empty file.
 func Load[S any](f *File, state *S) (found bool, err error) {
 	text, err := os.ReadFile(f.Path)

@@ -77,9 +77,9 @@ func Pass(ctx context.Context, r io.Reader, name string, opts jepsen.Options, p 
 		b = jepsen.NewBuilder(opts)
 	}
 	p.in = newInput(ctx, passing{feed.Of(b), p, b}, name, opts)
-	p.in.eager = true
+	p.in.eager, p.in.from = true, p.From
 	if p.Marked || p.From != nil {
-		p.in.marks = &marks{from: p.From}
+		p.in.marks = &marks{line: 1}
 	}
 	if err := p.in.read(r, nil); err != nil {
 		return err
@@ -157,8 +157,7 @@ func (p *Place) goTo(text io.Reader, skip func(bytes int64) error) error {
 // marks is a text that remembers where the last event ended.
 type marks struct {
 	io.Reader
-	from  *Place // where it begins
-	begin int64  // its offset there
+	begin int64 // where it begins in the whole text
 
 	head   []byte // the beginning of the whole text
 	recent []byte // what has been read lately
@@ -182,10 +181,10 @@ func (m *marks) Read(p []byte) (int, error) {
 		m.offset, m.last = m.offset+int64(drop), beforeBytes
 	}
 	n, err := m.Reader.Read(p)
-	m.recent = append(m.recent, p[:n]...)
-	if rest := headBytes - len(m.head); rest > 0 && m.begin == 0 {
+	if rest := headBytes - len(m.head); rest > 0 && int64(len(m.head)) == m.offset+int64(len(m.recent)) {
 		m.head = append(m.head, p[:min(n, rest)]...)
 	}
+	m.recent = append(m.recent, p[:n]...)
 	return n, err
 }
 
@@ -201,9 +200,9 @@ func (m *marks) pass(end int64) {
 // marked reads the events of a text, and remembers where they end.
 func (in *input) marked(text *bufio.Reader, file io.Reader, packed bool) error {
 	m := in.marks
-	m.Reader, m.line = text, 1
+	m.Reader = text
 	var form *form
-	if from := m.from; from != nil {
+	if from := in.from; from != nil {
 		if !from.sought {
 			if err := from.goTo(text, func(n int64) error { _, err := io.CopyN(io.Discard, text, n); return err }); err != nil {
 				return fmt.Errorf("%s: %w", in.file, err)
@@ -212,10 +211,12 @@ func (in *input) marked(text *bufio.Reader, file io.Reader, packed bool) error {
 		if form = from.Form.row(); form == nil {
 			return fmt.Errorf("%s: %w", in.file, ErrNoPlace)
 		}
-		in.from = from
-		m.head, m.recent, m.line = from.Head, bytes.Clone(from.Before), from.Line
+		m.head, m.recent, m.line = bytes.Clone(from.Head), bytes.Clone(from.Before), from.Line
 		m.offset, m.last = from.Offset-int64(len(from.Before)), len(from.Before)
 		m.begin = from.Offset
+		if int64(len(m.head)) == m.offset { // it goes on growing
+			m.head = append(m.head, from.Before...)
+		}
 	}
 	plain, _ := files.PackedName(in.file)
 	return in.text(source{bufio.NewReaderSize(m, 1<<16), file, packed}, plain, form)

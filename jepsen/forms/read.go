@@ -130,7 +130,7 @@ func (in *input) events(r io.Reader, form *form) error {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
 	plain, packing := files.PackedName(in.file)
-	if packing != "" && !packed && (in.marks == nil || in.marks.from == nil) {
+	if packing != "" && !packed && in.from == nil {
 		if _, err := buffered.Peek(1); err == io.EOF {
 			return fmt.Errorf("%s: expected %s data, as the name says, found an empty file", in.file, packing)
 		}
@@ -159,8 +159,10 @@ func (in *input) text(text source, plain string, form *form) error {
 		in.form = form
 		return form.read(in, text)
 	}
-	if what := foreign(buffered); what != "" && in.from == nil {
-		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
+	if in.from == nil {
+		if what := foreign(buffered); what != "" {
+			return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
+		}
 	}
 	if form == nil {
 		head, err := in.head(buffered)

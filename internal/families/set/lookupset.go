@@ -254,7 +254,7 @@ func LookupBefore(c *models.Columns, at bool, event int32) (done []bool, in, ok 
 			until++
 		}
 	}
-	s := flipSweep{in: fastpath.PlainInput(context.Background(), &all).DenseEvents(), witness: true, until: until}
+	s := flipSweep{in: fastpath.Input{Columns: &all}.DenseEvents(), witness: true, until: until}
 	s.in.IDs = 1
 	state := int32(0)
 	if at {

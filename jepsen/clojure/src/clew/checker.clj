@@ -1161,7 +1161,7 @@
                             :file     [:model-file]
                             :evidence [:witness :core :html-dir :certificate :evidence]
                             :count    [:permits :max-holds :threads :depth]
-                            :switch   [:independent :verify :no-verify :strict :fail-fast]
+                            :switch   [:how-far :independent :verify :no-verify :strict :fail-fast]
                             :time     [:time-limit]
                             :size     [:memory-limit]}
               name names]

@@ -377,6 +377,14 @@ ops = {'add': add}
     (is (= #{:all :clients :clock-error :follow :help :html :idle :models :output :quiet :shard :shard-keys :stdin-is-lifeline :svg :unknown} (set (remove known flags))))
     (is (every? #'clew/elsewhere (remove known flags)) "which says why it is none")))
 
+(deftest a-failing-history-may-be-measured
+  (let [{:keys [valid? how-far]} (check {:model :register, :how-far true} bad)]
+    (is (false? valid?))
+    (is (= 1 (get-in how-far [:behind :versions])))
+    (is (= :sequential (first (get-in how-far [:guarantees :hold]))))
+    (is (= 1 (get-in how-far [:forgotten :count]))))
+  (is (nil? (:how-far (check {:model :register} bad)))))
+
 (deftest options-are-looked-at-by-the-first-check-if-they-are-lazy
   (is (= "[\"true\"] does not answer as clew does: expected one result map from clew, found nothing"
          (refusal #(clew/independent {:command ["true"]}))))
