@@ -187,7 +187,7 @@ func (e *evidence) failed() error {
 				rows = append(rows, models.Row(row))
 			}
 		}
-		if !Decide(ops.Select(rows).Prefix(e.fail()).Operations, e.options).Linearizable {
+		if !Decide(ops.Alone(rows, e.fail()).Operations, e.options).Linearizable {
 			return fmt.Errorf("operation %d does not explain the failure, core %v", op, e.r.Core)
 		}
 		return nil

@@ -56,11 +56,8 @@ func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
 	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}}
 	m.shape.From = []int32{0}
-	m.Offered = models.Traits{
-		Because: m.because,
-		Run:     m.run,
-		Shape:   func() models.Shape { return m.shape },
-	}
+	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
+	m.offer()
 	if b.InitID == nil {
 		return m, nil
 	}
@@ -72,12 +69,41 @@ func newListAppend(b *models.Binding) (models.Reader, error) {
 		if !ok {
 			return nil, home.BadInit(b, "a map such as {:x [1 2]}")
 		}
-		slot := m.slot(kvs[0])
-		list := m.list(slot, items)
-		m.shape.Init = append(m.shape.Init, list...)
-		m.Initial = m.with(m.Initial, slot, m.node(0, list))
+		m.shape.Init = append(m.shape.Init, m.list(m.slot(kvs[0]), items))
 	}
+	m.begin()
 	return m, nil
+}
+
+// begin sets the initial state.
+func (m *listAppend) begin() {
+	m.Initial = nil
+	for slot, list := range m.shape.Init {
+		if len(list) > 0 {
+			m.Initial = m.with(m.Initial, int32(slot), m.node(0, list))
+		}
+	}
+}
+
+// offer sets what the model offers.
+func (m *listAppend) offer() {
+	m.Offered = models.Traits{
+		Because: m.because,
+		Anomaly: m.anomaly,
+		Run:     m.run,
+		Shape:   func() models.Shape { return m.shape },
+		Alone: func(all, some *models.Columns, t int32) models.Model {
+			return m.under(m.shape.Alone(all, some, t))
+		},
+	}
+}
+
+// under returns the model with another shape, which has the same keys and values.
+func (m *listAppend) under(shape models.TxnListsShape) models.Model {
+	other := &listAppend{Base: m.Base, fTxn: m.fTxn, fAppend: m.fAppend, fRead: m.fRead, keys: m.keys, values: m.values, shape: shape}
+	other.offer()
+	other.begin()
+	return other
 }
 
 // slot returns the slot of a key.
@@ -299,10 +325,99 @@ func (m *listAppend) because(s models.State, op models.Op) string {
 		if step.Append {
 			s = m.with(s, step.Slot, m.node(node, []int32{step.Value}))
 		} else if list := m.shape.List(step); m.node(0, list) != node {
-			return fmt.Sprintf("%s is %s, not %s", m.V.Text(m.keys[step.Slot]), m.V.Text(m.vector(m.of(node))), m.V.Text(m.vector(list)))
+			return m.differs(step.Slot, m.of(node), list)
 		}
 	}
 	return ""
+}
+
+// differs says how the list of a slot differs from the one that was read.
+func (m *listAppend) differs(slot int32, now, read []int32) string {
+	key, n := m.V.Text(m.keys[slot]), 0
+	for n < min(len(now), len(read)) && now[n] == read[n] {
+		n++
+	}
+	switch {
+	case n == len(read):
+		return fmt.Sprintf("%s already has %s", key, m.Text(m.values[now[n]]))
+	case !slices.Contains(now, read[n]):
+		return fmt.Sprintf("%s does not have %s", key, m.Text(m.values[read[n]]))
+	case n == len(now):
+		return fmt.Sprintf("%s has %s only once", key, m.Text(m.values[read[n]]))
+	}
+	return fmt.Sprintf("%s has %s before %s", key, m.Text(m.values[now[n]]), m.Text(m.values[read[n]]))
+}
+
+// anomaly is Traits.Anomaly. It compares a transaction with all others. What had returned before it began is in the lists, as is
+// all that a transaction appended of which they show something.
+func (m *listAppend) anomaly(ops *models.Operations, row models.Row) (found models.Anomaly) {
+	if ops.Res[row] == models.Open {
+		return ""
+	}
+	reads, updates := map[int32]bool{}, map[int32]bool{} // by slot
+	shown := map[int32]*origin{}                         // by element
+	for _, step := range m.steps(ops.Op(row)) {
+		if step.Append {
+			updates[step.Slot] = true
+			continue
+		}
+		reads[step.Slot] = true
+		for _, e := range m.shape.List(step) {
+			shown[e] = &origin{}
+		}
+	}
+	for _, e := range slices.Concat(m.shape.Init...) {
+		if x := shown[e]; x != nil {
+			x.before++
+		}
+	}
+	for other := range models.Row(ops.Len()) {
+		for _, step := range m.steps(ops.Op(other)) {
+			if x := shown[step.Value]; step.Append && x != nil {
+				if ops.Inv[other] < ops.Res[row] {
+					x.before++
+				} else {
+					x.later = true
+				}
+			}
+		}
+	}
+	for _, x := range shown {
+		if x.before == 0 && (found == "" || !x.later) {
+			if found = models.NeverWritten; x.later {
+				found = models.FutureRead
+			}
+		}
+	}
+	if found != "" {
+		return found
+	}
+	for other := range models.Row(ops.Len()) {
+		some, lacks := false, false
+		for _, step := range m.steps(ops.Op(other)) {
+			x := shown[step.Value]
+			some = some || step.Append && x != nil && x.before == 1
+			if !step.Append || other == row || x != nil || !reads[step.Slot] {
+				continue
+			}
+			lacks = true
+			if before := ops.Res[other] < ops.Inv[row]; before && updates[step.Slot] {
+				found = models.LostUpdate
+			} else if before && found == "" {
+				found = models.StaleRead
+			}
+		}
+		if some && lacks {
+			return models.TornRead
+		}
+	}
+	return found
+}
+
+// origin says how many have appended an element that a transaction shows before it returned, and whether others did later.
+type origin struct {
+	before int
+	later  bool
 }
 
 func (m *listAppend) Record(s models.State) edn.Value {
