@@ -62,10 +62,16 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// Called says whether some operation with an :f, given as ":read", was called with a value of which is returns true.
-func (s *Seen) Called(f string, is func(v *edn.Values, value edn.ID) bool) bool {
+// Has says whether some operation with an :f, given as ":read", has a value of which is returns true.
+func (s *Seen) Has(f string, is func(v *edn.Values, value edn.ID) bool) bool {
 	h := s.h
-	return slices.ContainsFunc(h.Invocation, func(inv jepsen.Event) bool { return h.Values.Text(h.F[inv]) == f && is(h.Values, h.Value[inv]) })
+	id := h.Values.InternKeyword(strings.TrimPrefix(f, ":"))
+	for e, value := range h.Value {
+		if h.F[e] == id && is(h.Values, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // Returned yields the kind of every value that an :f, given as ":read", has returned.

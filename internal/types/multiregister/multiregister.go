@@ -59,7 +59,7 @@ var multiRegisterDefinition = models.Definition{
 }
 
 // appendsToLists says where to go with a history of transactions that append to lists.
-const appendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
+const appendsToLists = "such transactions are of the model list-append, with :f :txn"
 
 // isAppend says whether a form is [:append k v].
 func isAppend(v *edn.Values, id edn.ID) bool {
