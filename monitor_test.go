@@ -21,7 +21,7 @@ import (
 var unverified = clew.Options{Verify: clew.VerifyNever}
 
 // soon leaves out what is hard to decide again and again.
-var soon = clew.Options{Verify: clew.VerifyNever, TimeLimit: time.Second / 5}
+var soon = clew.Options{Verify: clew.VerifyNever, TimeLimit: effort.Patience(time.Second / 5)}
 
 // repeated returns the lines of the anomalies of a history by their definition: it is checked again and again without
 // the completion that fails. If that changes nothing it is left out, else its answer is not known. It returns false if

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Few reports whether a test takes few of its histories: without CLEW_FULL=1 and CLEW_LONG=1, with -short, and with
@@ -36,4 +37,16 @@ func Histories(full, long uint64) uint64 {
 		return n
 	}
 	return long
+}
+
+// Patience returns how long a test waits for what nearly always takes less than d: far longer, since other tests run at
+// the same time, except in the long mode, where a history that takes longer is one of many.
+func Patience(d time.Duration) time.Duration {
+	switch {
+	case Long():
+		return d
+	case Race:
+		return 50 * d
+	}
+	return 10 * d
 }
