@@ -113,6 +113,13 @@ type (
 		// Value returns the value that is behind the number of an element.
 		Value func(element int32) edn.ID
 	}
+
+	// TxnRegistersShape is a map of registers: Txn, whose A is a transaction. It reads and writes registers at one instant.
+	// A slot is a key.
+	TxnRegistersShape struct {
+		Init func(slot int32) int32         // the initial value class, as it reads
+		Of   func(txn int32) []RegisterStep // the steps of a transaction
+	}
 )
 
 // ListStep is a step of a transaction on lists: it appends the element Value, or reads a list. Then Value is the length of
@@ -120,6 +127,14 @@ type (
 type ListStep struct {
 	Slot, Value int32
 	Append      bool
+}
+
+// RegisterStep is a step of a transaction on registers: it reads or writes a value class. Other transactions matter only to
+// outer steps. A read is outer unless it reads the transaction's own write. A write is outer unless the transaction
+// overwrites it.
+type RegisterStep struct {
+	Slot, Value  int32
+	Write, Outer bool
 }
 
 // Of returns the steps of a transaction.
@@ -210,3 +225,5 @@ func (CounterShape) shape()    {}
 func (IDsShape) shape()        {}
 func (LogShape) shape()        {}
 func (TxnListsShape) shape()   {}
+
+func (TxnRegistersShape) shape() {}

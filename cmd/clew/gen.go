@@ -71,6 +71,8 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "bug", Value: gen.Linearizable.String(), Usage: "the `KIND` of bug"},
 			&cli.Float64Flag{Name: "bug-at", Value: 0.8, Usage: "the place of the bug: a `FRACTION` of the history from 0 to 1"},
 			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug; with positions, K keys that have one order"},
+			&cli.IntFlag{Name: "txn-keys", Value: 3, Usage: "multi-register: transactions on `K` keys"},
+			&cli.IntFlag{Name: "txn-steps", Value: 2, Usage: "multi-register: transactions of up to `N` reads and writes"},
 			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "a semaphore has `K` permits; required for semaphores"},
 			&cli.StringFlag{Name: "position", DefaultText: "none", Usage: "completions say under `KEY` where they stand in the order of updates, such as revision"},
 			&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or more"},
@@ -160,6 +162,12 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	if o.Model == "" {
 		return o, errors.New("gen needs --model; clew models lists them")
 	}
+	if c.IsSet("txn-keys") {
+		o.Keys = c.Int("txn-keys")
+	}
+	if c.IsSet("txn-steps") {
+		o.Steps = c.Int("txn-steps")
+	}
 	if gen.OneOrder(o.Model, o.Position) {
 		o.Keys, o.Independent = o.Independent, 0
 	}
@@ -177,7 +185,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	for _, n := range []struct {
 		flag        string
 		least, most int
-	}{{"operations", 1, 1e9}, {"processes", 1, 1e6}, {"values", 0, 1e9}, {"keys", 0, 1e9}, {"permits", 1, 1e6}} {
+	}{{"operations", 1, 1e9}, {"processes", 1, 1e6}, {"values", 0, 1e9}, {"keys", 0, 1e9}, {"txn-keys", 1, 1e6}, {"txn-steps", 1, 1e3}, {"permits", 1, 1e6}} {
 		if x := c.Int(n.flag); c.IsSet(n.flag) && (x < n.least || x > n.most) {
 			return o, fmt.Errorf("--%s must be a number from %d to %d, not %d", n.flag, n.least, n.most, x)
 		}

@@ -40,6 +40,10 @@ const (
 	ImpossibleRead
 	// TornRead: one read sees a part of a change.
 	TornRead
+	// LostUpdate: two transactions read the same version of a key and overwrite it.
+	LostUpdate
+	// WriteSkew: two transactions read the same versions of two keys, and each overwrites another one of them.
+	WriteSkew
 	// Duplicate: something that is handed out once, such as an element, is handed
 	// out twice.
 	Duplicate
@@ -77,6 +81,8 @@ var longKinds = [...]struct{ Name, about string }{
 	LostWrite:       {"lost-write", "a change completes and never takes effect"},
 	ImpossibleRead:  {"impossible-read", "an answer is a value that is never written"},
 	TornRead:        {"torn-read", "a read sees half of a change"},
+	LostUpdate:      {"lost-update", "two transactions read the same version of a key and overwrite it"},
+	WriteSkew:       {"write-skew", "two transactions read the same versions of two keys and overwrite one each"},
 	Duplicate:       {"duplicate", "an element, id, offset, epoch or fence is given out twice"},
 	Reordered:       {"reordered", "an element comes out before one that should have come first"},
 	WrongEmpty:      {"wrong-empty", "a container that holds something says that it is empty"},

@@ -16,6 +16,7 @@ type LongOptions struct {
 	Values      int     // distinct values from 0 on; 0: every write has its own
 	Keys        int     // of a multi-register, a kv or an etcd; a bank's accounts; 3 if 0
 	Appends     bool    // kv: most updates append to strings; then it has no certain bug
+	Steps       int     // transactions on registers have up to as many steps; 2, of which the first one writes if any does, if 0
 	Independent int     // the number of objects, whose values are [object value]; 0: one
 	Permits     int     // of a semaphore; 2 if 0
 	Reads       float64 // the share of operations that change nothing; a half if 0
@@ -136,7 +137,7 @@ func (o LongOptions) Check() error {
 	case o.Kind == WrongAnswer:
 	case o.Kind != Linearizable && o.Kind != WrongPosition && !slices.Contains(model.Bugs, o.Kind):
 		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.Bugs)
-	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead) && o.Kind != Linearizable:
+	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead || o.Kind == WriteSkew) && o.Kind != Linearizable:
 		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank with one account never changes
 	case o.Kind == WrongPosition && o.Position == "":
 		return fmt.Errorf("%s needs positions", o.Kind)

@@ -1,7 +1,7 @@
 package matching
 
 import (
-	"clew/internal/engines/cdcl"
+	"clew/internal/cdcl"
 	"clew/models"
 )
 

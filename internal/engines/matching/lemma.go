@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"clew/internal/engines/cdcl"
+	"clew/internal/cdcl"
 )
 
 // threshold is a variable that holds if some read that sees a node has at most some key, on one side. A list of them

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/internal/engines/cdcl"
+	"clew/internal/cdcl"
 	"clew/jepsen"
 	"clew/models"
 )

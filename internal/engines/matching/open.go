@@ -3,7 +3,7 @@ package matching
 import (
 	"math"
 
-	"clew/internal/engines/cdcl"
+	"clew/internal/cdcl"
 	"clew/models"
 )
 

@@ -7,8 +7,11 @@ import (
 
 // Path is the family of transactions.
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
-	if s, ok := shape.(models.TxnListsShape); ok {
+	switch s := shape.(type) {
+	case models.TxnListsShape:
 		path = fastpath.PathOf(s, listAppend)
+	case models.TxnRegistersShape:
+		path = fastpath.PathOf(s, rwRegister)
 	}
 	return path, ""
 }

@@ -35,6 +35,16 @@ func (x *object) Read(*gen.Thread) gen.Op {
 func (x *object) Change(t *gen.Thread) gen.Op {
 	o := x.Read(t)
 	o.Changes, o.List[0], o.List[2] = true, writes, x.Write()
+	if x.Steps == 0 || x.Small {
+		return o
+	}
+	for o.List = o.List[:3]; len(o.List) < 3*x.Steps && x.Rand.IntN(x.Steps) > 0; {
+		if x.Rand.IntN(2) == 0 {
+			o.List = append(o.List, reads, x.Rand.IntN(x.Keys), -1)
+		} else {
+			o.List = append(o.List, writes, x.Rand.IntN(x.Keys), x.Write())
+		}
+	}
 	return o
 }
 
@@ -66,9 +76,12 @@ func (x *object) Start(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Bug writes one key, or both if the read is to be torn.
+// Bug writes one key, or both if the read is to be torn or the writes are to be skewed.
 func (x *object) Bug(*gen.Thread) gen.Op {
 	change, read := gen.Op{F: ":txn", Changes: true}, gen.Op{F: ":txn"}
+	if x.Kind == gen.LostUpdate || x.Kind == gen.WriteSkew {
+		return x.unaware(change)
+	}
 	o := x.Overwrite(change, read)
 	kind := reads
 	if o.Changes {
@@ -81,6 +94,27 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 		}
 	}
 	return o
+}
+
+// unaware writes, and then twice reads what was written and overwrites some of it, the second time as if the first had not
+// been.
+func (x *object) unaware(o gen.Op) gen.Op {
+	first, last := 0, x.Keys-1
+	if x.Kind == gen.LostUpdate {
+		last = first
+	}
+	switch x.Step {
+	case 0:
+		if o.List = []int{writes, first, x.Mark}; last != first {
+			o.List = append(o.List, writes, last, x.Mark)
+		}
+		return o
+	case 1:
+		o.List = []int{reads, first, x.Mark, reads, last, x.Mark, writes, first, x.Mark + 1}
+		return o
+	}
+	o.List = []int{reads, first, x.Mark, reads, last, x.Mark, writes, last, x.Mark + 2}
+	return gen.Wrong(o)
 }
 
 func (x *object) Apply(o *gen.Op) gen.Outcome {

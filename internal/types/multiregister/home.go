@@ -10,7 +10,7 @@ import (
 
 // Home is what clew knows about multi-register.
 var Home = home.Home{Place: 20, Types: []home.Type{{Definition: &multiRegisterDefinition, Generated: gen.Model{Positions: true, Keyed: true,
-	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead}, Mistaken: true,
+	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead, gen.LostUpdate, gen.WriteSkew}, Mistaken: true,
 }}}}
 
 // Second is the second reading of multi-register, for tests.

@@ -33,13 +33,8 @@ type multiRegister struct {
 // absent is the value of a key that is not in the map. It reads as nil.
 const absent int32 = -1
 
-// microOp is a step of a transaction: its slot, its value, whether it writes, and whether
-// it is outer. Other transactions matter only to outer steps. A read is outer unless it
-// reads the transaction's own write. A write is outer unless the transaction overwrites it.
-type microOp struct {
-	slot, value  int32
-	write, outer bool
-}
+// microOp is a step of a transaction.
+type microOp = models.RegisterStep
 
 var multiRegisterDefinition = models.Definition{
 	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
@@ -78,10 +73,16 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		slot:          map[edn.ID]int32{},
 	}
 	m.Offered = models.Traits{
-		Because:     m.because,
-		Finish:      m.finish,
-		Opening:     m.opening,
-		Run:         m.run,
+		Because: m.because,
+		Finish:  m.finish,
+		Opening: m.opening,
+		Run:     m.run,
+		Shape: func() models.Shape {
+			return models.TxnRegistersShape{
+				Init: func(slot int32) int32 { return orNil(m.first[slot]) },
+				Of:   func(txn int32) []models.RegisterStep { return m.txns[txn] },
+			}
+		},
 		Partition:   &models.Partition{Of: m.part, Project: m.project},
 		Levels:      &models.Levels{Start: m.start, Moves: m.moves, Shows: m.atLeastOnce},
 		Projections: m.keyByKey,
@@ -129,7 +130,7 @@ func (m *multiRegister) slotOf(key edn.ID) int32 {
 // tie puts the keys of a transaction into one part.
 func (m *multiRegister) tie(txn []microOp) {
 	for _, mop := range txn {
-		a, b := m.lowest(txn[0].slot), m.lowest(mop.slot)
+		a, b := m.lowest(txn[0].Slot), m.lowest(mop.Slot)
 		m.tied[max(a, b)] = min(a, b)
 	}
 }
@@ -138,16 +139,16 @@ func (m *multiRegister) tie(txn []microOp) {
 func (m *multiRegister) mark(txn []microOp) {
 	n := int32(len(m.txns))
 	for i, mop := range txn {
-		if mop.write {
-			m.wrote[mop.slot] = n
+		if mop.Write {
+			m.wrote[mop.Slot] = n
 		} else {
-			txn[i].outer = m.wrote[mop.slot] != n
+			txn[i].Outer = m.wrote[mop.Slot] != n
 		}
 	}
 	for i, mop := range slices.Backward(txn) {
-		if mop.write {
-			txn[i].outer = m.wrote[mop.slot] != -n
-			m.wrote[mop.slot] = -n
+		if mop.Write {
+			txn[i].Outer = m.wrote[mop.Slot] != -n
+			m.wrote[mop.Slot] = -n
 		}
 	}
 }
@@ -185,8 +186,8 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 			}
 			// It is unknown what a crashed transaction would have read, and what a nil read
 			// saw.
-			unknown := o.Status == jepsen.Crashed || mop.value == int32(edn.Nil) && !m.nilReadsExact
-			if mop.write || !unknown {
+			unknown := o.Status == jepsen.Crashed || mop.Value == int32(edn.Nil) && !m.nilReadsExact
+			if mop.Write || !unknown {
 				txn = append(txn, mop)
 			}
 		}
@@ -247,9 +248,9 @@ func (m *multiRegister) names(f edn.ID) (write, read bool) {
 
 func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 	if parts, _ := m.Sequence(item); len(parts) == 3 {
-		mop := microOp{slot: m.slotOf(parts[1]), value: m.Class(parts[2])}
+		mop := microOp{Slot: m.slotOf(parts[1]), Value: m.Class(parts[2])}
 		write, read := m.names(parts[0])
-		if mop.write = write; write || read {
+		if mop.Write = write; write || read {
 			return mop, nil
 		}
 	}
@@ -263,9 +264,9 @@ func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 func (m *multiRegister) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	for _, mop := range m.txns[op.A] {
 		switch {
-		case mop.write:
-			s = m.with(s, mop.slot, mop.value)
-		case orNil(m.value(s, mop.slot)) != mop.value:
+		case mop.Write:
+			s = m.with(s, mop.Slot, mop.Value)
+		case orNil(m.value(s, mop.Slot)) != mop.Value:
 			return dst
 		}
 	}
@@ -291,12 +292,12 @@ func (r *multiRegisterRun) Apply(op models.Op) models.Outcome {
 	r.undo = r.undo[:0]
 	for _, mop := range r.m.txns[op.A] {
 		switch {
-		case mop.write:
-			r.undo = append(r.undo, microOp{slot: mop.slot, value: r.now[mop.slot]})
-			r.now[mop.slot] = mop.value
-		case orNil(r.now[mop.slot]) != mop.value:
+		case mop.Write:
+			r.undo = append(r.undo, microOp{Slot: mop.Slot, Value: r.now[mop.Slot]})
+			r.now[mop.Slot] = mop.Value
+		case orNil(r.now[mop.Slot]) != mop.Value:
 			for _, old := range slices.Backward(r.undo) {
-				r.now[old.slot] = old.value
+				r.now[old.Slot] = old.Value
 			}
 			return models.Impossible
 		}
@@ -332,7 +333,7 @@ func orNil(value int32) int32 {
 
 func (m *multiRegister) Mutates(op models.Op) bool {
 	for _, mop := range m.txns[op.A] {
-		if mop.write {
+		if mop.Write {
 			return true
 		}
 	}
@@ -341,8 +342,8 @@ func (m *multiRegister) Mutates(op models.Op) bool {
 
 func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
 	for _, mop := range m.txns[op.A] {
-		if mop.write && mop.outer {
-			dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+		if mop.Write && mop.Outer {
+			dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 		}
 	}
 	return dst
@@ -360,8 +361,8 @@ func (m *multiRegister) start(level int64) int64 {
 
 func (m *multiRegister) moves(dst []models.Move, op models.Op) []models.Move {
 	for _, mop := range m.txns[op.A] {
-		if mop.write && mop.outer {
-			dst = append(dst, models.By(level(models.Cell{Place: mop.slot, Value: mop.value}), 1))
+		if mop.Write && mop.Outer {
+			dst = append(dst, models.By(level(models.Cell{Place: mop.Slot, Value: mop.Value}), 1))
 		}
 	}
 	return dst
@@ -371,9 +372,9 @@ func (m *multiRegister) moves(dst []models.Move, op models.Op) []models.Move {
 func (m *multiRegister) atLeastOnce(dst []models.Bound, op models.Op) []models.Bound {
 	before := len(dst)
 	for _, mop := range m.txns[op.A] {
-		if cell := (models.Cell{Place: mop.slot, Value: mop.value}); !mop.write && mop.outer {
+		if cell := (models.Cell{Place: mop.Slot, Value: mop.Value}); !mop.Write && mop.Outer {
 			dst = append(dst, models.Bound{Level: level(cell), Least: 1, Most: models.Unbounded})
-		} else if mop.write && mop.outer {
+		} else if mop.Write && mop.Outer {
 			for i := range dst[before:] {
 				if dst[before+i].Level == level(cell) {
 					dst[before+i].Least++
@@ -386,8 +387,8 @@ func (m *multiRegister) atLeastOnce(dst []models.Bound, op models.Op) []models.B
 
 func (m *multiRegister) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
 	for _, mop := range m.txns[op.A] {
-		if !mop.write && mop.outer {
-			dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+		if !mop.Write && mop.Outer {
+			dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 		}
 	}
 	return dst, false
@@ -399,13 +400,13 @@ func (m *multiRegister) shows(dst []models.Cell, op models.Op) (cells []models.C
 	cells, _ = m.sees(dst, op)
 	txn := m.txns[op.A]
 	for i, mop := range txn {
-		if mop.write || mop.outer {
+		if mop.Write || mop.Outer {
 			continue
 		}
 		for _, own := range slices.Backward(txn[:i]) {
-			if own.write && own.slot == mop.slot {
-				if own.value != mop.value {
-					cells = append(cells, models.Cell{Place: mop.slot, Value: home.Never})
+			if own.Write && own.Slot == mop.Slot {
+				if own.Value != mop.Value {
+					cells = append(cells, models.Cell{Place: mop.Slot, Value: home.Never})
 				}
 				break
 			}
@@ -416,10 +417,10 @@ func (m *multiRegister) shows(dst []models.Cell, op models.Op) (cells []models.C
 
 func (m *multiRegister) Why(s models.State, op models.Op) string {
 	for _, mop := range m.txns[op.A] {
-		if mop.write {
-			s = m.with(s, mop.slot, mop.value)
-		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
-			return m.Text(saw) + "≠" + m.Text(mop.value)
+		if mop.Write {
+			s = m.with(s, mop.Slot, mop.Value)
+		} else if saw := orNil(m.value(s, mop.Slot)); saw != mop.Value {
+			return m.Text(saw) + "≠" + m.Text(mop.Value)
 		}
 	}
 	return ""
@@ -428,10 +429,10 @@ func (m *multiRegister) Why(s models.State, op models.Op) string {
 // because is Traits.Because. It says which key another value is at.
 func (m *multiRegister) because(s models.State, op models.Op) string {
 	for _, mop := range m.txns[op.A] {
-		if mop.write {
-			s = m.with(s, mop.slot, mop.value)
-		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
-			return m.V.Text(m.keys[mop.slot]) + " is " + m.Text(saw) + ", not " + m.Text(mop.value)
+		if mop.Write {
+			s = m.with(s, mop.Slot, mop.Value)
+		} else if saw := orNil(m.value(s, mop.Slot)); saw != mop.Value {
+			return m.V.Text(m.keys[mop.Slot]) + " is " + m.Text(saw) + ", not " + m.Text(mop.Value)
 		}
 	}
 	return ""
@@ -452,7 +453,7 @@ func (m *multiRegister) Record(s models.State) edn.Value {
 }
 
 // part returns the part that the keys are in: all keys of a transaction are in the same one.
-func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txns[op.A][0].slot] }
+func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txns[op.A][0].Slot] }
 
 func (m *multiRegister) opening() models.Opening {
 	return home.NewPlaces(home.Places{
@@ -462,8 +463,8 @@ func (m *multiRegister) opening() models.Opening {
 		},
 		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
 			for _, mop := range m.txns[op.A] {
-				if mop.write {
-					dst = append(dst, models.Cell{Place: mop.slot, Value: mop.value})
+				if mop.Write {
+					dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 				}
 			}
 			return dst

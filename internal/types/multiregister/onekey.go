@@ -54,12 +54,12 @@ func (m *multiRegister) onRegister(slot int32, txn []microOp) (op models.Op, ok 
 			now = saw
 		}
 		switch {
-		case mop.slot != slot, !mop.write && now != none && now != mop.value:
+		case mop.Slot != slot, !mop.Write && now != none && now != mop.Value:
 			return op, false
-		case mop.write:
-			left = mop.value
+		case mop.Write:
+			left = mop.Value
 		case left == none:
-			saw = mop.value
+			saw = mop.Value
 		}
 	}
 	switch {
@@ -79,8 +79,8 @@ func (m *multiRegister) keyByKey(ops *models.Operations) (keys []*models.Operati
 	rows := make([][]models.Row, len(m.keys)) // by slot
 	for row := range models.Row(ops.Len()) {
 		for _, mop := range m.txns[ops.A[row]] {
-			if n := len(rows[mop.slot]); n == 0 || rows[mop.slot][n-1] != row {
-				rows[mop.slot] = append(rows[mop.slot], row)
+			if n := len(rows[mop.Slot]); n == 0 || rows[mop.Slot][n-1] != row {
+				rows[mop.Slot] = append(rows[mop.Slot], row)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (m *multiRegister) keyByKey(ops *models.Operations) (keys []*models.Operati
 		key := ops.Select(rows[slot])
 		fits := key.Len() > 0
 		for i := range key.A {
-			one = slices.DeleteFunc(append(one[:0], m.txns[key.A[i]]...), func(mop microOp) bool { return mop.slot != slot })
+			one = slices.DeleteFunc(append(one[:0], m.txns[key.A[i]]...), func(mop microOp) bool { return mop.Slot != slot })
 			op, ok := m.onRegister(slot, one)
 			key.Kind[i], key.A[i], key.B[i] = op.Kind, op.A, op.B
 			fits = fits && ok

@@ -1,0 +1,213 @@
+package transaction
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"clew/fastpath"
+	"clew/internal/families/testkit"
+	"clew/internal/oracle"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// registers are transactions on a few registers, with histories of their own.
+type registers struct {
+	testkit.Type
+	txns [][]models.RegisterStep
+}
+
+const mostKeys = 3
+
+func newRegisters() *registers {
+	x := &registers{}
+	x.Name = "registers"
+	x.Decide = func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return testkit.Decide(Path, x.shape(), c, want)
+	}
+	x.Init = string(slices.Repeat([]byte{'0'}, mostKeys))
+	x.Step = func(dst []string, op models.Op, s string) []string {
+		now := []byte(s)
+		for _, step := range x.txns[op.A] {
+			if step.Write {
+				now[step.Slot] = byte('0' + step.Value)
+			} else if now[step.Slot] != byte('0'+step.Value) {
+				return dst
+			}
+		}
+		return append(dst, string(now))
+	}
+	x.Says = func(op models.Op) bool {
+		return slices.ContainsFunc(x.txns[op.A], func(s models.RegisterStep) bool { return s.Write })
+	}
+	x.Later = func(why *fastpath.Finding) models.Row {
+		if why.Is(unwritten) {
+			return why.Rows[1]
+		}
+		return fastpath.Missing
+	}
+	x.Closed = func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+		return func(ops oracle.Set) bool {
+			for _, row := range ops.Rows() {
+				for writer := range int32(c.Len()) {
+					if c.Inv[writer] < d.FailEvent && ops&(1<<writer) == 0 && x.saw(c, row, writer) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+	}
+	return x
+}
+
+func (x *registers) shape() models.TxnRegistersShape {
+	return models.TxnRegistersShape{Init: func(int32) int32 { return 0 }, Of: func(txn int32) []models.RegisterStep { return x.txns[txn] }}
+}
+
+// saw says whether a row saw from outside what a writer wrote.
+func (x *registers) saw(c *models.Columns, row, writer models.Row) bool {
+	if row == writer {
+		return false
+	}
+	for _, r := range x.txns[c.A[row]] {
+		for _, w := range x.txns[c.A[writer]] {
+			if !r.Write && r.Outer && w.Write && r.Slot == w.Slot && r.Value == w.Value {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// outer marks the outer steps of a transaction.
+func outer(txn []models.RegisterStep) {
+	for i := range txn {
+		same := func(s models.RegisterStep) bool { return s.Write && s.Slot == txn[i].Slot }
+		if txn[i].Write {
+			txn[i].Outer = !slices.ContainsFunc(txn[i+1:], same)
+		} else {
+			txn[i].Outer = !slices.ContainsFunc(txn[:i], same)
+		}
+	}
+}
+
+// history returns a history of a store that sometimes errs.
+func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64) *models.Columns {
+	x.txns = x.txns[:0]
+	c := &models.Columns{}
+	n := least + rng.IntN(most-least+1)
+	now := make([]int32, keys)
+	written := make([][]int32, keys)
+	for k := range written {
+		written[k] = []int32{0}
+	}
+	fresh := int32(0)
+	var open []models.Row // those in progress
+	effect := make([]bool, n)
+	crash := rng.Float64() * 0.4
+	apply := func(row models.Row) {
+		effect[row] = true
+		txn := x.txns[row]
+		own := slices.Clone(now)
+		for slot, all := range written {
+			if rng.Float64() < errs { // it sees another version of the key
+				own[slot] = all[rng.IntN(len(all))]
+			}
+		}
+		for i, s := range txn {
+			if s.Write {
+				own[s.Slot], now[s.Slot] = s.Value, s.Value
+			} else if txn[i].Value = own[s.Slot]; rng.Float64() < errs/20 { // it sees a third one
+				txn[i].Value = rng.Int32N(fresh + 2)
+			}
+		}
+	}
+	busy := 1 + rng.IntN(5)
+	for c.Len() < n || len(open) > 0 {
+		if c.Len() < n && len(open) < busy && (len(open) == 0 || rng.IntN(2) == 0) {
+			var txn []models.RegisterStep
+			for range 1 + rng.IntN(3) {
+				s := models.RegisterStep{Slot: rng.Int32N(int32(keys)), Write: rng.IntN(2) == 0}
+				if s.Write {
+					fresh++
+					s.Value = fresh
+					written[s.Slot] = append(written[s.Slot], fresh)
+				}
+				txn = append(txn, s)
+			}
+			outer(txn)
+			x.txns = append(x.txns, txn)
+			row := models.Row(c.Len())
+			open = append(open, row)
+			c.Append(c.Events, models.Open, models.Op{A: row})
+			c.Events++
+			continue
+		}
+		i := rng.IntN(len(open))
+		row := open[i]
+		if !effect[row] && rng.IntN(3) > 0 {
+			apply(row)
+			continue
+		}
+		if rng.Float64() < crash { // it may have happened, or happen later
+			if !effect[row] && rng.IntN(2) == 0 {
+				continue
+			}
+			x.txns[row] = slices.DeleteFunc(x.txns[row], func(s models.RegisterStep) bool { return !s.Write })
+		} else {
+			if !effect[row] {
+				apply(row)
+			}
+			c.Res[row] = c.Events
+			c.Events++
+		}
+		open = slices.Delete(open, i, i+1)
+	}
+	return c
+}
+
+func TestRegistersAgreeWithExhaustiveSearch(t *testing.T) {
+	for _, errs := range []float64{0.02, 0.1, 0.4} {
+		x := newRegisters()
+		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
+			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), errs)
+		}, Seed: uint64(errs * 100), Usual: 10_000, Long: 1_000_000, Prefixes: 8})
+	}
+}
+
+// Without real time it is as if all transactions were concurrent.
+func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
+	x := newRegisters()
+	rng := rand.New(rand.NewPCG(7, 7))
+	found := map[jepsen.Verdict]int{}
+	for range testkit.Histories(20_000, 1_000_000) {
+		c := x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 0.3)
+		n := int32(c.Len())
+		concurrent := &models.Columns{Events: 2 * n}
+		for row := range n {
+			res := n + row
+			if c.Res[row] == models.Open {
+				res = models.Open
+			}
+			concurrent.Append(row, res, c.Op(row))
+		}
+		shape := x.shape()
+		r := decideRegisters(fastpath.PlainInput(t.Context(), c), &shape, false, true)
+		want := jepsen.Invalid
+		if x.Linearizable(concurrent) {
+			want = jepsen.Valid
+		}
+		if r.Verdict != want {
+			t.Fatalf("%v, but exhaustive search says %v\n%s%v", r.Verdict, want, x.Show(c), x.txns)
+		}
+		if want == jepsen.Valid {
+			if err := x.Shows(concurrent, r.Witness); err != nil {
+				t.Fatalf("%v\n%s%v", err, x.Show(c), x.txns)
+			}
+		}
+		found[want]++
+	}
+	t.Log(found)
+}
