@@ -1,5 +1,10 @@
 package models
 
+import (
+	"clew/edn"
+	"clew/jepsen"
+)
+
 // Shape is what a near-linear decision needs to know about a model besides the columns of
 // its operations. It is the family of data types that the model belongs to, with its
 // parameters. Package fastpath uses the shape and does not know any model by name.
@@ -107,6 +112,11 @@ type (
 		From            []int32    // by transaction, and one more: where its steps begin
 		Longest         [][]int32  // by slot: the longest list, of which most reads show the beginning
 		Odd             [][]int32  // lists that are no beginnings of the longest one of their slot
+
+		// Failed returns the transactions of the history that failed, and the elements of each that some list shows.
+		Failed func(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32)
+		// Key and Element return the keys and values that are behind the numbers.
+		Key, Value func(number int32) edn.ID
 	}
 )
 

@@ -32,7 +32,7 @@ var floors = [][]string{
 	{"internal/memory", "internal/requests", "internal/testfile", "models"},
 	{"internal/asked", "jepsen/forms"},
 	{"internal/store"},
-	{"fallback", "fastpath", "internal/gen", "internal/second"},
+	{"fallback", "fastpath", "internal/gen", "internal/isolation", "internal/second"},
 	{"internal/home"},
 	{"internal/types"},
 	{"internal/engines", "internal/families", "report"},
