@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -84,14 +85,19 @@ func kindOf(steps []Step) string {
 	return kind
 }
 
-// impliedKinds returns the kinds that a kind of cycle implies, itself included.
-func impliedKinds(kind string) []string {
-	base, suffix := kind, 0
+// split returns a kind of cycle without its suffix, and the place of that.
+func split(kind string) (base string, suffix int) {
 	for i, s := range suffixes[1:] {
-		if b, is := strings.CutSuffix(kind, s.name); is {
-			base, suffix = b, i+1
+		if base, is := strings.CutSuffix(kind, s.name); is {
+			return base, i + 1
 		}
 	}
+	return kind, 0
+}
+
+// impliedKinds returns the kinds that a kind of cycle implies, itself included.
+func impliedKinds(kind string) []string {
+	base, suffix := split(kind)
 	var all []string
 	for _, b := range map[string][]string{
 		"G0": {"G0", "G1c"}, "G1c": {"G1c"}, "G2-item": {"G2-item"},
@@ -215,6 +221,27 @@ func (s *search) steps(start int32) (steps []Step) {
 	return append(slices.Clone(steps[least:]), steps[:least]...)
 }
 
+// dense returns the edges inside components, but for an RW beside a WW or WR, which says more.
+func (g *Graph) dense(within []int32) *Graph {
+	d := &Graph{Txns: g.Txns, Nodes: g.Nodes}
+	for _, e := range g.Edges {
+		if within[e.From] >= 0 && within[e.From] == within[e.To] {
+			d.Edges = append(d.Edges, e)
+		}
+	}
+	slices.SortStableFunc(d.Edges, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Why, b.Why))
+	})
+	says := Edge{From: -1}
+	d.Edges = slices.DeleteFunc(d.Edges, func(e Edge) bool {
+		if e.Why&(WW|WR) != 0 {
+			says = e
+		}
+		return e.Why == RW && e.From == says.From && e.To == says.To
+	})
+	return d
+}
+
 // cycles returns cycles of all kinds. Of each component of the graph, it returns those kinds that do not follow from another one.
 func (g *Graph) cycles(left *int64) (all []Cycle) {
 	whole := g.view(WW|WR|RW|Process|Time, false, nil)
@@ -232,6 +259,7 @@ func (g *Graph) cycles(left *int64) (all []Cycle) {
 			within[x] = int32(i)
 		}
 	}
+	g = g.dense(within)
 	found := make([][]string, len(members)) // by component: the kinds that follow from what was found
 	for _, suffix := range suffixes {
 		for _, kind := range cycleKinds {

@@ -27,7 +27,10 @@ type History struct {
 }
 
 // Read says that a transaction read a version of a key that it had not made itself.
-type Read struct{ Txn, Key, Version int32 }
+type Read struct {
+	Txn, Key, Version int32
+	Apart             bool // it contradicts the order of versions, so that it is not known which ones it missed
+}
 
 // # The graph of a history
 //
@@ -50,6 +53,9 @@ func (h *History) graph(keys bool) *Graph {
 		k, v := r.Key, following[r.Key][r.Version]
 		if r.Version > 0 && h.Made[k][r.Version-1] >= 0 {
 			g.Add(h.Made[k][r.Version-1], r.Txn, WR, k, h.Values[k][r.Version-1])
+		}
+		if r.Apart {
+			continue
 		}
 		if v >= 0 {
 			g.Add(r.Txn, h.Made[k][v], RW, k, h.Values[k][v])
@@ -100,7 +106,7 @@ func (h *History) unreadValue(k, txn int32) int32 {
 func (h *History) whole(following [][]int32) [][]int32 {
 	whole := make([][]int32, len(h.Made))
 	for _, r := range h.Reads {
-		if of := whole[r.Key]; following[r.Key][r.Version] < 0 && h.unreadPlace(r.Key, r.Txn) >= 0 && (len(of) == 0 || of[len(of)-1] != r.Txn) {
+		if of := whole[r.Key]; !r.Apart && following[r.Key][r.Version] < 0 && h.unreadPlace(r.Key, r.Txn) >= 0 && (len(of) == 0 || of[len(of)-1] != r.Txn) {
 			whole[r.Key] = append(of, r.Txn)
 		}
 	}

@@ -50,14 +50,17 @@ func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 		l.found(Incompatible, txn, -1, s.Slot, -1)
 	}
 	if outside == 0 {
-		l.Reads = append(l.Reads, Read{txn, s.Slot, 0})
+		l.Reads = append(l.Reads, Read{Txn: txn, Key: s.Slot})
 	} else {
 		last := list[outside-1]
 		if by := l.owner[last]; by >= 0 && l.replaced[last] {
 			l.found(HalfRead, txn, by, s.Slot, last)
 		}
 		if at := l.position[last]; at > 0 {
-			l.Reads = append(l.Reads, Read{txn, s.Slot, at})
+			order := l.order[s.Slot]
+			apart := s.Value < 0 || s.Value > l.bad[s.Slot]
+			apart = apart && (int(at) != outside || outside > len(order) || !slices.Equal(order[:outside], list[:outside]))
+			l.Reads = append(l.Reads, Read{txn, s.Slot, at, apart})
 		}
 	}
 	if s.Value < 0 || s.Value > l.bad[s.Slot] {

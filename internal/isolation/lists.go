@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -40,6 +41,7 @@ type Lists struct {
 	bad      []int32 // by key: how much of that is without anomalies
 	replaced []bool  // by element: its transaction appends more to the key
 	own      ownReads
+	asking   *graphed
 }
 
 // Owners that are not transactions. A failed one is failedOwner minus its place.
@@ -67,6 +69,12 @@ func NewLists(c *models.Columns, process []int32, shape *models.TxnListsShape, f
 	slices.SortStableFunc(l.Anomalies, func(a, b Anomaly) int { return cmp.Compare(a.Txn, b.Txn) })
 	return l, twice, false
 }
+
+// Key returns the key with a number.
+func (l *Lists) Key(key int32) edn.ID { return l.shape.Key(key) }
+
+// Value returns the value of an element.
+func (l *Lists) Value(element int32) edn.ID { return l.shape.Value(element) }
 
 func (l *Lists) steps(txn int32) []models.ListStep { return l.shape.Of(l.txn[txn]) }
 
@@ -237,7 +245,8 @@ func (l *Lists) updates(failed [][]int32) {
 				at = int32(len(l.order[s.Slot])) + 1
 			}
 			if at < before[s.Slot] {
-				l.found(Incompatible, max(l.Shower[s.Slot], 0), txn, s.Slot, s.Value)
+				l.found(Incompatible, l.Shower[s.Slot], txn, s.Slot, s.Value)
+				l.Anomalies[len(l.Anomalies)-1].Within = true
 			}
 			before[s.Slot] = at
 		}
@@ -344,16 +353,19 @@ func (l *Lists) answer(x *graphed, level models.Level) Answer {
 }
 
 // At says whether the history is at a level.
-func (l *Lists) At(level models.Level) Answer { return l.answer(l.graphed(), level) }
+func (l *Lists) At(level models.Level) Answer { return l.answer(l.asked(), level) }
 
 // Levels says at which levels the history is.
 func (l *Lists) Levels() []Answer {
-	x := l.graphed()
-	return all(func(level models.Level) Answer { return l.answer(x, level) })
+	return all(func(level models.Level) Answer { return l.answer(l.asked(), level) })
 }
 
 // Cycles returns cycles of all kinds.
-func (l *Lists) Cycles() []Cycle {
-	x := l.graphed()
-	return x.of(false).cycles(&x.left)
+func (l *Lists) Cycles() []Cycle { return l.asked().of(false).cycles(&l.asking.left) }
+
+func (l *Lists) asked() *graphed {
+	if l.asking == nil {
+		l.asking = l.graphed()
+	}
+	return l.asking
 }
