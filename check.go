@@ -13,6 +13,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/engines"
+	"clew/internal/levels"
 	"clew/internal/limits"
 	"clew/internal/story"
 	"clew/internal/text"
@@ -42,6 +43,10 @@ type Options struct {
 	// Verify says which evidence to check again. If evidence is wrong, the result has the cause
 	// jepsen.SelfCheckFailed.
 	Verify Verification
+	// Consistency is the level of consistency to decide; "" means linearizability, which is strict serializability for
+	// transactions, and results about transactions that are not strictly serializable then say at which levels they are. A level
+	// requires a model of transactions whose values tell the order of updates.
+	Consistency models.Level
 	// Depth is how deep "hitting" looks for a witness; 0 means DefaultDepth.
 	Depth int
 	// Engine, unless nil, decides instead of the algorithm. It is for engines that are being written.
@@ -145,6 +150,9 @@ func (o *Options) check() error {
 	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
 		return fmt.Errorf("a depth must be at least 1 and requires the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
 	}
+	if err := o.checkConsistency(); err != nil {
+		return err
+	}
 	switch {
 	case o.TimeLimit < 0:
 		return fmt.Errorf("Options.TimeLimit: expected a positive duration or 0 for no limit, found %v", o.TimeLimit)
@@ -189,9 +197,13 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
+	if o.Consistency != "" && o.Consistency != models.StrictSerializable && c.ops != nil {
+		return c.level(ctx, o), nil
+	}
 	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
+		c.levels(r, o)
 		r.Altered = c.spec.Altered(h)
 	}
 	return r, err
@@ -248,6 +260,9 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 		if c.broken = b.Judge(c.ops, nil); len(c.broken) > 0 {
 			c.ops = b.Alone(c.ops)
 		}
+	}
+	if o.Consistency != "" && !levels.Applies(c.ops.Model) {
+		return nil, fmt.Errorf("the consistency level %s is about transactions whose values tell the order of updates; %s has none", o.Consistency, c.spec.Name)
 	}
 	if e, ok := engines.Of(o.Algorithm); ok && e.Suits != nil && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
 		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.Models, c.spec.Name)

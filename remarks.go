@@ -2,13 +2,18 @@ package clew
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"clew/edn"
 	"clew/fallback"
 	"clew/fastpath"
 	"clew/internal/families"
+	"clew/internal/levels"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -209,4 +214,68 @@ func (c *checking) explains(ctx context.Context, ops *models.Operations) (valid 
 	defer stop()
 	failure := caught(ops.Model, func() { valid = newDecider(c.spec, Options{}).search(ctx, ops, lim).Verdict == jepsen.Valid })
 	return failure == nil && valid
+}
+
+// checkConsistency returns an error if the level of consistency is unknown, or does not go with another option.
+func (o *Options) checkConsistency() error {
+	if o.Consistency == "" {
+		return nil
+	}
+	if !slices.Contains(models.AllLevels(), o.Consistency) {
+		var names []string
+		for _, level := range models.AllLevels() {
+			names = append(names, string(level))
+		}
+		return fmt.Errorf("unknown consistency level %q; %sclew knows %s", o.Consistency, text.DidYouMean(string(o.Consistency), names), strings.Join(names, ", "))
+	}
+	if o.Independent {
+		return errors.New("a consistency level is about transactions on several keys; it cannot be combined with independent keys")
+	}
+	return nil
+}
+
+// level decides a level of consistency that is weaker than strict serializability.
+func (c *checking) level(ctx context.Context, o Options) *report.Result {
+	start := time.Now()
+	d := levels.Decide(c.ops, o.Consistency)
+	r := &report.Result{
+		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
+		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels,
+	}
+	switch r.Verdict {
+	case jepsen.Valid:
+		c.parts, c.decisions = []*models.Operations{c.ops}, []decision{{Answer: fallback.Answer{Verdict: d.Verdict, Order: d.Order}}}
+		r.Vacuous = c.vacuous()
+		if d.Order == nil {
+			break
+		}
+		r.Witness = c.witness()
+		final, err := c.final(ctx)
+		if err != nil {
+			return refuted(r, fmt.Errorf("the order of transactions does not explain what they read: %w", err))
+		}
+		r.Final, r.Verified = final, len(c.missing) == 0
+	case jepsen.Invalid:
+		r.FailEvent = jepsen.Some(jepsen.Event(levels.Ends(c.ops, d.Shown)))
+		for _, row := range d.Shown {
+			r.Core = append(r.Core, c.ops.Of[row])
+		}
+		slices.Sort(r.Core)
+		r.Drawn = d.Kind
+	}
+	r.Ms = float64(time.Since(start).Microseconds()) / 1000
+	return r
+}
+
+// levels adds at which levels transactions are that are not strictly serializable.
+func (c *checking) levels(r *report.Result, o Options) {
+	switch {
+	case c.ops == nil || !levels.Applies(c.ops.Model):
+	case r.Verdict == jepsen.Valid:
+		r.Levels = &report.Levels{Asked: o.Consistency, Strongest: []models.Level{models.StrictSerializable}}
+	case r.Verdict == jepsen.Invalid:
+		if r.Levels = levels.All(c.ops); r.Levels != nil {
+			r.Levels.Asked = o.Consistency
+		}
+	}
 }

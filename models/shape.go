@@ -1,6 +1,9 @@
 package models
 
-import "clew/edn"
+import (
+	"clew/edn"
+	"clew/jepsen"
+)
 
 // Shape is what a near-linear decision needs to know about a model besides the columns of
 // its operations. It is the family of data types that the model belongs to, with its
@@ -110,8 +113,10 @@ type (
 		Longest         [][]int32  // by slot: the longest list, of which most reads show the beginning
 		Odd             [][]int32  // lists that are not beginnings of the longest one of their slot
 
-		// Value returns the value that is behind the number of an element.
-		Value func(element int32) edn.ID
+		// Failed returns the transactions of the history that failed, and the elements of each that some list shows.
+		Failed func(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32)
+		// Key and Value return the keys and values that are behind the numbers of slots and elements.
+		Key, Value func(number int32) edn.ID
 	}
 
 	// TxnRegistersShape is a map of registers: Txn, whose A is a transaction. It reads and writes registers at one instant.

@@ -161,6 +161,9 @@ func (p *ednPrinter) notes(m []field, r *Result) []field {
 	if r.HowFar != nil {
 		m = append(m, field{"how-far", func() { p.howFar(r.HowFar) }})
 	}
+	if r.Levels != nil {
+		m = p.levels(m, r)
+	}
 	return m
 }
 

@@ -33,6 +33,7 @@ type Line struct {
 	Broken      []LineBroken   `json:"broken,omitempty"`   // guarantees that answers break beside the steps, such as those of watches
 	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
 	HowFar      *HowFar        `json:"how-far,omitempty"`  // how far it is from being linearizable, if that was asked for
+	Levels      *LineLevels    `json:"levels,omitempty"`   // the levels of consistency of transactions
 	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
 	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
 	Vacuous     Text           `json:"vacuous,omitempty"`  // why none of its answers says anything that could be wrong
@@ -69,7 +70,7 @@ func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
 		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
-		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar,
+		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar, Levels: r.Levels.line(r.History),
 	}
 	if r.Hard != nil {
 		l.Hard = Text(r.Hard.Paragraph(r.History))

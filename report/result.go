@@ -73,6 +73,10 @@ type Result struct {
 	// HowFar says how far the history is from being linearizable. It is nil unless that was asked for and the verdict is known.
 	HowFar *HowFar
 
+	// Levels says at which levels of consistency transactions are. It is nil unless the history has transactions whose
+	// order of versions is known.
+	Levels *Levels
+
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
 	LikelyInit string

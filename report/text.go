@@ -75,6 +75,13 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.HowFar != nil {
 		r.writeHowFar(p)
 	}
+	if r.Levels != nil && (r.Verdict == jepsen.Invalid || r.Levels.Asked != "") {
+		for _, line := range r.Levels.Lines() {
+			if !strings.Contains(r.Explanation, line) {
+				p.paragraph(text.Line(line))
+			}
+		}
+	}
 	return p.b.String()
 }
 

@@ -56,7 +56,8 @@ func hasAppend(v *edn.Values, txn edn.ID) bool {
 func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
 	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}}
-	m.shape.From = []int32{0}
+	m.shape.From, m.shape.Failed = []int32{0}, m.failed
+	m.shape.Key = func(slot int32) edn.ID { return m.keys[slot] }
 	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
 	m.offer()
 	if b.InitID == nil {
@@ -223,6 +224,33 @@ func (m *listAppend) repeats(o models.Operation, found []edn.ID) error {
 		}
 	}
 	return nil
+}
+
+// failed is TxnListsShape.Failed.
+func (m *listAppend) failed(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32) {
+	for i, status := range h.Status {
+		op := jepsen.Operation(i)
+		if status != jepsen.Failed || m.V.Same(h.F[h.Invocation[op]]) != m.fTxn {
+			continue
+		}
+		var shown []int32
+		items, _ := m.Sequence(h.Value[h.Invocation[op]])
+		for _, item := range items {
+			parts, _ := m.Sequence(item)
+			if len(parts) != 3 || m.V.Same(parts[0]) != m.fAppend {
+				continue
+			}
+			if key := m.Class(parts[1]); int(key) < len(m.slots.Number) && m.slots.Number[key] > 0 {
+				if e, known := m.elements[element{m.slots.Number[key] - 1, m.Class(parts[2])}]; known {
+					shown = append(shown, e)
+				}
+			}
+		}
+		if shown != nil {
+			txns, elements = append(txns, op), append(elements, shown)
+		}
+	}
+	return txns, elements
 }
 
 // steps returns the steps of a transaction.

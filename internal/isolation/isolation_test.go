@@ -1,0 +1,204 @@
+package isolation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"clew/edn"
+	"clew/internal/effort"
+	"clew/internal/testops"
+	_ "clew/internal/types"
+	"clew/jepsen"
+	"clew/models"
+)
+
+var listAppend = models.Spec{Name: "list-append"}
+
+// readLists are transactions with what they were read from.
+type readLists struct {
+	*Lists
+	ops *models.Operations
+}
+
+// listsOf reads transactions from their text.
+func listsOf(t testing.TB, text string) *readLists {
+	t.Helper()
+	ops := testops.Read(t, listAppend, text)
+	l, twice, ambiguous := ReadLists(ops)
+	if ambiguous {
+		t.Fatalf("%v append the same:\n%s", twice, text)
+	}
+	return &readLists{l, ops}
+}
+
+// number returns an integer of the history.
+func (l *readLists) number(id edn.ID) int {
+	n, _ := l.ops.History.Values.Int(id)
+	return int(n)
+}
+
+// levelsOf says at which levels transactions are.
+func levelsOf(l *readLists) map[models.Level]bool {
+	at := map[models.Level]bool{}
+	for _, a := range l.Levels() {
+		at[a.Level] = a.Verdict == jepsen.Valid
+	}
+	return at
+}
+
+func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
+	n := effort.Histories(100_000, 1_000_000)
+	valid, between := map[models.Level]int{}, map[[2]models.Level]int{}
+	for seed := range n {
+		r := rand.New(rand.NewPCG(seed, 1))
+		txns, keys := draw(r, 2+r.IntN(5), 1+r.IntN(3), 1+r.IntN(4), 1+r.IntN(3))
+		text := text(txns)
+		if text == "" {
+			continue
+		}
+		l := listsOf(t, text)
+		x, all := l.graphed(), levelsOf(l)
+		want := map[models.Level]bool{}
+		for _, level := range models.AllLevels() {
+			a := l.answer(x, level)
+			want[level] = twin(txns, keys, level)
+			if a.Verdict == jepsen.Unknown || (a.Verdict == jepsen.Valid) != want[level] || all[level] != want[level] {
+				t.Fatalf("seed %d: %s is %v (together %v), by definition %v: %+v %+v\n%s", seed, level, a.Verdict, all[level], want[level], a, l.Anomalies, text)
+			}
+			if why := evidence(l, txns, keys, a); why != "" {
+				t.Fatalf("seed %d: %s: %s: %+v\n%s", seed, level, why, a, text)
+			}
+		}
+		for a, holds := range want {
+			if holds {
+				valid[a]++
+			}
+			for b, also := range want {
+				if holds && !also {
+					between[[2]models.Level{a, b}]++
+				} else if holds && a.Implies(b) && !also {
+					t.Fatalf("seed %d: %s does not imply %s by definition\n%s", seed, a, b, text)
+				}
+			}
+		}
+	}
+	for _, a := range models.AllLevels() {
+		t.Log(a, valid[a])
+		if valid[a] < int(n)/10 || valid[a] > int(n)-int(n)/500 {
+			t.Errorf("%s: %d of %d are valid; expected more of both", a, valid[a], n)
+		}
+		for _, b := range models.AllLevels() {
+			if few := between[[2]models.Level{a, b}]; !a.Implies(b) && few == 0 {
+				t.Errorf("no history is %s and not %s", a, b)
+			}
+		}
+	}
+}
+
+// evidence says what is wrong with the evidence of an answer.
+func evidence(l *readLists, txns []ttxn, keys int, a Answer) string {
+	switch {
+	case a.Verdict == jepsen.Valid && a.Order != nil:
+		return replay(l, txns, keys, a.Order, a.Level)
+	case a.Verdict == jepsen.Valid && a.Points != nil:
+		return snapshots(l, txns, keys, a.Points, a.Level)
+	case a.Verdict == jepsen.Invalid && a.Cycle == nil && a.Anomaly == nil && a.Open == nil:
+		return "there is no evidence"
+	case a.Cycle != nil:
+		return follow(l, txns, a.Cycle)
+	}
+	return ""
+}
+
+// replay says what is wrong with an order.
+func replay(l *readLists, txns []ttxn, keys int, order []int32, level models.Level) string {
+	lists, done := make([][]int, keys), map[jepsen.Operation]bool{}
+	before := precedes(level, keys)
+	for i, row := range order {
+		txn := l.ops.Of[row]
+		t := &txns[txn]
+		if done[txn] || !t.explains(lists) {
+			return "the order does not explain a read"
+		}
+		for _, later := range order[i+1:] {
+			if before(&txns[l.ops.Of[later]], t) {
+				return "the order contradicts that in time"
+			}
+		}
+		lists, done[txn] = t.after(lists), true
+	}
+	for i := range txns {
+		if txns[i].status == jepsen.Succeeded && !done[jepsen.Operation(i)] {
+			return "the order lacks a transaction"
+		}
+	}
+	return ""
+}
+
+// snapshots says what is wrong with points in time.
+func snapshots(l *readLists, txns []ttxn, keys int, at []int32, level models.Level) string {
+	p := &points{txns: txns, keys: keys, before: precedes(level, keys)}
+	started, committed, lists := 0, 0, make([][]int, keys)
+	for _, point := range at {
+		i := int(l.ops.Of[point/2])
+		t, bit := &txns[i], 1<<i
+		if point%2 == 1 {
+			if committed |= bit; started&bit == 0 {
+				return "a commit comes before the snapshot"
+			}
+			lists = t.after(lists)
+			continue
+		}
+		if !p.mayStart(i, started, committed) || !t.explains(lists) {
+			return "a snapshot does not explain the reads, or overlaps"
+		}
+		started |= bit
+	}
+	for i := range txns {
+		if txns[i].status == jepsen.Succeeded && committed&(1<<i) == 0 {
+			return "a transaction lacks its commit"
+		}
+	}
+	return ""
+}
+
+// follow says what is wrong with a cycle.
+func follow(l *readLists, txns []ttxn, c *Cycle) string {
+	for i, s := range c.Steps {
+		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To {
+			return "the steps are no cycle"
+		}
+		a, b := &txns[l.ops.Of[s.From]], &txns[l.ops.Of[s.To]]
+		key, value := 0, 0
+		if s.Key >= 0 {
+			key = l.number(l.shape.Key(s.Key))
+		}
+		if s.Why&(WW|WR|RW|First) != 0 {
+			value = l.number(l.shape.Value(s.Value))
+		}
+		switch s.Why {
+		case WW, First:
+			if a.appended(key) == nil || !slices.Contains(b.appended(key), value) {
+				return "a ww step is not between appends"
+			}
+		case WR:
+			if !slices.Contains(a.appended(key), value) || !reads(b, key, func(list []int) bool { return slices.Contains(list, value) }) {
+				return "a wr step does not read what was appended"
+			}
+		case RW:
+			if !slices.Contains(b.appended(key), value) || !reads(a, key, func(list []int) bool { return !slices.Contains(list, value) }) {
+				return "an rw step read what was appended"
+			}
+		case Process, Time, KeyTime:
+			if a.res < 0 || a.res >= b.inv || s.Why == Process && a.process != b.process {
+				return "a step in time goes back"
+			}
+		}
+	}
+	return ""
+}
+
+func reads(t *ttxn, key int, as func([]int) bool) bool {
+	return slices.ContainsFunc(t.steps, func(s tstep) bool { return !s.append && s.key == key && as(s.list) })
+}

@@ -1,0 +1,295 @@
+// Package levels tells at which levels of consistency the transactions of a history are, in the words of a report.
+// Package isolation decides it.
+package levels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"clew/edn"
+	"clew/internal/isolation"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Applies reports whether levels are decided for a model.
+func Applies(m models.Model) bool {
+	_, is := models.ShapeOf[models.TxnListsShape](m)
+	return is
+}
+
+// Decision is a verdict on one level.
+type Decision struct {
+	Verdict jepsen.Verdict
+	Cause   jepsen.Cause
+	Order   []models.Row // Valid, if the level asks for an order of transactions
+	Shown   []models.Row // Invalid: the transactions of the anomaly that is told
+	Kind    string       // Invalid: of that anomaly
+	Why     string       // Invalid, Unknown
+	Levels  *report.Levels
+}
+
+// All says at which levels operations are. It returns nil if a value was appended twice.
+func All(ops *models.Operations) *report.Levels {
+	l, _, ambiguous := isolation.ReadLists(ops)
+	if ambiguous {
+		return nil
+	}
+	t := &teller{ops: ops, l: l}
+	x := t.levels(l.Levels())
+	t.anomalies(x, models.StrictSerializable)
+	return x
+}
+
+// Decide decides a level.
+func Decide(ops *models.Operations, level models.Level) Decision {
+	l, twice, ambiguous := isolation.ReadLists(ops)
+	if ambiguous {
+		return Decision{Cause: jepsen.Ambiguous, Why: "a value was appended twice to the same key: " + names(ops, twice[:])}
+	}
+	t := &teller{ops: ops, l: l}
+	a := l.At(level)
+	d := Decision{Verdict: a.Verdict, Order: a.Order, Levels: t.levels([]isolation.Answer{a})}
+	d.Levels.Asked = level
+	switch a.Verdict {
+	case jepsen.Unknown:
+		d.Cause, d.Why = jepsen.Ambiguous, "the order of updates that nothing read has too many choices"
+	case jepsen.Invalid:
+		d.Levels = t.levels(l.Levels())
+		d.Levels.Asked = level
+		t.anomalies(d.Levels, level)
+		first := t.answer(a)
+		d.Kind, d.Why = first.Type, first.Type+": "+first.Says
+		for _, op := range first.Txns {
+			d.Shown = append(d.Shown, ops.Among([]jepsen.Operation{op})...)
+		}
+	}
+	return d
+}
+
+// names names transactions, some of which may be the initial value.
+func names(ops *models.Operations, rows []int32) string {
+	var all []string
+	for _, row := range rows {
+		if row < 0 {
+			all = append(all, "the initial value")
+		} else {
+			all = append(all, ops.History.Name(ops.Of[row]))
+		}
+	}
+	return strings.Join(all, " and ")
+}
+
+// teller tells anomalies.
+type teller struct {
+	ops *models.Operations
+	l   *isolation.Lists
+}
+
+// levels sorts answers.
+func (t *teller) levels(answers []isolation.Answer) *report.Levels {
+	var holds, fails []models.Level
+	x := &report.Levels{Count: map[string]int{}}
+	for _, a := range answers {
+		switch a.Verdict {
+		case jepsen.Valid:
+			holds = append(holds, a.Level)
+		case jepsen.Invalid:
+			fails = append(fails, a.Level)
+		default:
+			x.Undecided = append(x.Undecided, a.Level)
+		}
+	}
+	for _, level := range holds {
+		if !slices.ContainsFunc(holds, func(other models.Level) bool { return other != level && other.Implies(level) }) {
+			x.Strongest = append(x.Strongest, level)
+		}
+	}
+	for _, level := range fails {
+		if slices.ContainsFunc(fails, func(other models.Level) bool { return other != level && level.Implies(other) }) {
+			x.AlsoNot = append(x.AlsoNot, level)
+		} else {
+			x.Not = append(x.Not, level)
+		}
+	}
+	return x
+}
+
+// anomalies adds all anomalies that contradict a level.
+func (t *teller) anomalies(x *report.Levels, level models.Level) {
+	add := func(kind string, tell func() report.TxnAnomaly) {
+		if x.Count[kind]++; x.Count[kind] <= report.MaxAnomalies {
+			x.Anomalies = append(x.Anomalies, tell())
+		}
+	}
+	for i := range t.l.Anomalies {
+		if a := &t.l.Anomalies[i]; a.Breaks(level) {
+			add(string(a.Kind), func() report.TxnAnomaly { return t.anomaly(a) })
+		}
+	}
+	for _, c := range t.l.Cycles() {
+		if c.Breaks(level) {
+			add(c.Kind, func() report.TxnAnomaly { return t.cycle(c.Steps, c.Kind) })
+		}
+	}
+	if len(x.Count) == 0 {
+		if a := t.l.At(level); a.Verdict == jepsen.Invalid {
+			first := t.answer(a)
+			add(first.Type, func() report.TxnAnomaly { return first })
+		}
+	}
+}
+
+// answer tells why a level does not hold.
+func (t *teller) answer(a isolation.Answer) report.TxnAnomaly {
+	switch {
+	case a.Anomaly != nil:
+		return t.anomaly(a.Anomaly)
+	case a.Cycle != nil:
+		return t.cycle(a.Cycle.Steps, a.Cycle.Kind)
+	}
+	return report.TxnAnomaly{Type: string(isolation.Interfering), Txns: t.of(a.Open),
+		Says: "these transactions update the same keys, and nothing read their updates: in each order of them, one reads from no snapshot: " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
+}
+
+// maxNamed bounds the transactions that a sentence names.
+const maxNamed = 6
+
+func (t *teller) of(rows []int32) (ops []jepsen.Operation) {
+	for _, row := range rows {
+		ops = append(ops, t.ops.Of[row])
+	}
+	return ops
+}
+
+func (t *teller) key(key int32) string { return t.text(t.l.Key(key)) }
+
+func (t *teller) value(element int32) string { return t.text(t.l.Value(element)) }
+
+// anomaly tells an anomaly that is not a cycle.
+func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
+	h := t.ops.History
+	reader, key, element, other := h.Name(t.ops.Of[a.Txn]), t.key(a.Key), "", ""
+	x := report.TxnAnomaly{Type: string(a.Kind), Txns: t.of([]int32{a.Txn})}
+	if a.Element >= 0 {
+		element = t.value(a.Element)
+	}
+	if a.Other >= 0 {
+		other = h.Name(t.ops.Of[a.Other])
+		x.Txns = append(x.Txns, t.ops.Of[a.Other])
+	}
+	if a.Failed >= 0 {
+		other = h.Name(t.l.Failed[a.Failed])
+		x.Txns = append(x.Txns, t.l.Failed[a.Failed])
+	}
+	switch a.Kind {
+	case isolation.Internal:
+		x.Says = fmt.Sprintf("%s read %s otherwise than it had itself read and appended before", reader, key)
+	case isolation.FutureRead:
+		x.Says = fmt.Sprintf("%s read %s with %s before it appended that itself", reader, key, element)
+	case isolation.Garbage:
+		x.Says = fmt.Sprintf("%s read %s with %s, which nothing had appended", reader, key, element)
+	case isolation.AbortedRead:
+		x.Says = fmt.Sprintf("%s read %s with %s, which only %s would have appended", reader, key, element, other)
+	case isolation.HalfRead:
+		x.Says = fmt.Sprintf("%s read %s up to %s, although %s appended more to it", reader, key, element, other)
+	case isolation.Duplicates:
+		x.Says = fmt.Sprintf("%s read %s with %s twice, which was appended once", reader, key, element)
+	case isolation.DirtyUpdate:
+		x.Says = fmt.Sprintf("%s appended %s to %s after what %s appended", reader, element, key, other)
+	case isolation.LostUpdate:
+		x.Txns = t.of(a.Others)
+		x.Says = fmt.Sprintf("%s read the same version of %s, and then each of them appended to it", names(t.ops, a.Others[:min(len(a.Others), maxNamed)]), key)
+	case isolation.Incompatible:
+		x.Says = t.incompatible(a, reader, key, element, other)
+	}
+	return x
+}
+
+// incompatible tells of lists or appends that contradict each other.
+func (t *teller) incompatible(a *isolation.Anomaly, reader, key, element, other string) string {
+	switch {
+	case a.Element < 0:
+		return fmt.Sprintf("%s read %s without all that was there initially", reader, key)
+	case a.Within:
+		return fmt.Sprintf("%s read %s in another order than %s appended to it, which appended %s later", reader, key, other, element)
+	case other == "":
+		return fmt.Sprintf("%s read %s with %s in another place than it was initially", reader, key, element)
+	}
+	return fmt.Sprintf("%s and %s read lists of %s of which neither is the beginning of the other: they differ in %s", reader, other, key, element)
+}
+
+// steps are what the steps of cycles are called.
+var steps = map[isolation.Relation]string{isolation.WW: "ww", isolation.First: "ww", isolation.WR: "wr", isolation.RW: "rw",
+	isolation.Process: "process", isolation.Time: "realtime", isolation.KeyTime: "realtime"}
+
+// cycle tells a cycle. A step in time comes last, if there is one.
+func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
+	for i, s := range cycle {
+		if s.Why&(isolation.Process|isolation.Time|isolation.KeyTime) != 0 {
+			cycle = slices.Concat(cycle[i+1:], cycle[:i+1])
+			break
+		}
+	}
+	x := report.TxnAnomaly{Type: kind}
+	says, who := make([]string, len(cycle)), make([]string, len(cycle))
+	for i, s := range cycle {
+		a, b := fmt.Sprintf("T%d", i+1), fmt.Sprintf("T%d", (i+1)%len(cycle)+1)
+		step := report.TxnStep{Type: steps[s.Why]}
+		if s.Key >= 0 {
+			step.Key = t.key(s.Key)
+		}
+		if s.Value >= 0 {
+			step.Value = t.value(s.Value)
+		}
+		says[i] = t.step(s, a, b, step)
+		x.Steps, x.Txns = append(x.Steps, step), append(x.Txns, t.ops.Of[s.From])
+		if i < maxNamed {
+			who[i] = a + " is " + t.ops.History.Name(t.ops.Of[s.From])
+		}
+	}
+	if n := len(says); n > maxNamed {
+		says = append(says[:maxNamed-1], fmt.Sprintf("and so on to T%d", n), says[n-1])
+		who = who[:maxNamed]
+	}
+	last := len(says) - 1
+	x.Says = strings.Join(says[:last], ", ") + ", but " + says[last] + "; " + strings.Join(who, ", ")
+	return x
+}
+
+// step tells a step from transaction a to b.
+func (t *teller) step(s isolation.Step, a, b string, step report.TxnStep) string {
+	switch s.Why {
+	case isolation.WW:
+		return fmt.Sprintf("%s appended to %s before %s's append of %s", a, step.Key, b, step.Value)
+	case isolation.First:
+		return fmt.Sprintf("%s read %s before %s's append of %s and appended to it", a, step.Key, b, step.Value)
+	case isolation.WR:
+		return fmt.Sprintf("%s read %s's append of %s to %s", b, a, step.Value, step.Key)
+	case isolation.RW:
+		return fmt.Sprintf("%s read %s before %s's append of %s", a, step.Key, b, step.Value)
+	case isolation.Process:
+		return fmt.Sprintf("%s had returned before the same process called %s", a, b)
+	}
+	return fmt.Sprintf("%s had returned before %s was called", a, b)
+}
+
+// Ends returns the event by which all of some transactions have returned.
+func Ends(ops *models.Operations, rows []models.Row) int32 {
+	end := int32(-1)
+	for _, row := range rows {
+		if res := ops.Res[row]; res != models.Open {
+			end = max(end, res)
+		}
+	}
+	return end
+}
+
+// text prints a key or value.
+func (t *teller) text(id edn.ID) string { return text.Shorten(t.ops.History.Values.Text(id), maxValue) }
+
+// maxValue bounds the length of a key or value in a sentence.
+const maxValue = 40

@@ -1,0 +1,66 @@
+package models
+
+import "slices"
+
+// Level is a level of consistency of transactions. docs/transactions.md says what each means.
+type Level string
+
+// The levels, each before those that it implies.
+const (
+	StrictSerializable             Level = "strict-serializable"
+	StrongSessionSerializable      Level = "strong-session-serializable"
+	SerializableLinearizableKeys   Level = "serializable-linearizable-keys"
+	Serializable                   Level = "serializable"
+	StrongSessionSnapshotIsolation Level = "strong-session-snapshot-isolation"
+	SnapshotIsolation              Level = "snapshot-isolation"
+	ReadCommitted                  Level = "read-committed"
+	ReadUncommitted                Level = "read-uncommitted"
+)
+
+// weaker lists for each level the next weaker ones.
+var weaker = []struct {
+	level Level
+	next  []Level
+	means string
+}{
+	{StrictSerializable, []Level{StrongSessionSerializable, SerializableLinearizableKeys}, "one order of all transactions explains every answer, and keeps the order in time"},
+	{StrongSessionSerializable, []Level{Serializable, StrongSessionSnapshotIsolation}, "one order explains every answer, and keeps the order of each process"},
+	{SerializableLinearizableKeys, []Level{Serializable}, "one order explains every answer, and keeps the order in time of transactions that share a key"},
+	{Serializable, []Level{SnapshotIsolation}, "one order explains every answer"},
+	{StrongSessionSnapshotIsolation, []Level{SnapshotIsolation}, "snapshot isolation, where a process sees what it did before"},
+	{SnapshotIsolation, []Level{ReadCommitted}, "each transaction reads from one snapshot, and no two that overlap update the same key"},
+	{ReadCommitted, []Level{ReadUncommitted}, "only what has been committed is read, and information does not flow in circles"},
+	{ReadUncommitted, nil, "updates of several keys have one order"},
+}
+
+// AllLevels returns the levels, each before those that it implies.
+func AllLevels() []Level {
+	levels := make([]Level, len(weaker))
+	for i, l := range weaker {
+		levels[i] = l.level
+	}
+	return levels
+}
+
+// Means says what the level means in a few words.
+func (l Level) Means() string {
+	for _, x := range weaker {
+		if x.level == l {
+			return x.means
+		}
+	}
+	return ""
+}
+
+// Implies reports whether each history at this level is also at the other one.
+func (l Level) Implies(other Level) bool {
+	if l == other {
+		return true
+	}
+	for _, x := range weaker {
+		if x.level == l {
+			return slices.ContainsFunc(x.next, func(next Level) bool { return next.Implies(other) })
+		}
+	}
+	return false
+}
