@@ -176,9 +176,10 @@ func owners(in fastpath.Input, shape *models.TxnListsShape, again func(first, se
 func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpath.Result {
 	g := &graph{in: in, shape: shape, happened: make([]bool, in.Len()), because: make([]models.Row, in.Len()),
 		order: make([][]int32, shape.Slots), shower: make([]models.Row, shape.Slots)}
-	for slot, list := range shape.Init {
-		g.order[slot], g.shower[slot] = list, fastpath.Initial
+	for slot := range g.shower {
+		g.shower[slot] = fastpath.Initial
 	}
+	copy(g.order, shape.Init)
 	var ambiguous *fastpath.Finding
 	g.owner = owners(in, shape, func(first, second models.Row) {
 		if ambiguous == nil {

@@ -25,9 +25,14 @@ type listAppend struct {
 	values               []int32 // by element: its class
 	shape                models.TxnListsShape
 
-	mu    sync.Mutex // parts are searched concurrently
+	*nodes
+	read []int32 // by step: the node of the list that it read, or 0
+}
+
+// nodes holds the lists of all states, also for the models of cores. Searches run concurrently.
+type nodes struct {
+	mu    sync.Mutex
 	lists home.Lists // of elements
-	nodes []int32    // by step: the node of the list that it read, or 0
 }
 
 // element is a value of a slot.
@@ -55,7 +60,7 @@ func hasAppend(v *edn.Values, txn edn.ID) bool {
 
 func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}}
+	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}, nodes: &nodes{}}
 	m.shape.From, m.shape.Failed = []int32{0}, m.failed
 	m.shape.Key = func(slot int32) edn.ID { return m.keys[slot] }
 	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
@@ -103,7 +108,7 @@ func (m *listAppend) offer() {
 
 // under returns the model with another shape, which has the same keys and values.
 func (m *listAppend) under(shape models.TxnListsShape) models.Model {
-	other := &listAppend{Base: m.Base, fTxn: m.fTxn, fAppend: m.fAppend, fRead: m.fRead, keys: m.keys, values: m.values, shape: shape}
+	other := &listAppend{Base: m.Base, fTxn: m.fTxn, fAppend: m.fAppend, fRead: m.fRead, keys: m.keys, values: m.values, shape: shape, nodes: m.nodes}
 	other.offer()
 	other.begin()
 	return other
@@ -271,13 +276,13 @@ func (m *listAppend) reads(step int32, node int32) bool {
 	if int(m.lists.Len(node)) != len(list) {
 		return false
 	}
-	if m.nodes == nil {
-		m.nodes = make([]int32, len(m.shape.Steps))
+	if m.read == nil {
+		m.read = make([]int32, len(m.shape.Steps))
 	}
-	if len(list) > 0 && m.nodes[step] == 0 {
-		m.nodes[step] = m.lists.Follow(0, list)
+	if len(list) > 0 && m.read[step] == 0 {
+		m.read[step] = m.lists.Follow(0, list)
 	}
-	return m.nodes[step] == node
+	return m.read[step] == node
 }
 
 // with returns a state with another list of a slot.
