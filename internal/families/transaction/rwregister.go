@@ -77,8 +77,14 @@ var (
 	}}
 	around    = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first"}
 	unordered = &fastpath.Pattern{Name: "no-order", Says: "no order of these transactions fits what they read, whichever of their writes came first"}
-	again     = &fastpath.Pattern{Choose: fastpath.Repeated.Choose}
-	tooMany   = &fastpath.Pattern{Says: "too many orders of the writes were possible"}
+	// again (reader, two that may have left what it read): the first of these may be Initial.
+	again = &fastpath.Pattern{Choose: func(_ models.Teller, v []models.Row) string {
+		if v[1] == fastpath.Initial {
+			return "value {elements} of a key is the initial value, is written by {who 2}, and read by {who 0}"
+		}
+		return "value {elements} of a key is written by {who 1} and {who 2}, and read by {who 0}"
+	}}
+	tooMany = &fastpath.Pattern{Says: "too many orders of the writes were possible"}
 )
 
 func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, want fastpath.Want) fastpath.Decision {

@@ -181,7 +181,7 @@ func (x *reading) wrong(row models.Row, why *fastpath.Finding) {
 func (x *reading) find(row models.Row, slot, value int32) (r read) {
 	at := cell(slot, value)
 	if two, is := x.twice[at]; is && x.ambiguous == nil {
-		x.ambiguous = again.Of(row, two[0], two[1])
+		x.ambiguous = again.Of(row, two[0], two[1]).About(value)
 	}
 	place, known := x.at[at]
 	if !known {
