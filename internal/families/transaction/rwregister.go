@@ -57,29 +57,19 @@ import (
 
 // Violations that one or a few transactions show by themselves.
 var (
-	notLeft = &fastpath.Pattern{Name: "internal", Says: "{name 0} cannot have read that: it does not show what the transaction itself had read or written before"}
+	notLeft = &fastpath.Pattern{Name: "internal", Says: "{name 0} cannot have read {elements}: it does not show what the transaction itself had read or written before"}
 	// unwritten (reader, who wrote it later): there may be no second one.
 	unwritten = &fastpath.Pattern{Name: "never-written", ChooseKind: fastpath.OrFuture, Choose: func(_ models.Teller, v []models.Row) string {
 		if v[1] != fastpath.Missing {
-			return "{name 0} read a value that nothing had written by then; {did 1} only later"
+			return "{name 0} read {elements}, which nothing had written by then; {name 1} wrote it only later"
 		}
-		return "{name 0} read a value that nothing had written"
+		return "{name 0} read {elements}, which nothing had written by then"
 	}}
-	passing = &fastpath.Pattern{Name: "intermediate-read", Says: "{name 0} read a value that {name 1} had overwritten itself"}
+	passing = &fastpath.Pattern{Name: "intermediate-read", Says: "{name 0} read {elements}, which {name 1} had overwritten itself"}
 	// undone (first, second, who left the version that both saw).
-	undone = &fastpath.Pattern{Name: "lost-update", Kind: models.LostUpdate, Choose: func(_ models.Teller, v []models.Row) string {
-		if v[2] == fastpath.Initial {
-			return "{name 0} and {name 1} both read the initial value of a key and overwrote it, so one of them has undone the other"
-		}
-		return "{name 0} and {name 1} both read what {name 2} had left at a key and overwrote it, so one of them has undone the other"
-	}}
+	undone = &fastpath.Pattern{Name: "lost-update", Kind: models.LostUpdate, Says: "{name 0} and {name 1} both read {elements} and overwrote it, so one of them has undone the other"}
 	// replaced (reader, who left the version that it saw, who overwrote that).
-	replaced = &fastpath.Pattern{Name: "overwritten", Choose: func(_ models.Teller, v []models.Row) string {
-		if v[1] == fastpath.Initial {
-			return "{name 0} read the initial value of a key, but {name 2} must have overwritten it before"
-		}
-		return "{name 0} read what {name 1} had left at a key, but {name 2} must have overwritten it before"
-	}, Relate: func(v []models.Row) []models.Relation {
+	replaced = &fastpath.Pattern{Name: "overwritten", Says: "{name 0} read {elements}, but {name 2} must have overwritten it before", Relate: func(v []models.Row) []models.Relation {
 		if v[1] == fastpath.Initial {
 			return []models.Relation{fastpath.Must(v[2], v[0])}
 		}
@@ -87,8 +77,14 @@ var (
 	}}
 	around    = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first"}
 	unordered = &fastpath.Pattern{Name: "no-order", Says: "no order of these transactions fits what they read, whichever of their writes came first"}
-	again     = &fastpath.Pattern{Choose: fastpath.Repeated.Choose}
-	tooMany   = &fastpath.Pattern{Says: "too many orders of the writes were possible"}
+	// again (reader, two that may have left what it read): the first of these may be Initial.
+	again = &fastpath.Pattern{Choose: func(_ models.Teller, v []models.Row) string {
+		if v[1] == fastpath.Initial {
+			return "value {elements} of a key is the initial value, is written by {who 2}, and read by {who 0}"
+		}
+		return "value {elements} of a key is written by {who 1} and {who 2}, and read by {who 0}"
+	}}
+	tooMany = &fastpath.Pattern{Says: "too many orders of the writes were possible"}
 )
 
 func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, want fastpath.Want) fastpath.Decision {
@@ -122,7 +118,7 @@ func writtenLater(c *models.Columns, shape *models.TxnRegistersShape, why *fastp
 	for row := models.Row(c.Len()) - 1; row >= 0 && c.Inv[row] > failEvent; row-- {
 		for _, w := range shape.Of(c.A[row]) {
 			for _, r := range shape.Of(c.A[why.Rows[0]]) {
-				if w.Write && !r.Write && r.Outer && w.Slot == r.Slot && w.Value == r.Value {
+				if w.Write && !r.Write && r.Outer && w.Slot == r.Slot && w.Value == r.Value && slices.Contains(why.Values, w.Value) {
 					why.Rows[1] = row
 				}
 			}
@@ -280,7 +276,7 @@ func (s *sweep) collect(row models.Row, t int32) *fastpath.Finding {
 	s.state[row] = begun
 	if why := s.findings[row]; why != nil {
 		if owner := why.Rows[len(why.Rows)-1]; owner >= 0 && s.future(owner, t) {
-			return unwritten.Of(row, fastpath.Missing)
+			return unwritten.Of(row, fastpath.Missing).About(why.Values...)
 		}
 		return why
 	}
@@ -289,7 +285,7 @@ func (s *sweep) collect(row models.Row, t int32) *fastpath.Finding {
 			continue
 		}
 		if s.future(r.owner, t) {
-			return unwritten.Of(row, fastpath.Missing)
+			return unwritten.Of(row, fastpath.Missing).About(r.value)
 		}
 		s.because[r.owner] = row
 		if why := s.collect(r.owner, t); why != nil {
@@ -353,7 +349,7 @@ func (s *sweep) read(row models.Row, r read) *fastpath.Finding {
 		return nil
 	}
 	if other := s.after[v]; other >= 0 {
-		return undone.Of(s.ownerOf(other), row, s.ownerOf(v))
+		return undone.Of(s.ownerOf(other), row, s.ownerOf(v)).About(r.value)
 	}
 	s.after[v] = r.over
 	chain := s.chain[v]
@@ -598,7 +594,7 @@ func (s *sweep) overwritten() *fastpath.Finding {
 		for _, r := range s.readsOf(row) {
 			for e, w := range s.owners {
 				if s.slot[e] == s.slotOf(r.version) && w != r.owner && w != row && leads[w<<16|row] && (r.owner < 0 || leads[r.owner<<16|w]) {
-					return replaced.Of(row, r.owner, w)
+					return replaced.Of(row, r.owner, w).About(r.value)
 				}
 			}
 		}

@@ -22,9 +22,9 @@ type versions struct {
 	ambiguous *fastpath.Finding
 }
 
-// read is a read of a version: who left it, Initial, or Missing if nothing has, and the version by which the reader itself
-// overwrites it, or -1.
-type read struct{ version, owner, over int32 }
+// read is a read of a version with a value: who left it, Initial, or Missing if nothing has, and the version by which the
+// reader itself overwrites it, or -1.
+type read struct{ version, owner, over, value int32 }
 
 func (v *versions) readsOf(row models.Row) []read { return v.reads[v.rFrom[row]:v.rFrom[row+1]] }
 
@@ -153,12 +153,12 @@ func (x *reading) readings(row models.Row) {
 			x.own[slot], stamp.own = s.Value, now
 		case stamp.own == now:
 			if x.own[slot] != s.Value {
-				x.wrong(row, notLeft.Of(row))
+				x.wrong(row, notLeft.Of(row).About(s.Value))
 			}
 		case stamp.saw == now && x.saw[slot] == s.Value:
 		default:
 			if stamp.saw == now { // it saw another one before
-				x.wrong(row, notLeft.Of(row))
+				x.wrong(row, notLeft.Of(row).About(s.Value))
 			}
 			x.saw[slot], stamp.saw = s.Value, now
 			r := x.find(row, slot, s.Value)
@@ -181,19 +181,19 @@ func (x *reading) wrong(row models.Row, why *fastpath.Finding) {
 func (x *reading) find(row models.Row, slot, value int32) (r read) {
 	at := cell(slot, value)
 	if two, is := x.twice[at]; is && x.ambiguous == nil {
-		x.ambiguous = again.Of(row, two[0], two[1])
+		x.ambiguous = again.Of(row, two[0], two[1]).About(value)
 	}
 	place, known := x.at[at]
 	if !known {
-		x.wrong(row, unwritten.Of(row, fastpath.Missing))
+		x.wrong(row, unwritten.Of(row, fastpath.Missing).About(value))
 		return read{version: -1, owner: fastpath.Missing}
 	}
-	r.version, r.owner = place, x.madeBy(place)
+	r.version, r.owner, r.value = place, x.madeBy(place), value
 	switch {
 	case r.owner == row:
-		x.wrong(row, notLeft.Of(row))
+		x.wrong(row, notLeft.Of(row).About(value))
 	case place < 0:
-		x.wrong(row, passing.Of(row, r.owner))
+		x.wrong(row, passing.Of(row, r.owner).About(value))
 	}
 	return r
 }
