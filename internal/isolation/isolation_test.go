@@ -1,12 +1,14 @@
 package isolation
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"clew/edn"
 	"clew/internal/effort"
+	"clew/internal/families"
 	"clew/internal/testops"
 	_ "clew/internal/types"
 	"clew/jepsen"
@@ -201,4 +203,53 @@ func follow(l *readLists, txns []ttxn, c *Cycle) string {
 
 func reads(t *ttxn, key int, as func([]int) bool) bool {
 	return slices.ContainsFunc(t.steps, func(s tstep) bool { return !s.append && s.key == key && as(s.list) })
+}
+
+// On histories of hundreds of transactions, no level holds without those that it implies, evidence is right, and strict serializability is
+// what the near-linear decision says.
+func TestImplicationsOfLevels(t *testing.T) {
+	holds := map[models.Level]int{}
+	n := effort.Histories(1000, 10_000)
+	for seed := range n {
+		r := rand.New(rand.NewPCG(seed, 2))
+		txns, keys := draw(r, 50+r.IntN(400), 1+r.IntN(8), 2+r.IntN(8), 1+r.IntN(4))
+		if r.IntN(3) > 0 { // few are wrong
+			arrange(r, txns, keys)
+		}
+		text := text(txns)
+		l := listsOf(t, text)
+		at := map[models.Level]bool{}
+		for _, level := range models.AllLevels() {
+			a := l.At(level)
+			if a.Verdict == jepsen.Unknown {
+				continue
+			}
+			if at[level] = a.Verdict == jepsen.Valid; at[level] {
+				holds[level]++
+			}
+			if len(txns) > 60 && (a.Points != nil) {
+				a.Points = nil // bits
+			}
+			if why := evidence(l, txns, keys, a); why != "" {
+				t.Fatalf("seed %d: %s: %s", seed, level, why)
+			}
+		}
+		for a, is := range at {
+			for b, also := range at {
+				if is && !also && a.Implies(b) {
+					t.Fatalf("seed %d: %s holds, and not %s", seed, a, b)
+				}
+			}
+		}
+		path, _ := families.Of(l.ops.Model)
+		if d := path.Decide(context.Background(), &l.ops.Columns, 0); d.Verdict != jepsen.Unknown && (d.Verdict == jepsen.Valid) != at[models.StrictSerializable] {
+			t.Fatalf("seed %d: the near-linear decision says %v", seed, d.Verdict)
+		}
+	}
+	t.Log(n, holds)
+	for _, level := range models.AllLevels() {
+		if holds[level] < int(n)/50 || holds[level] == int(n) {
+			t.Errorf("%s holds for %d of %d", level, holds[level], n)
+		}
+	}
 }
