@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/levels"
 	"clew/internal/option"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -28,6 +29,7 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 	o.Verify = VerifyAlways
 	o.Keyless = true // as jepsen.independent does
 	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
+	claims = slices.DeleteFunc(slices.Clone(claims), func(claim jepsen.Claim) bool { return claim.Elle && claim.Anomalies == nil && !c.transactions(spec) })
 	all := make([]report.Comparison, len(claims))
 	for i, claim := range claims {
 		all[i] = c.compare(claim, spec)
@@ -268,6 +270,42 @@ func (c *comparer) fromEither(claim jepsen.Claim, spec models.Spec, r *report.Re
 	return nil, ""
 }
 
+// transactions reports whether the history has transactions whose levels of consistency are decided. A verdict without anything else is
+// not Elle's if it has none.
+func (c *comparer) transactions(spec models.Spec) bool {
+	spec, _, err := spec.Infer(c.h)
+	if err != nil {
+		return false
+	}
+	m, err := spec.Model(c.h.Values)
+	return err == nil && levels.Applies(m)
+}
+
+// elleAgrees compares a claim of Elle with a result. Types of anomalies differ for reasons that docs/transactions.md tells.
+func elleAgrees(claim jepsen.Claim, r *report.Result) (report.Agreement, string) {
+	var ours []string
+	if r.Levels != nil {
+		ours = r.Levels.Types()
+	}
+	only := func(these, not []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(these), func(x string) bool { return slices.Contains(not, x) }), ", ")
+	}
+	why := ""
+	if theirs := only(claim.Anomalies, ours); theirs != "" {
+		why = "only Elle tells " + theirs
+	}
+	if mine := only(ours, claim.Anomalies); mine != "" {
+		why = strings.TrimPrefix(why+"; only clew tells "+mine, "; ")
+	}
+	if claim.Verdict != r.Verdict {
+		if r.Levels != nil && claim.Verdict == jepsen.Valid {
+			why += "; the test may have asked Elle for a weaker level: --consistency decides that one"
+		}
+		return report.Disagree, why
+	}
+	return report.Agree, why
+}
+
 // agreement compares a claim with a result. Two invalid verdicts agree if the failing operation is the same, as far
 // as both name one.
 func agreement(claim jepsen.Claim, r *report.Result) (report.Agreement, string) {
@@ -280,6 +318,8 @@ func agreement(claim jepsen.Claim, r *report.Result) (report.Agreement, string) 
 		return report.NotComparable, why
 	case claim.Verdict == jepsen.Unknown:
 		return report.KnossosUnknown, ""
+	case claim.Elle:
+		return elleAgrees(claim, r)
 	case claim.Verdict != r.Verdict:
 		return report.Disagree, ""
 	case r.Verdict != jepsen.Invalid:

@@ -242,6 +242,12 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
 		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels,
 	}
+	if r.Verified = d.Checked && o.Verify != VerifyNever; !d.Checked && d.Verdict != jepsen.Unknown && o.Verify != VerifyNever {
+		r.Unverified = "neither an order nor a cycle shows it, which could be checked again"
+	}
+	if d.Wrong != "" {
+		return refuted(r, errors.New(d.Wrong))
+	}
 	switch r.Verdict {
 	case jepsen.Valid:
 		c.parts, c.decisions = []*models.Operations{c.ops}, []decision{{Answer: fallback.Answer{Verdict: d.Verdict, Order: d.Order}}}
@@ -254,7 +260,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 		if err != nil {
 			return refuted(r, fmt.Errorf("the order of transactions does not explain what they read: %w", err))
 		}
-		r.Final, r.Verified = final, len(c.missing) == 0
+		r.Final, r.Verified = final, r.Verified && len(c.missing) == 0
 	case jepsen.Invalid:
 		r.FailEvent = jepsen.Some(jepsen.Event(levels.Ends(c.ops, d.Shown)))
 		for _, row := range d.Shown {

@@ -61,7 +61,7 @@ func (v *Verdict) UnmarshalJSON(text []byte) error {
 var inJSON = [...]string{Unknown: `"unknown"`, Valid: "true", Invalid: "false"}
 
 // Claim says what another checker found about the linearizability of a history, or
-// of one of its keys.
+// of one of its keys, or about the consistency of its transactions.
 type Claim struct {
 	// Checker says where the claim stands: ":linear", ":workload :linear", or the
 	// algorithm of a table's row.
@@ -84,6 +84,9 @@ type Claim struct {
 	Analyzer string
 	// By says what made the claim: "Knossos's wgl", or "clew's plugin".
 	By string
+	// Elle says that the claim is Elle's, about transactions. Anomalies are the types of anomalies that it found.
+	Elle      bool
+	Anomalies []string
 	// NoOp says that the claim is about Knossos's model that accepts everything.
 	NoOp bool
 	// FromDefault says that the checker began with the model's default, if Init is "".

@@ -23,7 +23,6 @@ import (
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/models"
 	"clew/report"
 )
 
@@ -79,7 +78,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "all", Usage: "print every anomaly of a history, not the first alone, as clew monitor does; it needs --model (docs/monitor.md)"},
 			&cli.BoolFlag{Name: "how-far", Usage: "say how far an invalid history is from being linearizable: clock error, versions behind, weaker guarantees, forgotten updates (docs/guarantees.md)"},
-			&cli.StringFlag{Name: "consistency", DefaultText: "linearizable", Usage: "decide a `LEVEL` of consistency of transactions, such as serializable or snapshot-isolation (docs/transactions.md)"},
+			consistencyFlag(),
 			&cli.BoolFlag{Name: "verify", Usage: "recheck the evidence whatever it costs: replay the witness, decide the core with another engine (cheap checks always run)"},
 			&cli.BoolFlag{Name: "no-verify", Usage: "do not recheck the evidence"},
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written; end as soon as it is invalid. A signal ends this within 200 ms, with the verdict or with how far the history was decided"},
@@ -142,7 +141,6 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
-	k.options.Consistency = models.Level(c.String("consistency"))
 	switch verify, not := c.Bool("verify"), c.Bool("no-verify"); {
 	case verify && not:
 		return errors.New("--verify and --no-verify cannot be combined")
@@ -169,6 +167,9 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	}
 	if k.howFar && (k.follow != nil || c.Bool("shard-keys")) {
 		return errors.New("--how-far needs the whole history; it cannot be combined with --follow or --shard-keys")
+	}
+	if k.options.Consistency != "" && k.follow != nil {
+		return errors.New("--consistency needs the whole history; it cannot be combined with --follow")
 	}
 	return k.givenPolicy(c)
 }

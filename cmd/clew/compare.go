@@ -34,7 +34,8 @@ import (
 const compareHelp = `Checks histories again and says whether clew agrees with Knossos. It compares every
 linearizability result in the results.edn beside a history.edn, or in a test.jepsen,
 whatever its checker is called, and those of each independent key. It can also compare
-a table of verdicts. A failure agrees if the failing operation is the same. Where
+a table of verdicts, and Elle's results about list-append with the levels of
+--consistency. A failure agrees if the failing operation is the same. Where
 they disagree, clew shows its verified evidence, and the known difference if one
 explains it.
 
@@ -75,6 +76,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: compareHelp,
 		Flags: slices.Concat(modelFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map as for clew check"},
+			consistencyFlag(),
 			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results, or read what knossos.cli printed from a file"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(outputs.Compare(), "comparison")}),

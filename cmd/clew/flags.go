@@ -109,6 +109,8 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	o := clew.Options{
 		Algorithm: c.String("algorithm"),
 		Depth:     c.Int("depth"),
+
+		Consistency: models.Level(c.String("consistency")),
 	}
 	o.Engine, _ = c.App.Metadata[engineKey].(fallback.Engine)
 	var limit int64
@@ -124,6 +126,11 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 		return o, 0, fmt.Errorf("--depth must be a number of at least 1, not %d", o.Depth)
 	}
 	return o, limit, clew.CheckAlgorithm(o.Algorithm)
+}
+
+// consistencyFlag returns the flag for the level of consistency of transactions.
+func consistencyFlag() cli.Flag {
+	return &cli.StringFlag{Name: "consistency", DefaultText: "linearizable", Usage: "decide a `LEVEL` of consistency of transactions, such as serializable or snapshot-isolation (docs/transactions.md)"}
 }
 
 // outputFlag returns the flag for the form of results. The first form is the default. A thing is what a line is about.

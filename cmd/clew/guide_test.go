@@ -116,6 +116,12 @@ func TestTheGuideToTheDoctor(t *testing.T) {
 	}
 }
 
+func TestTheGuideToTransactions(t *testing.T) {
+	if _, sessions := asTold(t, "docs/transactions.md"); sessions < 2 {
+		t.Errorf("only %d sessions were found", sessions)
+	}
+}
+
 func TestTheGuideToGuarantees(t *testing.T) {
 	if _, sessions := asTold(t, "docs/guarantees.md"); sessions < 2 {
 		t.Errorf("only %d sessions were found", sessions)

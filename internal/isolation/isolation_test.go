@@ -1,12 +1,14 @@
 package isolation
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"clew/edn"
 	"clew/internal/effort"
+	"clew/internal/families"
 	"clew/internal/testops"
 	_ "clew/internal/types"
 	"clew/jepsen"
@@ -98,6 +100,9 @@ func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 
 // evidence says what is wrong with the evidence of an answer.
 func evidence(l *readLists, txns []ttxn, keys int, a Answer) string {
+	if why, _ := l.Wrong(a); why != "" {
+		return why
+	}
 	switch {
 	case a.Verdict == jepsen.Valid && a.Order != nil:
 		return replay(l, txns, keys, a.Order, a.Level)
@@ -201,4 +206,95 @@ func follow(l *readLists, txns []ttxn, c *Cycle) string {
 
 func reads(t *ttxn, key int, as func([]int) bool) bool {
 	return slices.ContainsFunc(t.steps, func(s tstep) bool { return !s.append && s.key == key && as(s.list) })
+}
+
+// On histories of hundreds of transactions, no level holds without those that it implies, evidence is right, and strict serializability is
+// what the near-linear decision says.
+func TestImplicationsOfLevels(t *testing.T) {
+	holds := map[models.Level]int{}
+	n := effort.Histories(1000, 10_000)
+	for seed := range n {
+		r := rand.New(rand.NewPCG(seed, 2))
+		txns, keys := draw(r, 50+r.IntN(400), 1+r.IntN(8), 2+r.IntN(8), 1+r.IntN(4))
+		if r.IntN(3) > 0 { // few are wrong
+			arrange(r, txns, keys)
+		}
+		text := text(txns)
+		l := listsOf(t, text)
+		at := map[models.Level]bool{}
+		for _, level := range models.AllLevels() {
+			a := l.At(level)
+			if a.Verdict == jepsen.Unknown {
+				continue
+			}
+			if at[level] = a.Verdict == jepsen.Valid; at[level] {
+				holds[level]++
+			}
+			if why, _ := l.Wrong(a); why != "" {
+				t.Fatalf("seed %d: %s: %s", seed, level, why)
+			}
+		}
+		for a, is := range at {
+			for b, also := range at {
+				if is && !also && a.Implies(b) {
+					t.Fatalf("seed %d: %s holds, and not %s", seed, a, b)
+				}
+			}
+		}
+		path, _ := families.Of(l.ops.Model)
+		if d := path.Decide(context.Background(), &l.ops.Columns, 0); d.Verdict != jepsen.Unknown && (d.Verdict == jepsen.Valid) != at[models.StrictSerializable] {
+			t.Fatalf("seed %d: the near-linear decision says %v", seed, d.Verdict)
+		}
+	}
+	t.Log(n, holds)
+	for _, level := range models.AllLevels() {
+		if holds[level] < int(n)/50 || holds[level] == int(n) {
+			t.Errorf("%s holds for %d of %d", level, holds[level], n)
+		}
+	}
+}
+
+// Evidence that is not right is noticed.
+func TestWrongEvidence(t *testing.T) {
+	l := listsOf(t, `
+{:process 0, :type :invoke, :f :txn, :value [[:append 0 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:append 0 1]]}
+{:process 0, :type :invoke, :f :txn, :value [[:append 0 2]]}
+{:process 0, :type :ok, :f :txn, :value [[:append 0 2]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r 0 nil]]}
+{:process 1, :type :ok, :f :txn, :value [[:r 0 [1]]]}`)
+	snapshot, session, strict := models.SnapshotIsolation, models.StrongSessionSnapshotIsolation, models.StrictSerializable
+	cycle := func(steps ...Step) *Cycle { return &Cycle{steps, kindOf(steps)} }
+	missed, later := Step{2, 1, RW, 0, 1}, Step{1, 2, Time, -1, -1}
+	for name, c := range map[string]struct {
+		a     Answer
+		wrong bool
+	}{
+		"an order":                        {Answer{Level: models.SerializableLinearizableKeys, Order: []int32{0, 1, 2}}, false},
+		"an order against time":           {Answer{Level: strict, Order: []int32{0, 2, 1}}, true},
+		"an order against a process":      {Answer{Level: models.StrongSessionSerializable, Order: []int32{1, 0, 2}}, true},
+		"an order against time, by key":   {Answer{Level: models.SerializableLinearizableKeys, Order: []int32{0, 2, 1}}, true},
+		"an order that keeps processes":   {Answer{Level: models.StrongSessionSerializable, Order: []int32{0, 2, 1}}, false},
+		"an order without a transaction":  {Answer{Level: models.Serializable, Order: []int32{0, 1}}, true},
+		"an order with one twice":         {Answer{Level: models.Serializable, Order: []int32{0, 1, 2, 2}}, true},
+		"points":                          {Answer{Level: session, Points: []int32{0, 1, 4, 2, 3, 5}}, false},
+		"a snapshot that is too late":     {Answer{Level: snapshot, Points: []int32{0, 1, 2, 3, 4, 5}}, true},
+		"a snapshot that is too early":    {Answer{Level: snapshot, Points: []int32{0, 4, 1, 2, 3, 5}}, true},
+		"updates that overlap":            {Answer{Level: snapshot, Points: []int32{0, 2, 1, 4, 3, 5}}, true},
+		"a commit before the snapshot":    {Answer{Level: snapshot, Points: []int32{1, 0, 4, 5, 2, 3}}, true},
+		"a missing commit":                {Answer{Level: snapshot, Points: []int32{0, 1, 4, 2, 3}}, true},
+		"a session that goes back":        {Answer{Level: session, Points: []int32{2, 3, 0, 1, 4, 5}}, true},
+		"a cycle":                         {Answer{Level: strict, Cycle: cycle(missed, later)}, false},
+		"a cycle with another name":       {Answer{Level: strict, Cycle: &Cycle{[]Step{missed, later}, "G0"}}, true},
+		"a cycle with what was not read":  {Answer{Level: strict, Cycle: cycle(Step{1, 2, WR, 0, 1}, missed)}, true},
+		"a cycle with what was read":      {Answer{Level: strict, Cycle: cycle(Step{2, 0, RW, 0, 0}, Step{0, 2, WR, 0, 0})}, true},
+		"a cycle with updates turned":     {Answer{Level: strict, Cycle: cycle(Step{0, 1, WW, 0, 1}, Step{1, 0, WW, 0, 0})}, true},
+		"a cycle with time turned":        {Answer{Level: strict, Cycle: cycle(Step{0, 2, WR, 0, 0}, Step{2, 0, Time, -1, -1})}, true},
+		"a cycle of different processes":  {Answer{Level: strict, Cycle: cycle(missed, Step{1, 2, Process, -1, -1})}, true},
+		"steps that do not make a circle": {Answer{Level: strict, Cycle: cycle(missed, Step{0, 2, Time, -1, -1})}, true},
+	} {
+		if why, checked := l.Wrong(c.a); !checked || (why != "") != c.wrong {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
 }

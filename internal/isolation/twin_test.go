@@ -483,7 +483,7 @@ func arrange(r *rand.Rand, txns []ttxn, keys int) {
 		left = slices.Delete(left, at, at+1)
 		past = append(past, lists)
 		now := lists
-		if r.IntN(12) == 0 {
+		if r.IntN(max(12, len(txns)*len(txns)/3)) == 0 {
 			now = past[r.IntN(len(past))]
 		}
 		now = slices.Clone(now)

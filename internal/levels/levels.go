@@ -29,6 +29,8 @@ type Decision struct {
 	Shown   []models.Row // Invalid: the transactions of the anomaly that is told
 	Kind    string       // Invalid: of that anomaly
 	Why     string       // Invalid, Unknown
+	Wrong   string       // what is wrong with the evidence: a bug
+	Checked bool         // the evidence is right, but for the reads of an Order
 	Levels  *report.Levels
 }
 
@@ -54,6 +56,7 @@ func Decide(ops *models.Operations, level models.Level) Decision {
 	a := l.At(level)
 	d := Decision{Verdict: a.Verdict, Order: a.Order, Levels: t.levels([]isolation.Answer{a})}
 	d.Levels.Asked = level
+	d.Wrong, d.Checked = l.Wrong(a)
 	switch a.Verdict {
 	case jepsen.Unknown:
 		d.Cause, d.Why = jepsen.Ambiguous, "the order of updates that nothing read has too many choices"

@@ -133,6 +133,10 @@ func (c *claims) find(m edn.ID, at jepsen.Claim, depth int) {
 		c.found = append(c.found, c.claim(m, at))
 		return
 	}
+	if c.isElle(m, at.Checker) {
+		c.found = append(c.found, c.elle(m, at))
+		return
+	}
 	perKey, hasResults := v.Get(m, c.results)
 	_, hasFailures := v.Get(m, c.failures)
 	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
@@ -169,6 +173,35 @@ func (c *claims) isClaim(m edn.ID) bool {
 		}
 	}
 	return c.gaveUp(m)
+}
+
+// isElle says whether a map is an answer of Elle: it has types of anomalies, or is nothing but a verdict of a checker that is
+// called as Elle's are.
+func (c *claims) isElle(m edn.ID, checker string) bool {
+	if _, ok := c.v.Get(m, c.valid); !ok {
+		return false
+	}
+	if _, ok := c.get(m, "anomaly-types"); ok {
+		return true
+	}
+	name := checker[strings.LastIndexByte(checker, ' ')+1:]
+	return len(c.v.Items(m)) == 2 && (name == ":elle" || name == ":workload")
+}
+
+// elle reads an answer of Elle.
+func (c *claims) elle(m edn.ID, at jepsen.Claim) jepsen.Claim {
+	switch valid, _ := c.v.Get(m, c.valid); valid {
+	case edn.True:
+		at.Verdict = jepsen.Valid
+	case edn.False:
+		at.Verdict = jepsen.Invalid
+	}
+	at.Elle, at.By = true, "Elle"
+	types, _ := c.get(m, "anomaly-types")
+	for _, kind := range c.v.Items(types) {
+		at.Anomalies = append(at.Anomalies, strings.TrimPrefix(c.v.Text(kind), ":"))
+	}
+	return at
 }
 
 // gaveUp says whether a map is what is left of the answer of Knossos's competition after a limit.

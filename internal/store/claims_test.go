@@ -137,6 +137,9 @@ func TestResultsMakeClaims(t *testing.T) {
 		{"a record of results", `{:l #my.Result{:valid? true :configs ()}}`, ":l nil linearizable  0 false \n"},
 		{"twenty levels deep", deep(20), strings.TrimSuffix(strings.Repeat(":a ", 20), " ") + " nil linearizable  0 false \n"},
 		{"but no deeper", deep(21), ""},
+		{"Elle's anomalies", `{:workload {:valid? false :anomaly-types (:G1c)}}`, ":workload nil not linearizable  0 false \n"},
+		{"a verdict alone, called as Elle's", `{:workload {:valid? true} :a {:elle {:valid? true} :b {:valid? true}}}`, ":workload nil linearizable  0 false \n:a :elle nil linearizable  0 false \n"},
+		{"more than a verdict, called as Elle's", `{:workload {:valid? true :count 3}}`, ""},
 		{"the whole", `{:valid? true :configs ()}`, " nil linearizable  0 false \n"},
 	} {
 		v := edn.NewValues()
