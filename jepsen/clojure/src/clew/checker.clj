@@ -1156,7 +1156,7 @@
   `clew check`. clew itself checks the words."
   (into {:model :anything, :command :command, :keep :switch, :lazy? :switch}
         (for [[kind names] {:anything [:init]
-                            :word     [:nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
+                            :word     [:consistency :nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
                                        :keyless :semantics :algorithm :html-style]
                             :file     [:model-file]
                             :evidence [:witness :core :html-dir :certificate :evidence]
@@ -1202,8 +1202,11 @@
                [:delay]                                           :lazy?
                [:capacity :slots]                                 :permits
                [:keys :per-key :keyed]                            :independent
-               [:consistency-models :consistency-model :consistency :isolation :anomalies :prohibited-anomalies]
-               "it is one of Elle's; clew decides linearizability"
+               [:consistency-model :isolation :level]              :consistency
+               [:consistency-models]
+               "it is an option of clew.checker/transactions"
+               [:anomalies :prohibited-anomalies]
+               "it is one of Elle's; :consistency names a level"
                [:directory :plot-format :plot-timeout :max-plot-bytes :cycle-search-timeout :linearizable-keys? :sequential-keys? :wfr-keys?
                 :additional-graphs :graph-analyzers :min-txn-length :max-txn-length :max-writes-per-key :key-count :key-dist]
                "it is one of Elle's"
@@ -1387,6 +1390,39 @@
         (-> (total #(do (sensible! options-of-checks options)
                         (check-one options test history opts)))
             (telling options {}))))))
+
+;; Transactions
+
+(def ^:private drawing-of-elle
+  "Options of Elle that make no difference to clew, which draws into the test's folder."
+  [:directory :plot-format :plot-timeout :max-plot-bytes :cycle-search-timeout])
+
+(defn- without-elle
+  "The options of a check for those of transactions."
+  [options]
+  (if-not (map? options)
+    options
+    (let [levels (:consistency-models options)
+          level  (cond
+                   (nil? levels) :strict-serializable
+                   (and (coll? levels) (= 1 (count levels)) (keyword? (first levels))) (first levels)
+                   :else (fail! :cannot-run (str ":consistency-models must have one level such as [:serializable], not " (found levels))))]
+      (cond-> (apply dissoc options :consistency-models drawing-of-elle)
+        (not (:consistency options))     (assoc :consistency (level {:strong-serializable :strict-serializable} level))
+        (= :rw-register (:model options)) (assoc :model :multi-register)))))
+
+(defn transactions
+  "A checker for transactions that append to lists and read them, or write registers and
+  read them, in place of those of jepsen.tests.cycle.append and .wr. Options are those of
+  linearizable, and Elle's:
+
+    :model               :list-append or :rw-register; nil: clew infers it
+    :consistency-models  the level that is decided, [:strict-serializable] by default;
+                         docs/transactions.md has them all
+
+  A result of list-append has Elle's :anomaly-types, :anomalies, :not and :also-not."
+  [options]
+  (linearizable (without-elle options)))
 
 ;; Many keys at once
 

@@ -927,6 +927,32 @@ ops = {'add': add}
 
 ;; Many keys
 
+;; Each of two transactions reads what the other one appends to, before it does.
+(def skew
+  (map-indexed (fn [i op] (assoc op :index i, :time (* 1000 i)))
+               [{:process 0, :type :invoke, :f :txn, :value [[:r :x nil] [:append :y 1]]}
+                {:process 1, :type :invoke, :f :txn, :value [[:r :y nil] [:append :x 2]]}
+                {:process 0, :type :ok, :f :txn, :value [[:r :x []] [:append :y 1]]}
+                {:process 1, :type :ok, :f :txn, :value [[:r :y []] [:append :x 2]]}]))
+
+(deftest transactions-have-levels
+  (let [check #(checker/check (clew/transactions %) nil (in-jepsen (vec skew)) {})]
+    (doseq [options [{} {:model :list-append} {:consistency-models [:serializable], :directory "elle", :plot-format :svg}]]
+      (let [{:keys [valid? anomaly-types not]} (check options)]
+        (is (false? valid?) options)
+        (is (= [:G2-item] (vec anomaly-types)))
+        (is (= #{:serializable} (set not)))))
+    (is (true? (:valid? (check {:consistency-models [:snapshot-isolation]}))))
+    (is (true? (:valid? (check {:consistency :snapshot-isolation})))))
+  (let [h (history [0 :txn [[:w :x 1]]] [1 :txn [[:r :x nil]] [[:r :x nil]]])]
+    (is (false? (:valid? (checker/check (clew/transactions {:model :rw-register}) nil h {})))))
+  (doseq [[options message] {{:consistency-models []}               ":consistency-models must have one level such as [:serializable], not []"
+                             {:consistency-models [:a :b]}          ":consistency-models must have one level such as [:serializable], not [:a :b]"
+                             {:consistency-models [:serialisable]}  #"unknown consistency level .*serialisable.*; did you mean serializable"
+                             {:model :list-append, :anomalies [:G1]} "unknown option :anomalies: it is one of Elle's; :consistency names a level"}]
+    (let [said (try (clew/transactions options) (catch clojure.lang.ExceptionInfo e (.getMessage e)))]
+      (is (if (string? message) (str/includes? said message) (re-find message said)) (str said)))))
+
 (deftest it-works-under-independent-checker
   (let [test    (named "independent")
         h       (interleaved (of-key 1 good) (of-key 2 bad))
