@@ -62,16 +62,17 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// Has says whether some operation with an :f, given as ":read", has a value of which is returns true.
-func (s *Seen) Has(f string, is func(v *edn.Values, value edn.ID) bool) bool {
+// Values yields the values of all events with an :f, given as ":read".
+func (s *Seen) Values(f string) iter.Seq2[*edn.Values, edn.ID] {
 	h := s.h
 	id := h.Values.InternKeyword(strings.TrimPrefix(f, ":"))
-	for e, value := range h.Value {
-		if h.F[e] == id && is(h.Values, value) {
-			return true
+	return func(yield func(*edn.Values, edn.ID) bool) {
+		for e, value := range h.Value {
+			if h.F[e] == id && !yield(h.Values, value) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // Returned yields the kind of every value that an :f, given as ":read", has returned.

@@ -414,7 +414,7 @@ var malformed = []badInput{
 	{"a list-append's value", "check --model list-append h.edn", "{:process 0, :type :invoke, :f :txn, :value 5}\n",
 		"h.edn:1:1: list-append cannot read the value of :txn (index 0): expected [[:append k v] [:r k [v ..]] ..], found 5; it knows :txn [[:append k v] [:r k [v ..]] ..]"},
 	{"a list-append's :f", "check --model list-append h.edn", "{:process 0, :type :invoke, :f :read, :value 5}\n",
-		"h.edn:1:1: list-append does not know :read"},
+		"h.edn:1:1: list-append does not know :f :read (index 0); it knows :txn [[:append k v] [:r k [v ..]] ..]"},
 	{"an --init for list-append", "check|--model|list-append|--init|{:x 1}|h.edn", "{:process 0, :type :invoke, :f :txn, :value nil}\n",
 		"list-append's --init must be a map such as {:x [1 2]}, not {:x 1}"},
 	{"lists that transactions append to, without an :f", "", "{:process 0, :type :invoke, :value [[:append 1 2]]}\n",

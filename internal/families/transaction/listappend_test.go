@@ -333,3 +333,101 @@ func TestListAppendIsWhatEveryOrderSays(t *testing.T) {
 	}
 	t.Log(counts)
 }
+
+// lists yields all lists of some values without repetition, and one with a value that nothing appended.
+func lists(values string, f func(list string)) {
+	var extend func(list string)
+	extend = func(list string) {
+		f(list)
+		for _, value := range values {
+			if !strings.ContainsRune(list, value) {
+				extend(list + string(value))
+			}
+		}
+	}
+	extend("")
+	f(values[:min(1, len(values))] + "z")
+}
+
+// timings are orders of the events of three transactions, by number: each begins and returns, or only begins if it crashes. They
+// begin in order.
+func timings() (all [][]int) {
+	var extend func(order []int, begun int, open []int)
+	extend = func(order []int, begun int, open []int) {
+		if begun == 3 {
+			all = append(all, slices.Clone(order)) // the others crash
+		}
+		if begun < 3 {
+			extend(append(order, begun), begun+1, append(slices.Clone(open), begun))
+		}
+		for i, x := range open {
+			extend(append(order, x), begun, slices.Delete(slices.Clone(open), i, i+1))
+		}
+	}
+	extend(nil, 0, nil)
+	return all
+}
+
+// Every history of three transactions of two steps on two keys, with any lists as answers. Usually one in some thousands is
+// taken; the long mode takes all 28.7 million.
+func TestListAppendOnEverySmallHistory(t *testing.T) {
+	const all = 28_704_156
+	orders, number, taken := timings(), uint64(0), 0
+	stride := all / effort.Histories(10_000, all)
+	try := func(txns [][]step) {
+		for _, order := range orders {
+			if number++; number%stride != 0 {
+				continue
+			}
+			h := &small{}
+			var inv, res [3]int32
+			for i := range inv {
+				inv[i], res[i] = -1, models.Open
+			}
+			for at, x := range order {
+				if inv[x] < 0 {
+					inv[x] = int32(at)
+				} else {
+					res[x] = int32(at)
+				}
+			}
+			h.Events = int32(len(order))
+			for i, txn := range txns {
+				h.add(inv[i], res[i], txn)
+			}
+			taken++
+			if _, err := h.judge(); err != nil {
+				t.Fatalf("%v\n%v", err, h)
+			}
+		}
+	}
+	for kinds := range 1 << 12 { // two bits for each step: its key, and whether it appends
+		appended, txns := [2]string{}, make([][]step, 3)
+		for i := range 6 {
+			x := step{key: kinds >> (2 * i) & 1}
+			if kinds>>(2*i)&2 != 0 {
+				x.value = byte('a' + i)
+				appended[x.key] += string(x.value)
+			}
+			txns[i/2] = append(txns[i/2], x)
+		}
+		var fill func(i int)
+		fill = func(i int) {
+			switch {
+			case i == 6:
+				try(txns)
+			case txns[i/2][i%2].value != 0:
+				fill(i + 1)
+			default:
+				lists(appended[txns[i/2][i%2].key], func(list string) {
+					txns[i/2][i%2].list = list
+					fill(i + 1)
+				})
+			}
+		}
+		fill(0)
+	}
+	if t.Logf("%d of %d", taken, number); number != all || taken < 1000 {
+		t.Errorf("%d of %d histories", taken, number)
+	}
+}

@@ -45,17 +45,9 @@ var listAppendDefinition = models.Definition{
 	Default: "{}",
 	Record:  "clew.model.ListAppend",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":txn") && s.Has(":txn", hasAppend))
+		return models.FitsIf(s.Any(":txn") && home.AppendsToLists(s))
 	},
 	New: newListAppend,
-}
-
-// hasAppend says whether a transaction has a step [:append k v].
-func hasAppend(v *edn.Values, txn edn.ID) bool {
-	return slices.ContainsFunc(v.Items(txn), func(step edn.ID) bool {
-		parts := v.Items(step)
-		return v.Kind(step) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
-	})
 }
 
 func newListAppend(b *models.Binding) (models.Reader, error) {
@@ -449,6 +441,9 @@ func (m *listAppend) anomaly(ops *models.Operations, row models.Row) (found mode
 		return found
 	}
 	for other := range models.Row(ops.Len()) {
+		if ops.Inv[other] > ops.Res[row] {
+			break
+		}
 		some, lacks := false, false
 		for _, step := range m.steps(ops.Op(other)) {
 			x := shown[step.Value]
