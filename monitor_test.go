@@ -331,7 +331,9 @@ func TestAMonitorKnowsIDsFromLongAgo(t *testing.T) {
 	for _, n := range []int{10, 300, 3000} {
 		var b strings.Builder
 		var want []int
-		add := func(id int) { fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :generate}\n{:process 0, :type :ok, :f :generate, :value %d}\n", id) }
+		add := func(id int) {
+			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :generate}\n{:process 0, :type :ok, :f :generate, :value %d}\n", id)
+		}
 		for id := range n {
 			add(id)
 		}
