@@ -296,9 +296,12 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		r := gen.Rand(77)
 		anomalies, held, hard := 0, 0, uint64(0)
 		n := effort.Histories(200, 40_000)
-		for range n {
-			operations := 5 + r.IntN(60)
-			text := faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
+		for i := range n {
+			operations, crash, bug := 5+r.IntN(60), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)]
+			if i%20 == 0 { // long enough for numbers of values far above those of operations that are held
+				operations, crash, bug = 300+r.IntN(500), 0.002, 0.02
+			}
+			text := faulty(r, spec, operations, 1+r.IntN(5), crash, bug)
 			spec := spec.FromDefault()
 			want, decided := repeated(t, spec, text, soon)
 			if !decided {
@@ -320,6 +323,30 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 			t.Errorf("%s: %d of %d histories were too hard", model, hard, n)
 		}
 		t.Logf("%s: %d anomalies, at most %d operations held at the end", model, anomalies, held)
+	}
+}
+
+// Ids that were returned long ago are known, however few operations are held and however many ids there were.
+func TestAMonitorKnowsIDsFromLongAgo(t *testing.T) {
+	for _, n := range []int{10, 300, 3000} {
+		var b strings.Builder
+		var want []int
+		add := func(id int) {
+			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :generate}\n{:process 0, :type :ok, :f :generate, :value %d}\n", id)
+		}
+		for id := range n {
+			add(id)
+		}
+		for i, id := range []int{n - 1, n - 2, 5 * n, 0, 5 * n, 7 * n} {
+			if add(id); i != 2 && i != 5 {
+				want = append(want, 2*(n+i+1))
+			}
+		}
+		for _, stretch := range []int{0, 1, 7} {
+			if got, _, err := monitored(t, models.Spec{Name: "id-generator"}, b.String(), stretch, clew.Options{}); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d ids, each %d events: found %v (%v), want %v", n, stretch, got, err, want)
+			}
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ type (
 	}
 
 	// IDsShape gives out ids: Generate. No two are the same, and none is one of Given, which
-	// are ids of operations. If they grow, B is a place in Numbers, and each number is greater
+	// are sorted. If they grow, B is a place in Numbers, and each number is greater
 	// than those before it.
 	IDsShape struct {
 		Growing bool

@@ -38,13 +38,17 @@ func distinctIDs(ctx context.Context, c *models.Columns, shape models.IDsShape, 
 		return fastpath.Undecided(fastpath.Unsupported.Of(models.Row(bad)))
 	}
 	in := fastpath.NewInput(ctx, c, 0)
-	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1; or Missing, plus 1
-	for _, id := range shape.Given {
-		first[id] = fastpath.Missing + 1
+	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1
+	given := func(id int32) bool { // an id as the shape has it
+		_, found := slices.BinarySearch(shape.Given, id)
+		return found
 	}
 	fail, earlier := models.Row(-1), models.Row(-1)
 	for i, res := range c.Res {
 		row, other := models.Row(i), first[in.A[i]]-1
+		if given(c.A[i]) {
+			other = fastpath.Missing
+		}
 		switch {
 		case res == models.Open:
 			continue
