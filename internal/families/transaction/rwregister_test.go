@@ -94,7 +94,7 @@ func outer(txn []models.RegisterStep) {
 }
 
 // history returns a history of a store that sometimes errs.
-func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64) *models.Columns {
+func (x *registers) history(rng *rand.Rand, least, most, keys, busy int, errs float64) *models.Columns {
 	x.txns = x.txns[:0]
 	c := &models.Columns{}
 	n := least + rng.IntN(most-least+1)
@@ -124,7 +124,6 @@ func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64)
 			}
 		}
 	}
-	busy := 1 + rng.IntN(5)
 	for c.Len() < n || len(open) > 0 {
 		if c.Len() < n && len(open) < busy && (len(open) == 0 || rng.IntN(2) == 0) {
 			var txn []models.RegisterStep
@@ -172,42 +171,70 @@ func TestRegistersAgreeWithExhaustiveSearch(t *testing.T) {
 	for _, errs := range []float64{0.02, 0.1, 0.4} {
 		x := newRegisters()
 		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
-			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), errs)
+			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 1+rng.IntN(5), errs)
 		}, Seed: uint64(errs * 100), Usual: 10_000, Long: 1_000_000, Prefixes: 8})
 	}
 }
 
-// Without real time it is as if all transactions were concurrent.
+// Nearly everything is concurrent, so that the order of many writes is a choice.
+func TestConcurrentRegistersAgreeWithExhaustiveSearch(t *testing.T) {
+	for _, errs := range []float64{0.2, 0.6} {
+		x := newRegisters()
+		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
+			return x.history(rng, 6, 9, mostKeys, 9, errs)
+		}, Seed: uint64(errs * 1000), Usual: 3000, Long: 300_000, Prefixes: 8})
+	}
+}
+
+// Without real time it is as if all transactions were concurrent. If choices are made against the order, the
+// solver has to learn from conflicts.
 func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 	x := newRegisters()
 	rng := rand.New(rand.NewPCG(7, 7))
-	found := map[jepsen.Verdict]int{}
-	for range testkit.Histories(20_000, 1_000_000) {
-		c := x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 0.3)
-		n := int32(c.Len())
-		concurrent := &models.Columns{Events: 2 * n}
-		for row := range n {
-			res := n + row
-			if c.Res[row] == models.Open {
-				res = models.Open
-			}
-			concurrent.Append(row, res, c.Op(row))
-		}
+	found, conflicts := map[jepsen.Verdict]int{}, int64(0)
+	for n := range testkit.Histories(20_000, 1_000_000) {
+		c := x.history(rng, 2, 7+n%3, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
+		concurrent := concurrently(c)
 		shape := x.shape()
-		r := decideRegisters(fastpath.PlainInput(t.Context(), c), &shape, false, true)
-		want := jepsen.Invalid
-		if x.Linearizable(concurrent) {
-			want = jepsen.Valid
-		}
-		if r.Verdict != want {
-			t.Fatalf("%v, but exhaustive search says %v\n%s%v", r.Verdict, want, x.Show(c), x.txns)
-		}
-		if want == jepsen.Valid {
-			if err := x.Shows(concurrent, r.Witness); err != nil {
-				t.Fatalf("%v\n%s%v", err, x.Show(c), x.txns)
+		for _, realTime := range []bool{true, false} {
+			for _, contrary := range []bool{true, false} {
+				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, realTime), c
+				s.contrary = contrary
+				r, want := s.run(true), jepsen.Invalid
+				if conflicts += s.s.Conflicts; !realTime {
+					is = concurrent
+				}
+				if x.Linearizable(is) {
+					want = jepsen.Valid
+				}
+				if r.Verdict != want {
+					t.Fatalf("real time %t, contrary %t: %v, but exhaustive search says %v\n%s%v", realTime, contrary, r.Verdict, want, x.Show(c), x.txns)
+				}
+				if want == jepsen.Valid {
+					if err := x.Shows(is, r.Witness); err != nil {
+						t.Fatalf("%v\n%s%v", err, x.Show(c), x.txns)
+					}
+				}
+				found[want]++
 			}
 		}
-		found[want]++
 	}
-	t.Log(found)
+	t.Log(found, conflicts, "conflicts")
+	if conflicts < 1000 {
+		t.Error("the solver learned little")
+	}
+}
+
+// concurrently returns a history in which all transactions are concurrent.
+func concurrently(c *models.Columns) *models.Columns {
+	n := int32(c.Len())
+	concurrent := &models.Columns{Events: 2 * n}
+	for row := range n {
+		res := n + row
+		if c.Res[row] == models.Open {
+			res = models.Open
+		}
+		concurrent.Append(row, res, c.Op(row))
+	}
+	return concurrent
 }
