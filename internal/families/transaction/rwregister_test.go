@@ -220,9 +220,6 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 		}
 	}
 	t.Log(found, conflicts, "conflicts")
-	if conflicts < 1000 {
-		t.Error("the solver learned little")
-	}
 }
 
 // concurrently returns a history in which all transactions are concurrent.
