@@ -88,12 +88,33 @@ var (
 )
 
 func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, want fastpath.Want) fastpath.Decision {
-	a := fastpath.Algorithm{
+	return onRegisters(&shape, true).Run(fastpath.PlainInput(ctx, c), want)
+}
+
+// Serializable decides whether transactions on registers are serializable, in any order. The decision has an order as its
+// Witness, or a Core and Why. The prefixes of a history may be serializable or not, so there is no first failing completion.
+func Serializable(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape) fastpath.Decision {
+	path := func(ctx context.Context, c *models.Columns, _ fastpath.Want) fastpath.Decision {
+		a, in := onRegisters(&shape, false), fastpath.PlainInput(ctx, c)
+		r := a.Decide(in, true)
+		d := fastpath.Undecided(r.Reason)
+		d.Verdict, d.Witness = r.Verdict, r.Witness
+		if r.Verdict == jepsen.Invalid {
+			a.Core(in, r.Keys, &d)
+		}
+		return d
+	}
+	return fastpath.Path(path).Decide(ctx, c, fastpath.WantWitness)
+}
+
+// onRegisters returns the decision with or without real time.
+func onRegisters(shape *models.TxnRegistersShape, realTime bool) *fastpath.Algorithm {
+	return &fastpath.Algorithm{
 		Decide: func(in fastpath.Input, witness bool) fastpath.Result {
-			return decideRegisters(in, &shape, true, witness)
+			return newSweep(in, shape, realTime).run(witness)
 		},
 		Needs: func(in fastpath.Input) fastpath.Needs {
-			v := versionsOf(in, &shape)
+			v := versionsOf(in, shape)
 			return func(o models.Row, out []models.Row) []models.Row {
 				for _, r := range v.readsOf(o) {
 					if r.owner >= 0 {
@@ -104,10 +125,9 @@ func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegister
 			}
 		},
 		Later: func(c *models.Columns, why *fastpath.Finding, failEvent int32) {
-			writtenLater(c, &shape, why, failEvent)
+			writtenLater(c, shape, why, failEvent)
 		},
 	}
-	return a.Run(fastpath.PlainInput(ctx, c), want)
 }
 
 // writtenLater finds the transaction that writes after the failure what nothing had written.
@@ -173,12 +193,8 @@ const (
 	happened
 )
 
-// decideRegisters decides whether transactions have an order, in which each that returned before another was invoked stands
-// before it, or any order.
-func decideRegisters(in fastpath.Input, shape *models.TxnRegistersShape, realTime, witness bool) fastpath.Result {
-	return newSweep(in, shape, realTime).run(witness)
-}
-
+// run decides whether transactions have an order. With real time, each that returned before another was invoked stands before
+// it.
 func (s *sweep) run(witness bool) fastpath.Result {
 	if s.ambiguous != nil {
 		return fastpath.Result{Reason: s.ambiguous}

@@ -239,6 +239,13 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 				found[want]++
 			}
 		}
+		d := Serializable(t.Context(), c, shape)
+		if (d.Verdict == jepsen.Valid) != x.Linearizable(concurrent) {
+			t.Fatalf("%v\n%s%v", d.Verdict, x.Show(c), x.txns)
+		}
+		if d.Verdict == jepsen.Invalid {
+			x.checkSerializableCore(t, concurrent, d)
+		}
 	}
 	t.Log(found, conflicts, "conflicts")
 }
@@ -255,4 +262,19 @@ func concurrently(c *models.Columns) *models.Columns {
 		concurrent.Append(row, res, c.Op(row))
 	}
 	return concurrent
+}
+
+// checkSerializableCore makes sure that a core of concurrent transactions has no order, and that each smaller choice has one.
+func (x *registers) checkSerializableCore(t *testing.T, c *models.Columns, d fastpath.Decision) {
+	t.Helper()
+	h, core := x.History(c), oracle.SetOf(d.Core)
+	closed := x.Closed(c, fastpath.Decision{FailEvent: c.Events})
+	if d.Why == nil || !closed(core) || h.Linearizable(c.Events, core) {
+		t.Fatalf("core %v, %v\n%s%v", d.Core, d.Why, x.Show(c), x.txns)
+	}
+	for less := (core - 1) & core; less != 0; less = (less - 1) & core {
+		if closed(less) && !h.Linearizable(c.Events, less) {
+			t.Fatalf("core %v is not minimal\n%s%v", d.Core, x.Show(c), x.txns)
+		}
+	}
 }
