@@ -51,7 +51,7 @@ func TestArchivedRegisters(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		ops, shape := readRegisters(t, []byte(line))
 		for level, realTime := range []bool{true, false} {
-			r := decideRegisters(fastpath.PlainInput(t.Context(), &ops.Columns), shape, realTime, false)
+			r := newSweep(fastpath.PlainInput(t.Context(), &ops.Columns), shape, realTime).run(false)
 			if got := fmt.Sprint(r.Verdict == jepsen.Valid); r.Verdict == jepsen.Unknown || got != want[n][level] {
 				t.Errorf("line %d, real time %t: %v %v, want %s", n+1, realTime, r.Verdict, r.Reason, want[n][level])
 			}
@@ -82,10 +82,10 @@ func twist(rng *rand.Rand, ops *models.Operations, shape *models.TxnRegistersSha
 
 func TestLongRegistersAgreeWithTheGeneralSearch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	found := map[string]int{}
+	found, conflicts := map[string]int{}, int64(0)
 	for seed := range effort.Histories(60, 3000) {
 		var text bytes.Buffer
-		o := gen.LongOptions{Model: "multi-register", Operations: 50 + rng.IntN(1950), Processes: 2 + rng.IntN(8), Keys: 2 + rng.IntN(6), Steps: 1 + rng.IntN(4),
+		o := gen.LongOptions{Model: "multi-register", Operations: 50 + rng.IntN(1950), Processes: 2 + rng.IntN(12), Keys: 2 + rng.IntN(6), Steps: 1 + rng.IntN(4),
 			Crashes: 0.01 * float64(rng.IntN(2)), Fails: 0.05, Seed: uint64(seed)}
 		if _, err := gen.Long(&text, o); err != nil {
 			t.Fatal(err)
@@ -95,6 +95,15 @@ func TestLongRegistersAgreeWithTheGeneralSearch(t *testing.T) {
 		d := rwRegister(t.Context(), &ops.Columns, *shape, fastpath.WantWitness|fastpath.WantFailure)
 		if d.Verdict == jepsen.Unknown {
 			t.Fatalf("seed %d: %v", seed, d.Reason)
+		}
+		for _, realTime := range []bool{true, false} {
+			in := fastpath.PlainInput(t.Context(), &ops.Columns)
+			s, want := newSweep(in, shape, realTime), newSweep(in, shape, realTime).run(false)
+			s.contrary = true
+			if r := s.run(false); r.Verdict != want.Verdict || r.End != want.End {
+				t.Fatalf("seed %d: with other choices %v at %d, not %v at %d", seed, r.Verdict, r.End, want.Verdict, want.End)
+			}
+			conflicts += s.s.Conflicts
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		a := engines.New("window", 0).Decide(ctx, ops, fallback.Limits{})
@@ -111,7 +120,10 @@ func TestLongRegistersAgreeWithTheGeneralSearch(t *testing.T) {
 		}
 		found[d.Verdict.String()]++
 	}
-	t.Log(found)
+	t.Log(found, conflicts, "conflicts")
+	if conflicts < 1000 {
+		t.Error("the solver learned little")
+	}
 }
 
 // checkCore has the general search decide a core.

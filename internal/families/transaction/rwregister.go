@@ -88,12 +88,33 @@ var (
 )
 
 func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, want fastpath.Want) fastpath.Decision {
-	a := fastpath.Algorithm{
+	return onRegisters(&shape, true).Run(fastpath.PlainInput(ctx, c), want)
+}
+
+// Serializable decides whether transactions on registers are serializable, in any order. The decision has an order as its
+// Witness, or a Core and Why. The prefixes of a history may be serializable or not, so there is no first failing completion.
+func Serializable(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape) fastpath.Decision {
+	path := func(ctx context.Context, c *models.Columns, _ fastpath.Want) fastpath.Decision {
+		a, in := onRegisters(&shape, false), fastpath.PlainInput(ctx, c)
+		r := a.Decide(in, true)
+		d := fastpath.Undecided(r.Reason)
+		d.Verdict, d.Witness = r.Verdict, r.Witness
+		if r.Verdict == jepsen.Invalid {
+			a.Core(in, r.Keys, &d)
+		}
+		return d
+	}
+	return fastpath.Path(path).Decide(ctx, c, fastpath.WantWitness)
+}
+
+// onRegisters returns the decision with or without real time.
+func onRegisters(shape *models.TxnRegistersShape, realTime bool) *fastpath.Algorithm {
+	return &fastpath.Algorithm{
 		Decide: func(in fastpath.Input, witness bool) fastpath.Result {
-			return decideRegisters(in, &shape, true, witness)
+			return newSweep(in, shape, realTime).run(witness)
 		},
 		Needs: func(in fastpath.Input) fastpath.Needs {
-			v := versionsOf(in, &shape)
+			v := versionsOf(in, shape)
 			return func(o models.Row, out []models.Row) []models.Row {
 				for _, r := range v.readsOf(o) {
 					if r.owner >= 0 {
@@ -104,10 +125,9 @@ func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegister
 			}
 		},
 		Later: func(c *models.Columns, why *fastpath.Finding, failEvent int32) {
-			writtenLater(c, &shape, why, failEvent)
+			writtenLater(c, shape, why, failEvent)
 		},
 	}
-	return a.Run(fastpath.PlainInput(ctx, c), want)
 }
 
 // writtenLater finds the transaction that writes after the failure what nothing had written.
@@ -132,6 +152,7 @@ type sweep struct {
 	order
 	in       fastpath.Input
 	realTime bool
+	contrary bool // for tests: choices are made against the order, and paths do not tell any
 	s        *cdcl.Solver
 
 	// By row.
@@ -156,29 +177,14 @@ type sweep struct {
 
 	todo     []edge // fixed edges, of which those from ready on are not in the graph yet
 	ready    int
-	kinds    []kind // by fixed edge
 	from, to [2][]int32
 	stands   []int32 // by chosen edge: the place of its literal in the trail
 	head     int     // how much of the trail is in the graph
 	cycle    []models.Row
-	plain    bool // the last cycle does not rest on any choice
+	plain    bool // the last cycle does not rest on a choice of the solver
 }
 
-type edge struct {
-	from, to int32
-	kind     kind
-}
-
-// kind says why an edge holds.
-type kind int8
-
-const (
-	wr kind = iota
-	rw
-	rt
-	ends // a node of a chain's end
-	must // a choice that a path made
-)
+type edge struct{ from, to int32 }
 
 // The states of rows.
 const (
@@ -187,13 +193,13 @@ const (
 	happened
 )
 
-// decideRegisters decides whether transactions have an order, in which each that returned before another was invoked stands
-// before it, or any order.
-func decideRegisters(in fastpath.Input, shape *models.TxnRegistersShape, realTime, witness bool) fastpath.Result {
-	s := newSweep(in, shape, realTime)
+// run decides whether transactions have an order. With real time, each that returned before another was invoked stands before
+// it.
+func (s *sweep) run(witness bool) fastpath.Result {
 	if s.ambiguous != nil {
 		return fastpath.Result{Reason: s.ambiguous}
 	}
+	in := s.in
 	returns, last, row := in.Returns(), models.Row(-1), models.Row(0)
 	levels, done := [2]int{}, 0
 	for t := range in.Events {
@@ -307,7 +313,7 @@ func (s *sweep) add(row, last models.Row) *fastpath.Finding {
 	}
 	for _, f := range s.fresh {
 		if since := s.since[f]; since >= 0 && s.realTime {
-			s.edge(s.returnOf(since), f, rt)
+			s.edge(s.returnOf(since), f)
 		}
 		for _, r := range s.readsOf(f) {
 			if why := s.read(f, r); why != nil {
@@ -319,9 +325,9 @@ func (s *sweep) add(row, last models.Row) *fastpath.Finding {
 	if s.realTime {
 		node := s.returnOf(row)
 		s.place(node)
-		s.edge(row, node, rt)
+		s.edge(row, node)
 		if last >= 0 {
-			s.edge(s.returnOf(last), node, rt)
+			s.edge(s.returnOf(last), node)
 		}
 	}
 	return nil
@@ -330,21 +336,21 @@ func (s *sweep) add(row, last models.Row) *fastpath.Finding {
 // returnOf returns the node of a row's return.
 func (s *sweep) returnOf(row models.Row) int32 { return int32(s.in.Len()) + row }
 
-func (s *sweep) edge(from, to int32, k kind) { s.todo = append(s.todo, edge{from, to, k}) }
+func (s *sweep) edge(from, to int32) { s.todo = append(s.todo, edge{from, to}) }
 
 // read adds what a read shows.
 func (s *sweep) read(row models.Row, r read) *fastpath.Finding {
 	v := r.version
 	if r.owner >= 0 {
-		s.edge(r.owner, row, wr)
+		s.edge(r.owner, row)
 	}
 	if r.over < 0 {
 		s.reader, s.nextReader = append(s.reader, row), append(s.nextReader, s.readers[v])
 		s.readers[v] = int32(len(s.reader))
 		if s.after[v] >= 0 {
-			s.edge(row, s.ownerOf(s.after[v]), rw)
+			s.edge(row, s.ownerOf(s.after[v]))
 		} else if end := s.end[s.chain[v]]; end >= 0 {
-			s.edge(row, end, ends)
+			s.edge(row, end)
 		}
 		return nil
 	}
@@ -355,10 +361,10 @@ func (s *sweep) read(row models.Row, r read) *fastpath.Finding {
 	chain := s.chain[v]
 	s.chain[r.over], s.last[chain] = chain, r.over
 	for i := s.readers[v]; i > 0; i = s.nextReader[i-1] {
-		s.edge(s.reader[i-1], row, rw)
+		s.edge(s.reader[i-1], row)
 	}
 	if s.end[chain] >= 0 {
-		s.edge(row, s.end[chain], ends)
+		s.edge(row, s.end[chain])
 	}
 	return nil
 }
@@ -421,20 +427,20 @@ func (s *sweep) pair(a, b int32) {
 	s.pairs[key] = true
 	endA, endB := s.endOf(a), s.endOf(b)
 	if a < s.slots {
-		s.edge(endA, s.ownerOf(b), must)
+		s.edge(endA, s.ownerOf(b))
 		return
 	}
 	startA, startB := s.ownerOf(a), s.ownerOf(b)
 	var because [2][]cdcl.Lit
 	var made [2]bool
 	for i, way := range [2][2]int32{{startA, endB}, {startB, endA}} {
-		if made[i] = s.leads(way[0], way[1]); made[i] {
+		if made[i] = !s.contrary && s.leads(way[0], way[1]); made[i] {
 			because[i] = s.literals(nil)
 		}
 	}
 	for i, way := range [2][2]int32{{endA, startB}, {endB, startA}} {
 		if made[i] && len(because[i]) == 0 {
-			s.edge(way[0], way[1], must)
+			s.edge(way[0], way[1])
 			return
 		}
 	}
@@ -448,7 +454,7 @@ func (s *sweep) pair(a, b int32) {
 	}
 }
 
-// endOf returns the node of a chain's end.
+// endOf returns the node of a chain's end. A new one stands at the end of the order, so its edges close no cycle.
 func (s *sweep) endOf(chain int32) int32 {
 	if s.end[chain] < 0 {
 		node := s.newNode()
@@ -456,19 +462,13 @@ func (s *sweep) endOf(chain int32) int32 {
 		s.end[chain] = node
 		v := s.last[chain]
 		if v >= s.slots {
-			s.mustFix(s.ownerOf(v), node)
+			s.fix(s.ownerOf(v), node)
 		}
 		for i := s.readers[v]; i > 0; i = s.nextReader[i-1] {
-			s.mustFix(s.reader[i-1], node)
+			s.fix(s.reader[i-1], node)
 		}
 	}
 	return s.end[chain]
-}
-
-// mustFix adds an edge to the node of a chain's end, which stands at the end.
-func (s *sweep) mustFix(from, to int32) {
-	s.fix(from, to)
-	s.kinds = append(s.kinds, ends)
 }
 
 // Propagate implements cdcl.Theory.
@@ -477,11 +477,9 @@ func (s *sweep) Propagate() bool {
 		e := s.todo[s.ready]
 		if !s.fix(e.from, e.to) {
 			s.circle(e.from)
-			s.plain = s.plain && e.kind != must
 			s.s.AddLemma(s.literals(nil)...)
 			return true
 		}
-		s.kinds = append(s.kinds, e.kind)
 	}
 	s.todo, s.ready = s.todo[:0], 0
 	for trail := s.s.Trail(); s.head < len(trail); s.head++ {
@@ -508,7 +506,7 @@ func (s *sweep) circle(from int32) {
 		if node := s.begin(e); int(node) < s.in.Len() {
 			s.cycle = append(s.cycle, node)
 		}
-		s.plain = s.plain && e >= 0 && s.kinds[max(e, 0)] != must
+		s.plain = s.plain && e >= 0
 	}
 	slices.Reverse(s.cycle)
 }
@@ -527,7 +525,7 @@ func (s *sweep) Choose(group int32) (l cdcl.Lit, ok bool) {
 	if l = cdcl.Pos(group); s.s.Value(l) != 0 {
 		return l, false
 	}
-	if s.pos[s.to[1][group]] > s.pos[s.to[0][group]] {
+	if s.pos[s.to[1][group]] > s.pos[s.to[0][group]] != s.contrary {
 		l = l.Not()
 	}
 	return l, true
@@ -559,19 +557,15 @@ func (s *sweep) why() *fastpath.Finding {
 // mostNamed is how many transactions are looked at for a better finding.
 const mostNamed = 64
 
-// overwritten finds a read of a version that must have been overwritten before, by edges that do not rest on choices.
+// overwritten finds a read of a version that must have been overwritten before, by edges that are fixed.
 func (s *sweep) overwritten() *fastpath.Finding {
 	leads := map[int32]bool{} // by two rows: from<<16 | to
 	next := make([][]int32, len(s.pos))
 	for e, from := range s.fixed.from {
-		if s.kinds[e] < ends {
-			next[from] = append(next[from], s.fixed.to[e])
-		}
+		next[from] = append(next[from], s.fixed.to[e])
 	}
 	for _, e := range s.todo[s.ready:] {
-		if e.kind < ends {
-			next[e.from] = append(next[e.from], e.to)
-		}
+		next[e.from] = append(next[e.from], e.to)
 	}
 	var visit func(from, node int32)
 	visit = func(from, node int32) {

@@ -15,7 +15,8 @@ import (
 // registers are transactions on a few registers, with histories of their own.
 type registers struct {
 	testkit.Type
-	txns [][]models.RegisterStep
+	txns    [][]models.RegisterStep
+	repeats float64 // how many writes have a value that was written before, or the initial one
 }
 
 const mostKeys = 3
@@ -94,7 +95,7 @@ func outer(txn []models.RegisterStep) {
 }
 
 // history returns a history of a store that sometimes errs.
-func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64) *models.Columns {
+func (x *registers) history(rng *rand.Rand, least, most, keys, busy int, errs float64) *models.Columns {
 	x.txns = x.txns[:0]
 	c := &models.Columns{}
 	n := least + rng.IntN(most-least+1)
@@ -124,7 +125,6 @@ func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64)
 			}
 		}
 	}
-	busy := 1 + rng.IntN(5)
 	for c.Len() < n || len(open) > 0 {
 		if c.Len() < n && len(open) < busy && (len(open) == 0 || rng.IntN(2) == 0) {
 			var txn []models.RegisterStep
@@ -132,8 +132,10 @@ func (x *registers) history(rng *rand.Rand, least, most, keys int, errs float64)
 				s := models.RegisterStep{Slot: rng.Int32N(int32(keys)), Write: rng.IntN(2) == 0}
 				if s.Write {
 					fresh++
-					s.Value = fresh
-					written[s.Slot] = append(written[s.Slot], fresh)
+					if s.Value = fresh; rng.Float64() < x.repeats {
+						s.Value = rng.Int32N(fresh)
+					}
+					written[s.Slot] = append(written[s.Slot], s.Value)
 				}
 				txn = append(txn, s)
 			}
@@ -172,42 +174,107 @@ func TestRegistersAgreeWithExhaustiveSearch(t *testing.T) {
 	for _, errs := range []float64{0.02, 0.1, 0.4} {
 		x := newRegisters()
 		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
-			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), errs)
+			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 1+rng.IntN(5), errs)
 		}, Seed: uint64(errs * 100), Usual: 10_000, Long: 1_000_000, Prefixes: 8})
 	}
 }
 
-// Without real time it is as if all transactions were concurrent.
+// What a value that was written twice shows is left to the general search, but it does no harm if it was not read.
+func TestRepeatedValuesAreAmbiguousOnlyIfTheyAreRead(t *testing.T) {
+	x := newRegisters()
+	x.repeats = 0.1
+	x.Doubt = func(c *models.Columns, reason *fastpath.Finding) bool {
+		wrote := func(row models.Row) bool {
+			if row == fastpath.Initial {
+				return reason.Values[0] == 0
+			}
+			return slices.ContainsFunc(x.txns[c.A[row]], func(s models.RegisterStep) bool { return s.Write && s.Value == reason.Values[0] })
+		}
+		return reason.Is(again) && reason.Rows[1] != reason.Rows[2] && wrote(reason.Rows[1]) && wrote(reason.Rows[2])
+	}
+	x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
+		return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 1+rng.IntN(5), 0.2)
+	}, Seed: 9, Usual: 10_000, Long: 300_000, Prefixes: 8})
+}
+
+// Nearly everything is concurrent, so that the order of many writes is a choice.
+func TestConcurrentRegistersAgreeWithExhaustiveSearch(t *testing.T) {
+	for _, errs := range []float64{0.2, 0.6} {
+		x := newRegisters()
+		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
+			return x.history(rng, 6, 9, mostKeys, 9, errs)
+		}, Seed: uint64(errs * 1000), Usual: 3000, Long: 300_000, Prefixes: 8})
+	}
+}
+
+// Without real time it is as if all transactions were concurrent. If choices are made against the order, the
+// solver has to learn from conflicts.
 func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 	x := newRegisters()
 	rng := rand.New(rand.NewPCG(7, 7))
-	found := map[jepsen.Verdict]int{}
-	for range testkit.Histories(20_000, 1_000_000) {
-		c := x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 0.3)
-		n := int32(c.Len())
-		concurrent := &models.Columns{Events: 2 * n}
-		for row := range n {
-			res := n + row
-			if c.Res[row] == models.Open {
-				res = models.Open
-			}
-			concurrent.Append(row, res, c.Op(row))
-		}
+	found, conflicts := map[jepsen.Verdict]int{}, int64(0)
+	for n := range testkit.Histories(20_000, 1_000_000) {
+		c := x.history(rng, 2, 7+n%3, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
+		concurrent := concurrently(c)
 		shape := x.shape()
-		r := decideRegisters(fastpath.PlainInput(t.Context(), c), &shape, false, true)
-		want := jepsen.Invalid
-		if x.Linearizable(concurrent) {
-			want = jepsen.Valid
-		}
-		if r.Verdict != want {
-			t.Fatalf("%v, but exhaustive search says %v\n%s%v", r.Verdict, want, x.Show(c), x.txns)
-		}
-		if want == jepsen.Valid {
-			if err := x.Shows(concurrent, r.Witness); err != nil {
-				t.Fatalf("%v\n%s%v", err, x.Show(c), x.txns)
+		for _, realTime := range []bool{true, false} {
+			for _, contrary := range []bool{true, false} {
+				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, realTime), c
+				s.contrary = contrary
+				r, want := s.run(true), jepsen.Invalid
+				if conflicts += s.s.Conflicts; !realTime {
+					is = concurrent
+				}
+				if x.Linearizable(is) {
+					want = jepsen.Valid
+				}
+				if r.Verdict != want {
+					t.Fatalf("real time %t, contrary %t: %v, but exhaustive search says %v\n%s%v", realTime, contrary, r.Verdict, want, x.Show(c), x.txns)
+				}
+				if want == jepsen.Valid {
+					if err := x.Shows(is, r.Witness); err != nil {
+						t.Fatalf("%v\n%s%v", err, x.Show(c), x.txns)
+					}
+				}
+				found[want]++
 			}
 		}
-		found[want]++
+		d := Serializable(t.Context(), c, shape)
+		if (d.Verdict == jepsen.Valid) != x.Linearizable(concurrent) {
+			t.Fatalf("%v\n%s%v", d.Verdict, x.Show(c), x.txns)
+		}
+		if d.Verdict == jepsen.Invalid {
+			x.checkSerializableCore(t, concurrent, d)
+		}
 	}
-	t.Log(found)
+	t.Log(found, conflicts, "conflicts")
+}
+
+// concurrently returns a history in which all transactions are concurrent.
+func concurrently(c *models.Columns) *models.Columns {
+	n := int32(c.Len())
+	concurrent := &models.Columns{Events: 2 * n}
+	for row := range n {
+		res := n + row
+		if c.Res[row] == models.Open {
+			res = models.Open
+		}
+		concurrent.Append(row, res, c.Op(row))
+	}
+	return concurrent
+}
+
+// checkSerializableCore makes sure that a core of concurrent transactions has no order, and that each smaller choice has one.
+func (x *registers) checkSerializableCore(t *testing.T, c *models.Columns, d fastpath.Decision) {
+	t.Helper()
+	h, core := x.History(c), oracle.SetOf(d.Core)
+	closed := x.Closed(c, fastpath.Decision{FailEvent: c.Events})
+	if d.Why == nil || !closed(core) || h.Linearizable(c.Events, core) {
+		t.Fatalf("core %v, %v\n%s%v", d.Core, d.Why, x.Show(c), x.txns)
+	}
+	for less := (core - 1) & core; less != 0; less = (less - 1) & core {
+		if closed(less) && !h.Linearizable(c.Events, less) {
+			t.Fatalf("core %v is not minimal\n%s%v", d.Core, x.Show(c), x.txns)
+		}
+	}
 }
