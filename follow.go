@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clew/internal/limits"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
