@@ -299,7 +299,7 @@ func elleAgrees(claim jepsen.Claim, r *report.Result) (report.Agreement, string)
 	}
 	if claim.Verdict != r.Verdict {
 		if r.Levels != nil && claim.Verdict == jepsen.Valid {
-			why += "; the test may have asked Elle for a weaker level: --consistency decides that one"
+			why += fmt.Sprintf("; the test may have asked Elle for a weaker level: %s decides that one", option.Consistency)
 		}
 		return report.Disagree, why
 	}

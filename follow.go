@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clew/internal/limits"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
@@ -41,7 +42,7 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 		return nil, errors.New("a followed history needs a model: later events might change what is inferred")
 	}
 	if o.Consistency != "" {
-		return nil, errors.New("a consistency level needs the whole history: what is read may be written by a transaction that is called later")
+		return nil, fmt.Errorf("%s needs the whole history: what is read may be written by a transaction that is called later", option.Consistency)
 	}
 	if err := o.check(); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"clew/fastpath"
 	"clew/internal/families"
 	"clew/internal/levels"
+	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -229,7 +230,7 @@ func (o *Options) checkConsistency() error {
 		return fmt.Errorf("unknown consistency level %q; %sclew knows %s", o.Consistency, text.DidYouMean(string(o.Consistency), names), strings.Join(names, ", "))
 	}
 	if o.Independent {
-		return errors.New("a consistency level is about transactions on several keys; it cannot be combined with independent keys")
+		return fmt.Errorf("%s is about transactions on several keys; it cannot be combined with %s", option.Consistency, option.Independent)
 	}
 	return nil
 }

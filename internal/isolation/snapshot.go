@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -76,15 +77,15 @@ func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int3
 		s.replace(members[c], place)
 	}
 	points = make([]int32, v.len())
-	for i := range points {
-		points[i] = int32(i)
+	for p, at := range place {
+		points[at] = int32(p)
 	}
-	slices.SortFunc(points, func(a, b int32) int {
-		if d := group[b] - group[a]; d != 0 {
-			return int(d)
+	if len(open) > 0 {
+		for i := range points {
+			points[i] = int32(i)
 		}
-		return int(place[a] - place[b])
-	})
+		slices.SortFunc(points, func(a, b int32) int { return cmp.Or(cmp.Compare(group[b], group[a]), cmp.Compare(place[a], place[b])) })
+	}
 	points = slices.DeleteFunc(points, func(p int32) bool { return p/2 >= g.Txns || !x.Happened[p/2] })
 	return points, nil, jepsen.Valid
 }

@@ -23,6 +23,7 @@ func AsFlags() { asFlags = true }
 var (
 	AllClients  = Option{"jepsen.Options.AllClients", "--clients all"}
 	ClockError  = Option{"jepsen.Options.ClockError", "--clock-error"}
+	Consistency = Option{"Options.Consistency", "--consistency"}
 	Independent = Option{"Options.Independent", "--independent"}
 	Keyless     = Option{"Options.Keyless", "--keyless every"}
 	Knossos     = Option{"Spec.Knossos", "--semantics knossos"}
