@@ -440,7 +440,7 @@ func (m *Monitor) look(ended bool) (err error) {
 		} else if err != nil {
 			return err
 		}
-		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec)); m.holds && m.ahead && !ended {
+		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
 			break // a later operation may change what an earlier one means
 		}
 		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
@@ -471,6 +471,11 @@ func (m *Monitor) look(ended bool) (err error) {
 		return err
 	}
 	return m.save(false)
+}
+
+// holdsAll says whether nothing may be forgotten.
+func (m *Monitor) holdsAll(h *jepsen.History) bool {
+	return m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec))
 }
 
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
