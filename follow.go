@@ -30,9 +30,9 @@ import (
 //
 // The spec must name a model: later operations might change what is inferred. If there is a near-linear decision, a look
 // decides what has come since the one before, with the operations that a Monitor holds. Otherwise, if that finds
-// something, and with Options.Looked, it decides the whole history so far again. Looks become rarer as they take longer,
-// so that all of them together take about a tenth of one processor. The limits of the options bound each look, and the
-// last check.
+// something, and with Options.Looked, it decides the whole history so far again. Such looks become rarer as they take
+// longer, so that all of them together take about a tenth of one processor. The limits of the options bound each look, and
+// the last check.
 //
 // The value that an operation returns counts, and may differ from what it was called with. So a failure is final once
 // all operations that were open then have returned; Check finds the same failure in the whole. Follow waits ten
@@ -191,6 +191,7 @@ func (f *follower) look(h *jepsen.History) bool {
 	if f.ctx.Err() != nil || start.Before(f.next) || !late && !quiet && (!grown || f.waits(h)) {
 		return true
 	}
+	came := len(h.Type) - f.seen
 	f.seen = len(h.Type)
 	limit := longestLook
 	if f.options.TimeLimit > 0 {
@@ -200,7 +201,10 @@ func (f *follower) look(h *jepsen.History) bool {
 	defer cancel()
 	f.last = nil
 	if f.passed = grown && f.passes(ctx, h); f.passed {
-		f.open, f.good, f.next = nil, f.reached(h), pause(start)
+		f.open, f.good, f.next = nil, f.reached(h), time.Now().Add(shortPause)
+		if f.m.totals.Held > came { // otherwise rarer looks would hardly take less time together
+			f.next = pause(start)
+		}
 		return true
 	}
 	r, err := Check(ctx, h, f.spec, f.options)
@@ -283,6 +287,7 @@ func (m *Monitor) passes(h *jepsen.History) bool {
 	}
 	m.holds = m.holdsAll(h)
 	m.forget(h, parts, m.known(h, false))
+	m.totals.Held = h.Operations()
 	return true
 }
 
