@@ -40,13 +40,18 @@ func (b *Builder) Forget(keep []Operation, values bool) bool {
 	}
 	if values {
 		b.forgetValues(events)
+		b.dense = nil
+	} else {
+		for _, id := range h.Processes {
+			b.dense[id] = 0
+		}
 	}
 	numbers := make([]int, len(events))
 	for i := range events {
 		numbers[i] = int(events[i].was)
 	}
 	texts := h.texts.Select(numbers)
-	b.dense, b.indices, b.open, b.last = nil, nil, nil, nil
+	b.indices, b.open, b.last = nil, nil, nil
 	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:0], h.Process[:0], h.F[:0], h.Value[:0], h.OpOf[:0]
 	h.Invocation, h.Completion, h.Status = h.Invocation[:0], h.Completion[:0], h.Status[:0]
 	h.places, h.keys, h.texts, h.Processes, h.nulls = places{}, nil, texts, nil, nil
