@@ -40,7 +40,7 @@ func (l *Looker) Held() int {
 
 // Ends returns the result of all that has come, after looks, although an engine does not decide it before the context is done.
 func (l *Looker) Ends(ctx context.Context, h *jepsen.History, engine fallback.Engine) (*report.Result, error) {
-	l.f.later, l.f.passed, l.f.options.Engine = ctx, l.f.m != nil, engine
+	l.f.later, l.f.options.Engine = ctx, engine
 	return l.f.whole(h)
 }
 

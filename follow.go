@@ -94,13 +94,13 @@ func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 	var err error
 	var valid atomic.Bool
 	ended := watchdog.Await(ctx, lastWords, func() {
-		valid.Store(f.passed && f.passes(ctx, h))
+		valid.Store(f.of == h && f.passes(ctx, h))
 		checked, err = Check(ctx, h, f.spec, o)
 	})
 	switch {
 	case ended && (err != nil || checked.Verdict != jepsen.Unknown || ctx.Err() == nil):
 		return checked, err
-	case valid.Load():
+	case valid.Load() && (!ended || checked.Cause == limits.Stopped(ctx)):
 		return &report.Result{
 			File: h.File, Counts: counts, Model: f.spec.Name, Init: f.spec.Init, Spec: f.spec, Verdict: jepsen.Valid, Analyzer: "clew/fast-" + f.spec.Name,
 			Missing: fmt.Sprintf("evidence is missing (%s): everything except the verdict", limits.Stopped(ctx)),
