@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"clew/internal/families"
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/text"
@@ -22,13 +25,15 @@ import (
 // and nothing that follows can change that. Otherwise it returns what Check says of the whole: once r has ended, idle
 // has passed without a line (if it is not 0), or ctx is done. A file does not end, since it may grow.
 //
-// Once ctx is done, Follow returns within about 130 ms. If nothing has come since the last look, the verdict is that
-// of the look. Otherwise it is that of the whole if there is time, or unknown; it then says how far the last look
-// reached.
+// Once ctx is done, Follow returns within about 130 ms. The verdict is that of the whole if there is time, perhaps without
+// evidence, or that of the last look if nothing has come since. Otherwise it is unknown; it then says how far the last
+// look reached.
 //
-// The spec must name a model: later operations might change what is inferred. Each look decides the whole history so
-// far again. Looks become rarer as they take longer, so that all of them together take about a tenth of one
-// processor. The limits of the options bound each look, and the last check.
+// The spec must name a model: later operations might change what is inferred. If there is a near-linear decision, a look
+// decides what has come since the one before, with the operations that a Monitor holds. Otherwise, if that finds
+// something, and with Options.Looked, it decides the whole history so far again. Such looks become rarer as they take
+// longer, so that all of them together take about a tenth of one processor. The limits of the options bound each look, and
+// the last check.
 //
 // The value that an operation returns counts, and may differ from what it was called with. So a failure is final once
 // all operations that were open then have returned; Check finds the same failure in the whole. Follow waits ten
@@ -82,7 +87,7 @@ func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 	if f.last != nil && f.seen == len(h.Type) && f.last.History == h { // a test.jepsen may have been read again
 		return f.last, nil
 	}
-	ctx, o := f.later, f.options
+	ctx, o, counts := f.later, f.options, report.CountsOf(h)
 	if o.TimeLimit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
@@ -91,15 +96,26 @@ func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 	}
 	var checked *report.Result
 	var err error
-	if !watchdog.Await(ctx, lastWords, func() { checked, err = Check(ctx, h, f.spec, o) }) {
+	var valid atomic.Bool
+	ended := watchdog.Await(ctx, lastWords, func() {
+		valid.Store(f.of == h && f.passes(ctx, h))
+		checked, err = Check(ctx, h, f.spec, o)
+	})
+	switch {
+	case ended && (err != nil || checked.Verdict != jepsen.Unknown || ctx.Err() == nil):
+		return checked, err
+	case valid.Load() && (!ended || checked.Cause == limits.Stopped(ctx)):
+		return &report.Result{
+			File: h.File, Counts: counts, Model: f.spec.Name, Init: f.spec.Init, Spec: f.spec, Verdict: jepsen.Valid, Analyzer: "clew/fast-" + f.spec.Name,
+			Missing: fmt.Sprintf("evidence is missing (%s): everything except the verdict", limits.Stopped(ctx)),
+		}, nil
+	case !ended:
 		return f.undecided(h.File, limits.Stopped(ctx), h), nil
 	}
-	if err == nil && checked.Verdict == jepsen.Unknown && ctx.Err() != nil {
-		if far := f.howFar(h); far != "" {
-			checked.Explanation = far
-		}
+	if far := f.howFar(h); far != "" {
+		checked.Explanation = far
 	}
-	return checked, err
+	return checked, nil
 }
 
 // undecided returns the result of a history that was not decided, or not even read.
@@ -148,8 +164,15 @@ type follower struct {
 	last    *report.Result     // the result of these, nil if they were not decided
 	good    reached            // how much was linearizable at the last look that found nothing wrong
 	next    time.Time          // when it may look again
+	rested  time.Time          // when it may decide the whole again only because nothing comes
 	open    []jepsen.Operation // those open at a failure that is not final yet
 	alarmed time.Time          // when that was seen first
+
+	passed  bool            // the last look found nothing wrong without deciding the whole
+	useless bool            // such looks cannot tell
+	m       *Monitor        // what they hold
+	of      *jepsen.History // the history of which m has events
+	came    jepsen.Event    // how many
 }
 
 // Looks take at most a share of one processor: after each there is a pause of lookShare times its duration. One look
@@ -167,9 +190,12 @@ const patience = 10 * time.Second
 func (f *follower) look(h *jepsen.History) bool {
 	start := time.Now()
 	late := len(f.open) > 0 && start.Sub(f.alarmed) > patience
-	if f.ctx.Err() != nil || start.Before(f.next) || !late && (len(h.Type) == f.seen || f.waits(h)) {
+	grown := len(h.Type) > f.seen
+	quiet := !grown && f.passed && start.After(f.rested) // time for the evidence
+	if f.ctx.Err() != nil || start.Before(f.next) || !late && !quiet && (!grown || f.waits(h)) {
 		return true
 	}
+	came := len(h.Type) - f.seen
 	f.seen = len(h.Type)
 	limit := longestLook
 	if f.options.TimeLimit > 0 {
@@ -178,6 +204,13 @@ func (f *follower) look(h *jepsen.History) bool {
 	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
 	f.last = nil
+	if f.passed = grown && f.passes(ctx, h); f.passed {
+		f.open, f.good, f.next = nil, f.reached(h), time.Now().Add(shortPause)
+		if f.m.totals.Held > came { // otherwise rarer looks would hardly take less time together
+			f.next = pause(start)
+		}
+		return true
+	}
 	r, err := Check(ctx, h, f.spec, f.options)
 	if err == nil && r.Verdict != jepsen.Unknown {
 		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
@@ -198,11 +231,73 @@ func (f *follower) look(h *jepsen.History) bool {
 		f.found = f.last
 	}
 	if f.last != nil && f.last.Verdict == jepsen.Valid {
-		f.good = reached{h.Line(jepsen.Event(f.seen - 1)), h.Operations()}
+		f.good = f.reached(h)
 	}
-	took := time.Since(start)
-	f.next = start.Add(took + max(shortPause, lookShare*took))
+	if f.useless = f.useless || grown && err == nil && r.Verdict != jepsen.Invalid; f.useless {
+		f.m, f.of = nil, nil
+	}
+	if f.rested = pause(start); !quiet {
+		f.next = f.rested
+	}
 	return f.found == nil
+}
+
+// pause returns until when nothing is done after work that began at a time.
+func pause(start time.Time) time.Time {
+	now := time.Now()
+	return now.Add(max(shortPause, lookShare*now.Sub(start)))
+}
+
+// passes reports whether a history is linearizable even if it ended here, as a monitor finds that has the events of earlier
+// calls. If not, it may be linearizable all the same.
+func (f *follower) passes(ctx context.Context, h *jepsen.History) bool {
+	if f.useless || f.options.Looked != nil || f.options.Keys != nil {
+		return false
+	}
+	if f.of != h {
+		m, err := NewMonitor(ctx, f.spec, f.options)
+		if err != nil {
+			return false
+		}
+		m.values = math.MaxInt // they are those of h
+		m.held.Has(jepsen.NewBuilder(jepsen.Options{}))
+		f.m, f.of, f.came = m, h, 0
+	}
+	b := f.m.held.Builder()
+	b.Follow(h, f.came)
+	f.m.ctx, f.came = ctx, jepsen.Event(len(h.Type))
+	own, err := b.SoFar()
+	if err != nil {
+		return false
+	}
+	f.m.held.Note(own)
+	return f.m.passes(own)
+}
+
+// passes reports whether a near-linear decision finds that what has come is linearizable even if it ended here. Then it
+// forgets what need not be held.
+func (m *Monitor) passes(h *jepsen.History) bool {
+	parts, err := m.parts(h)
+	if err != nil || !m.d.fast {
+		return false
+	}
+	for _, x := range parts {
+		for _, part := range x.Parts {
+			path, _ := families.Of(part.Model)
+			if path == nil || path.Decide(m.ctx, &part.Columns, 0).Verdict != jepsen.Valid {
+				return false
+			}
+		}
+	}
+	m.holds = m.holdsAll(h)
+	m.forget(h, parts, m.known(h, false))
+	m.totals.Held = h.Operations()
+	return true
+}
+
+// reached returns how far a history reaches.
+func (f *follower) reached(h *jepsen.History) reached {
+	return reached{h.Line(jepsen.Event(f.seen - 1)), h.Operations()}
 }
 
 // tell passes on what a look found.

@@ -2,6 +2,7 @@ package clew_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"clew"
+	"clew/fallback"
 	"clew/internal/campaign"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -77,6 +80,95 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 	t.Logf("%d histories of at most %d models, %d cuts; %d of %d failures were seen at a cut", histories, len(specs), cuts, early, invalid)
 	if 5*early < invalid {
 		t.Error("few failures are seen early")
+	}
+}
+
+// A look that decides only what has come since the one before passes nothing that fails, and most of what does not.
+func TestALookThatDoesNotDecideTheWholePassesNothingThatFails(t *testing.T) {
+	collectLess(t)
+	for _, spec := range forgetful {
+		spec := spec.FromDefault()
+		r := gen.Rand(79)
+		passed, valid, failed, held := 0, 0, 0, 0
+		for range effort.Histories(30, 1000) {
+			o, share := unverified, 1+r.IntN(4)
+			var text string
+			if o.Independent = spec.Name != "kv" && r.IntN(4) == 0; o.Independent {
+				text = ofKeys(r, spec)
+			} else {
+				text = faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0, 0.05}[r.IntN(3)])
+			}
+			looks := clew.Looks(spec, o)
+			_, err := forms.Follow(t.Context(), lineByLine{strings.NewReader(text)}, "cut", spec.Pairing(), forms.Following{Look: func(h *jepsen.History) bool {
+				if r.IntN(share) > 0 {
+					return true
+				}
+				whole, err := clew.Check(t.Context(), h, spec, o)
+				is := err == nil && whole.Verdict == jepsen.Valid
+				if is {
+					valid++
+				} else {
+					failed++
+				}
+				if looks.Passes(h) {
+					if passed++; !is {
+						t.Fatalf("%s: it passed %d events, but %v %s\n%s", spec.Name, len(h.Type), err, whole.Text(), numbered(text))
+					}
+					held += h.Operations() - looks.Held()
+				}
+				return true
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%s: %d of %d looks at what is linearizable passed, and none of %d others; %d operations were not held", spec.Name, passed, valid, failed, held)
+		if passed < valid/2 || failed == 0 || held < passed {
+			t.Errorf("%s: too few looks passed, or too much was held", spec.Name)
+		}
+	}
+}
+
+// sleeper is an engine that has not decided anything when a signal comes.
+type sleeper struct {
+	signal func()
+	wake   chan struct{}
+}
+
+func (s sleeper) Name() string { return "sleeper" }
+
+func (s sleeper) Decide(context.Context, *models.Operations, fallback.Limits) fallback.Answer {
+	s.signal()
+	<-s.wake
+	return fallback.Answer{Cause: jepsen.Interrupted}
+}
+
+// If there is no time for another decision of the whole, the verdict is that of the looks, the last of which comes after the
+// signal. It has no evidence, and it is no other than that decision would have.
+func TestASignalLeavesTheVerdictOfTheLooks(t *testing.T) {
+	text := "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n" +
+		"{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value %d}\n"
+	for read, want := range map[int]string{1: "valid\n  register, 2 operations, clew/fast-register, not verified, 0.0 ms\n  evidence is missing (interrupted): everything except the verdict\n", 2: "unknown: interrupted"} {
+		spec := models.Spec{Name: "register"}
+		looks, n := clew.Looks(spec, unverified), 0
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		wake := make(chan struct{})
+		defer close(wake)
+		_, err := forms.Follow(t.Context(), lineByLine{strings.NewReader(fmt.Sprintf(text, read))}, "h", jepsen.Options{}, forms.Following{Look: func(h *jepsen.History) bool {
+			if n = len(h.Type); n == 2 && !looks.Passes(h) {
+				t.Error("it does not pass")
+			} else if n == 4 {
+				r, err := looks.Ends(ctx, h, sleeper{end, wake})
+				if err != nil || !strings.HasPrefix(r.Text(), "h: "+want) {
+					t.Errorf("%v, want %s: %s", err, want, r.Text())
+				}
+			}
+			return true
+		}})
+		if err != nil || n != 4 {
+			t.Fatal(n, err)
+		}
 	}
 }
 

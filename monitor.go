@@ -339,6 +339,41 @@ func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
 	}, served)
 }
 
+// MonitoredRun is what a page of a store shows of the pass over a run. It holds no part of the history.
+type MonitoredRun struct {
+	Name, Time string // of the run; Time may be ""
+	Link       string // to the page of the pass, "" if there is none
+	Err        error  // why the run was not read to its end, or nil
+
+	totals MonitorTotals
+	shown  page.MonitoredRun
+}
+
+// Monitored says how a pass went, whose monitor has drawn. m is nil if the run could not be opened.
+func (r *MonitoredRun) Monitored(m *Monitor) {
+	if m == nil {
+		return
+	}
+	r.totals = m.Totals()
+	r.shown.Kinds, r.shown.Link = named(r.totals.Kinds), r.Link
+	timeline := m.diagnosis.Drawn()
+	r.shown.Draw(&timeline)
+}
+
+// WriteMonitoredRuns writes a page for a browser about the passes over the runs of a store: when each had anomalies and how
+// many of which kind, with links to the pages of the passes. It has at most some 2,000 runs.
+func WriteMonitoredRuns(w io.Writer, title string, runs []MonitoredRun) error {
+	all := make([]page.MonitoredRun, len(runs))
+	for i, r := range runs {
+		all[i] = r.shown
+		all[i].Name, all[i].Time, all[i].Link, all[i].Operations = r.Name, r.Time, r.Link, r.totals.Operations
+		if r.Err != nil {
+			all[i].Error = r.Err.Error()
+		}
+	}
+	return page.WriteRuns(w, title, all)
+}
+
 // named returns counts by their names as texts.
 func named[K ~string](counts map[K]int) map[string]int {
 	all := map[string]int{}
@@ -440,7 +475,7 @@ func (m *Monitor) look(ended bool) (err error) {
 		} else if err != nil {
 			return err
 		}
-		if m.holds = m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec)); m.holds && m.ahead && !ended {
+		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
 			break // a later operation may change what an earlier one means
 		}
 		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
@@ -471,6 +506,11 @@ func (m *Monitor) look(ended bool) (err error) {
 		return err
 	}
 	return m.save(false)
+}
+
+// holdsAll says whether nothing may be forgotten.
+func (m *Monitor) holdsAll(h *jepsen.History) bool {
+	return m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec))
 }
 
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have

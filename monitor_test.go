@@ -455,42 +455,48 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 		}
 		anomalies := 0
 		for range effort.Histories(100, 20_000) {
-			var keys [][]string
-			for key := range 1 + r.IntN(5) {
-				text := faulty(r, spec, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
-				for line := range strings.Lines(text) {
-					process, rest, _ := strings.Cut(strings.TrimPrefix(line, "{:process "), ",")
-					before, value, _ := strings.Cut(strings.TrimSuffix(rest, "}\n"), ":value ")
-					if len(keys) == key {
-						keys = append(keys, nil)
-					}
-					keys[key] = append(keys[key], fmt.Sprintf("{:process %d%s,%s:value [%d %s]}\n", key+1, process, before, key, value))
-				}
-			}
-			var b strings.Builder
-			for len(keys) > 0 {
-				i := min(r.IntN(len(keys)), r.IntN(len(keys))) // the first ones end first
-				b.WriteString(keys[i][0])
-				if keys[i] = keys[i][1:]; len(keys[i]) == 0 {
-					keys = slices.Delete(keys, i, i+1)
-				}
-			}
+			text := ofKeys(r, spec)
 			limited := o
 			limited.TimeLimit = soon.TimeLimit
-			want, decided := repeated(t, spec, b.String(), limited)
+			want, decided := repeated(t, spec, text, limited)
 			if !decided {
 				continue
 			}
 			anomalies += len(want)
 			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
-				got, _, err := monitored(t, spec, b.String(), stretch, o)
+				got, _, err := monitored(t, spec, text, stretch, o)
 				if err != nil || !slices.Equal(got, want) {
-					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", spec.Name, stretch, got, err, want, numbered(b.String()))
+					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", spec.Name, stretch, got, err, want, numbered(text))
 				}
 			}
 		}
 		t.Logf("%s: %d anomalies", spec.Name, anomalies)
 	}
+}
+
+// ofKeys returns a history of several keys, some of which fail.
+func ofKeys(r *rand.Rand, spec models.Spec) string {
+	var keys [][]string
+	for key := range 1 + r.IntN(5) {
+		text := faulty(r, spec, 1+r.IntN(20), 1+r.IntN(4), 0.1, 0.2)
+		for line := range strings.Lines(text) {
+			process, rest, _ := strings.Cut(strings.TrimPrefix(line, "{:process "), ",")
+			before, value, _ := strings.Cut(strings.TrimSuffix(rest, "}\n"), ":value ")
+			if len(keys) == key {
+				keys = append(keys, nil)
+			}
+			keys[key] = append(keys[key], fmt.Sprintf("{:process %d%s,%s:value [%d %s]}\n", key+1, process, before, key, value))
+		}
+	}
+	var b strings.Builder
+	for len(keys) > 0 {
+		i := min(r.IntN(len(keys)), r.IntN(len(keys))) // the first ones end first
+		b.WriteString(keys[i][0])
+		if keys[i] = keys[i][1:]; len(keys[i]) == 0 {
+			keys = slices.Delete(keys, i, i+1)
+		}
+	}
+	return b.String()
 }
 
 // An element that seems to go in again may not: the enqueue fails later. What is over by then is needed until that is known.

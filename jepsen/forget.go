@@ -40,13 +40,18 @@ func (b *Builder) Forget(keep []Operation, values bool) bool {
 	}
 	if values {
 		b.forgetValues(events)
+		b.dense = nil
+	} else {
+		for _, id := range h.Processes {
+			b.dense[id] = 0
+		}
 	}
 	numbers := make([]int, len(events))
 	for i := range events {
 		numbers[i] = int(events[i].was)
 	}
 	texts := h.texts.Select(numbers)
-	b.dense, b.indices, b.open, b.last = nil, nil, nil, nil
+	b.indices, b.open, b.last = nil, nil, nil
 	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:0], h.Process[:0], h.F[:0], h.Value[:0], h.OpOf[:0]
 	h.Invocation, h.Completion, h.Status = h.Invocation[:0], h.Completion[:0], h.Status[:0]
 	h.places, h.keys, h.texts, h.Processes, h.nulls = places{}, nil, texts, nil, nil
@@ -82,6 +87,20 @@ func (b *Builder) forgetValues(events []remembered) {
 	}
 }
 
+// Follow adds the events of another history that begins with those of the builder, from one on. A builder that has any
+// must have got them in this way, from the same history. The histories share their values, which must not be forgotten then.
+// Linear time in what is added.
+func (b *Builder) Follow(other *History, from Event) {
+	h := b.h
+	h.File, h.Values, h.built, h.words = other.File, other.Values, other.built, other.words
+	var events []remembered
+	for e := from; int(e) < len(other.Type); e++ {
+		events = append(events, other.remember(e))
+	}
+	h.texts.AddFrom(&other.texts, int(from), len(other.Type))
+	b.replay(events)
+}
+
 // remembered is an event that Forget keeps.
 type remembered struct {
 	process, f, value, key edn.ID
@@ -94,11 +113,14 @@ type remembered struct {
 func (h *History) kept(ops []bool) (events []remembered) {
 	for e, op := range h.OpOf {
 		if ops[op] {
-			event := Event(e)
-			events = append(events, remembered{h.Processes[h.Process[e]], h.F[e], h.Value[e], h.Key(event), h.place(event), h.Type[e], event})
+			events = append(events, h.remember(Event(e)))
 		}
 	}
 	return events
+}
+
+func (h *History) remember(e Event) remembered {
+	return remembered{h.Processes[h.Process[e]], h.F[e], h.Value[e], h.Key(e), h.place(e), h.Type[e], e}
 }
 
 // replay adds events that were kept to a history without any.

@@ -49,6 +49,7 @@ Examples:
    tail -n +1 -F jepsen.log | clew monitor --model cas-register --every 10s -
    clew monitor --model register --state monitor.state history.edn
    clew gen --model register --operations 100000000 | clew monitor --model register -
+   clew monitor --model register --html-dir pages/ store/    # every run of a store
 
 --model is required, and --init is advised: otherwise the first reads may show it.
 
@@ -60,7 +61,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "monitor",
 		Usage:       "find every anomaly of a history in one pass",
-		ArgsUsage:   "PATH",
+		ArgsUsage:   "PATH...",
 		Description: monitorHelp,
 		Flags: slices.Concat(neededModel(modelFlags()), []cli.Flag{
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`text|json|github`: a line for each anomaly, and one with totals"},
@@ -69,6 +70,8 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "state", DefaultText: "none", Usage: "keep what is known in `FILE`, and go on from it if it is there"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first anomaly"},
 			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE` at the end, and with --every so often: anomalies over time, totals, drawings"},
+			&cli.StringFlag{Name: "html-dir", Usage: "read every run below the paths, one after the other; write such a page of each that has anomalies to a file below `DIR`, and an index.html of all"},
+			&cli.StringFlag{Name: "models", Usage: "with --html-dir: read each test's model from `FILE`, an EDN map as for clew check"},
 			&cli.StringFlag{Name: "listen", DefaultText: "off", Usage: "serve that page at `HOST:PORT`, and the totals to Prometheus under /metrics; port 0 picks a free one"},
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
@@ -87,7 +90,12 @@ func neededModel(flags []cli.Flag) []cli.Flag {
 
 func monitorHistory(c *cli.Context, stdout, stderr io.Writer, status *int) error {
 	w := &watch{runner: runner{stdout: stdout, stderr: stderr}, failFast: c.Bool("fail-fast")}
-	return w.command(c, status, func(ctx context.Context) error { return w.given(c) }, func(ctx context.Context) (int, error) { return w.run(ctx, c) })
+	return w.command(c, status, func(ctx context.Context) error { return w.given(ctx, c) }, func(ctx context.Context) (int, error) {
+		if w.pages != nil {
+			return w.runs(ctx, c.Args().Slice())
+		}
+		return w.run(ctx, c)
+	})
 }
 
 // withAll are the flags of clew check that go with --all. The others are about one failure, or about several histories.
@@ -105,11 +113,14 @@ type watch struct {
 	next        time.Time // for totals
 	asked       chan os.Signal
 	m           *clew.Monitor
-	html        *files.Output // of --html, or nil
+	html        *files.Output  // of --html, or nil
+	pages       *batch.Folders // of --html-dir, or nil
+	draws       bool           // pages are made
+	wrong       bool           // an anomaly of this history was found
 	served
 }
 
-func (w *watch) given(c *cli.Context) error {
+func (w *watch) given(ctx context.Context, c *cli.Context) error {
 	var err error
 	if w.reading, err = store.NewReading(given(c)); err != nil {
 		return err
@@ -129,10 +140,17 @@ func (w *watch) given(c *cli.Context) error {
 			return fmt.Errorf("--all cannot be combined with %s; clew monitor --help says what it prints", dashed(name))
 		}
 	}
+	if c.String("html-dir") != "" {
+		if err := w.givenStore(ctx, c); err != nil {
+			return err
+		}
+	}
 	switch {
-	case c.NArg() != 1:
+	case c.IsSet("models") && w.pages == nil:
+		return errors.New("--models requires --html-dir")
+	case c.NArg() != 1 && w.pages == nil:
 		return fmt.Errorf("expected one history, found %d; clew monitor --help shows how", c.NArg())
-	case w.reading.Spec.Name == "":
+	case w.reading.Spec.Name == "" && w.models == nil:
 		who := "a monitor"
 		if c.Bool("all") {
 			who = "--all"
@@ -169,14 +187,13 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	}
 	ctx, release := w.Room(ctx)
 	defer release()
-	memory.Steady()
-	w.options.TimeLimit, w.options.Verify = 0, clew.VerifyCheap
 	in, name, err := w.open(c.Args().First())
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
-	if w.m, err = clew.NewMonitor(ctx, w.reading.Spec, w.options); err != nil {
+	w.draws = w.html != nil || c.String("listen") != ""
+	if err := w.monitor(ctx, name, w.reading); err != nil {
 		return 0, err
 	}
 	if w.html != nil {
@@ -184,20 +201,7 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 			return 0, fmt.Errorf("--html: %w", err)
 		}
 	}
-	w.name, w.next = name, time.Now().Add(w.every)
-	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.html != nil || c.String("listen") != ""
 	w.m.State = c.String("state")
-	found := false
-	w.m.Found = func(a clew.Anomaly) error {
-		found = true
-		w.tell(name, a)
-		if w.failFast {
-			return errFound
-		}
-		return nil
-	}
-	w.m.Looked = w.looked
-	w.asked = onAsking()
 	if address := c.String("listen"); address != "" {
 		l, err := w.listen(address)
 		if err != nil {
@@ -206,34 +210,69 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		defer l.Close()
 		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", l.Addr())
 	}
-	err = w.m.Read(in, name, w.reading.Pairing())
-	w.warn(name, w.m.Warnings()...)
-	if t := w.m.Totals(); t.Init != "" {
-		w.warn(name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
-	}
-	if t := w.m.Totals(); err == nil || t.Operations > 0 {
-		w.totals(err == nil)
-	}
-	found = found || w.m.Totals().Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
+	err = w.pass(ctx, in, w.reading)
 	if written := w.write(err == nil); written != nil {
 		return 0, written
 	}
 	switch {
 	case errors.Is(err, errFound):
 	case err != nil && ctx.Err() != nil:
-		complain(w.stderr, fmt.Errorf("%s: not read to its end: %s", name, limits.Stopped(ctx)))
-		if !found {
+		complain(w.stderr, unended(ctx, name))
+		if !w.wrong {
 			return exitUnknown, nil
 		}
-	case err != nil && found:
+	case err != nil && w.wrong:
 		complain(w.stderr, err)
 	case err != nil:
 		return 0, err
 	}
-	if found {
+	if w.wrong {
 		return exitInvalid, nil
 	}
 	return exitValid, nil
+}
+
+// unended is the error of a history that a signal or a limit ended.
+func unended(ctx context.Context, name string) error {
+	return fmt.Errorf("%s: not read to its end: %s", name, limits.Stopped(ctx))
+}
+
+// monitor makes the monitor of a history.
+func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (err error) {
+	memory.Steady()
+	o := w.optionsOf(how)
+	o.TimeLimit, o.Verify = 0, clew.VerifyCheap
+	if w.m, err = clew.NewMonitor(ctx, how.Spec, o); err != nil {
+		return err
+	}
+	w.name, w.next, w.wrong = name, time.Now().Add(w.every), false
+	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.draws
+	w.m.Found = func(a clew.Anomaly) error {
+		w.wrong = true
+		w.tell(name, a)
+		if w.failFast {
+			return errFound
+		}
+		return nil
+	}
+	w.m.Looked = w.looked
+	w.asked = onAsking()
+	return nil
+}
+
+// pass reads a history to its end, and tells the warnings and the totals.
+func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error {
+	err := w.m.Read(in, w.name, how.Pairing())
+	w.warn(w.name, w.m.Warnings()...)
+	t := w.m.Totals()
+	if t.Init != "" {
+		w.warn(w.name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
+	}
+	if err == nil || t.Operations > 0 {
+		w.totals(err == nil)
+	}
+	w.wrong = w.wrong || t.Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
+	return err
 }
 
 // looked is called after each look.
@@ -399,6 +438,7 @@ var labels = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 
 // anomalyLine is an anomaly as a line of JSON.
 type anomalyLine struct {
+	File        string         `json:"file,omitempty"` // if there are several
 	Anomaly     models.Anomaly `json:"anomaly"`
 	Index       int64          `json:"index"`
 	Line        int            `json:"line,omitempty"`
@@ -421,6 +461,7 @@ type windowLine struct {
 
 // totalsLine is what has been found, as a line of JSON.
 type totalsLine struct {
+	File   string `json:"file,omitempty"` // if there are several
 	Totals struct {
 		Operations int                    `json:"operations"`
 		Anomalies  int                    `json:"anomalies"`
@@ -447,7 +488,7 @@ const noWindow = "none"
 func (w *watch) tell(name string, a clew.Anomaly) {
 	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
 	if w.form == "json" {
-		l := anomalyLine{Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
+		l := anomalyLine{File: w.file(), Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
 			Node: a.Node, Session: a.Session, Explanation: a.Explanation}
 		if a.Behind >= 0 {
 			l.Behind = &a.Behind
@@ -477,6 +518,14 @@ func (w *watch) tell(name string, a clew.Anomaly) {
 	fmt.Fprintf(w.stdout, "%s: %s: %s%s%s\n", place, kind, key, a.Explanation, additions(a))
 }
 
+// file names the history in lines, if there may be several.
+func (w *watch) file() string {
+	if w.pages == nil {
+		return ""
+	}
+	return w.name
+}
+
 func (w *watch) totals(end bool) {
 	t := w.m.Totals()
 	if w.form != "json" {
@@ -484,10 +533,13 @@ func (w *watch) totals(end bool) {
 		if !end {
 			said += "; so far"
 		}
+		if file := w.file(); file != "" {
+			said = file + ": " + said
+		}
 		fmt.Fprintln(w.stdout, said)
 		return
 	}
-	var l totalsLine
+	l := totalsLine{File: w.file()}
 	x := &l.Totals
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open

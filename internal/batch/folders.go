@@ -258,18 +258,39 @@ func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (err error
 		return nil
 	}
 	link := ""
-	if file := o.pages.fileOf(j); r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && o.style != outputs.Styles[1] {
-		if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
-			err = WriteEvidence(ctx, files.To(file, nil, nil), &outputs.HTML, r, &outputs.EvidenceOptions{Style: o.style})
-		}
-		if err != nil {
-			err = fmt.Errorf("%s %s: %w", o.pages.option, file, files.Reason(err))
-		} else if rel, relErr := filepath.Rel(o.pages.dir, file); relErr == nil {
-			link = (&url.URL{Path: filepath.ToSlash(rel)}).String()
-		}
+	if r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && o.style != outputs.Styles[1] {
+		link, err = o.Write(j, func(file string) error {
+			return WriteEvidence(ctx, files.To(file, nil, nil), &outputs.HTML, r, &outputs.EvidenceOptions{Style: o.style})
+		})
 	}
 	j.listed(r, link)
 	return err
+}
+
+// Write has the page of a history written to a file in the folder of pages, and returns the link to it from the index.
+func (o *Folders) Write(j *Job, write func(file string) error) (link string, err error) {
+	if !o.pages.wanted() {
+		return "", nil
+	}
+	file := o.pages.fileOf(j)
+	if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
+		err = write(file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", o.pages.option, file, files.Reason(err))
+	}
+	if rel, err := filepath.Rel(o.pages.dir, file); err == nil {
+		link = (&url.URL{Path: filepath.ToSlash(rel)}).String()
+	}
+	return link, nil
+}
+
+// WriteIndex writes an index of the pages.
+func (o *Folders) WriteIndex(ctx context.Context, write func(io.Writer) error) error {
+	if !o.pages.wanted() {
+		return nil
+	}
+	return o.pages.index(ctx, write)
 }
 
 // listed notes what an index says of the job.
@@ -296,9 +317,6 @@ func (o *Folders) Stale(j *Job, r *report.Result) (said []string) {
 
 // Index writes the index of the pages.
 func (o *Folders) Index(ctx context.Context, jobs []*Job) error {
-	if !o.pages.wanted() {
-		return nil
-	}
 	var runs []page.Run
 	for _, j := range jobs {
 		if j.run == nil {
@@ -306,14 +324,14 @@ func (o *Folders) Index(ctx context.Context, jobs []*Job) error {
 		}
 		runs = append(runs, *j.run)
 	}
-	return o.pages.index(ctx, runs)
+	return o.WriteIndex(ctx, func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
 }
 
-func (f folder) index(ctx context.Context, runs []page.Run) error {
+func (f folder) index(ctx context.Context, write func(io.Writer) error) error {
 	file := filepath.Join(f.dir, f.first)
 	err := os.MkdirAll(f.dir, 0o777)
 	if err == nil {
-		err = WriteWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
+		err = WriteWithin(ctx, files.To(file, nil, nil), write)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", f.option, file, files.Reason(err))
@@ -410,5 +428,5 @@ func IndexShards(ctx context.Context, dir string, lines []shards.Line) error {
 	for i, l := range lines {
 		runs[i] = page.NewRun(l.Run.Run, l.Line, l.Run.Page)
 	}
-	return NewFolders("", dir, "").pages.index(ctx, runs)
+	return NewFolders("", dir, "").WriteIndex(ctx, func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
 }

@@ -89,15 +89,28 @@ func (t *Texts) DropLast() {
 func (t *Texts) Select(numbers []int) (selected Texts) {
 	var at cursor
 	for _, i := range numbers {
-		var ev Event
-		if layout, text := t.find(i, &at); layout > 0 {
-			ev.layout, ev.others = t.layouts[layout-1], text
-		} else {
-			ev.Text = text
-		}
-		selected.Add(&ev)
+		selected.add(t, i, &at)
 	}
 	return selected
+}
+
+// AddFrom adds the texts of others from a number on, until there are n of them.
+func (t *Texts) AddFrom(others *Texts, from, n int) {
+	var at cursor
+	for i := from; i < n; i++ {
+		t.add(others, i, &at)
+	}
+}
+
+// add adds the i-th of other texts.
+func (t *Texts) add(others *Texts, i int, at *cursor) {
+	var ev Event
+	if layout, text := others.find(i, at); layout > 0 {
+		ev.layout, ev.others = others.layouts[layout-1], text
+	} else {
+		ev.Text = text
+	}
+	t.Add(&ev)
 }
 
 // Text returns the i-th text, from 0, or one that prints the same once it

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -37,7 +38,7 @@ var AllEvidence = []Evidence{
 		Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)",
 		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
 			if r.Verdict == jepsen.Valid && r.Witness == nil {
-				return "operations without a key take effect once for every key"
+				return cmp.Or(r.Missing, "operations without a key take effect once for every key")
 			}
 			return otherThan(jepsen.Valid, r)
 		},

@@ -120,6 +120,7 @@ type monitoredPage struct {
 type lane struct {
 	N          int
 	Name, Text string
+	Link       string // of the name, or ""
 	Bars       []laneBar
 }
 
@@ -208,6 +209,11 @@ func axisOf(t *diagnosis.Timeline) string {
 	return fmt.Sprintf("%s from left to right, %s in each stretch", text.Rounded(t.End()-t.Start), text.Rounded(t.Width))
 }
 
+// placeID returns where the table has the anomalies of a kind in a bucket.
+func placeID(bucket int, kind string) string {
+	return fmt.Sprintf("at-%d-%s", bucket, cmp.Or(kind, diagnosis.Unnamed))
+}
+
 // lanes makes the lanes, and the table of the anomalies.
 func (d *monitoredPage) lanes(t *diagnosis.Timeline, drawn map[string]Drawing) {
 	kinds, windows := map[string]int{}, map[string]bool{}
@@ -217,7 +223,7 @@ func (d *monitoredPage) lanes(t *diagnosis.Timeline, drawn map[string]Drawing) {
 		}
 		maps.Copy(windows, t.Buckets[i].Nemesis)
 	}
-	shaded := d.bands(t, func(b *diagnosis.Bucket) bool { return len(b.Nemesis) > 0 }, "s-shade", 0, laneHeight)
+	shaded := bands(t, func(b *diagnosis.Bucket) bool { return len(b.Nemesis) > 0 }, "s-shade", 0, laneHeight)
 	for i, kind := range slices.Sorted(maps.Keys(kinds))[:min(len(kinds), maxLanes)] {
 		l := lane{N: d.N, Name: fmt.Sprintf("%s (%d)", cmp.Or(kind, diagnosis.Unnamed), kinds[kind]), Bars: slices.Clone(shaded)}
 		l.Text = "Anomalies over time: " + l.Name
@@ -225,7 +231,7 @@ func (d *monitoredPage) lanes(t *diagnosis.Timeline, drawn map[string]Drawing) {
 		d.Lanes = append(d.Lanes, l)
 	}
 	for _, name := range slices.Sorted(maps.Keys(windows))[:min(len(windows), maxLanes)] {
-		bars := d.bands(t, func(b *diagnosis.Bucket) bool { return b.Nemesis[name] }, "s-spell", 4, laneHeight-8)
+		bars := bands(t, func(b *diagnosis.Bucket) bool { return b.Nemesis[name] }, "s-spell", 4, laneHeight-8)
 		shown := text.Shorten(text.Line(name), maxLabel)
 		d.Lanes = append(d.Lanes, lane{N: d.N, Name: "nemesis: " + shown, Text: "When the nemesis did " + shown, Bars: bars})
 	}
@@ -236,7 +242,7 @@ func (d *monitoredPage) lanes(t *diagnosis.Timeline, drawn map[string]Drawing) {
 }
 
 // bands returns the stretches of buckets that have something.
-func (d *monitoredPage) bands(t *diagnosis.Timeline, has func(*diagnosis.Bucket) bool, class string, y, height int) (bars []laneBar) {
+func bands(t *diagnosis.Timeline, has func(*diagnosis.Bucket) bool, class string, y, height int) (bars []laneBar) {
 	for i := 0; i < len(t.Buckets); i++ {
 		from := i
 		for i < len(t.Buckets) && has(&t.Buckets[i]) {
@@ -261,7 +267,7 @@ func (d *monitoredPage) marks(t *diagnosis.Timeline, l *lane, kind, class string
 		if !found {
 			continue
 		}
-		p := place{ID: fmt.Sprintf("at-%d-%s", i, shown), From: since(t, i), Kind: shown, Count: mark.Count, Index: mark.Index}
+		p := place{ID: placeID(i, kind), From: since(t, i), Kind: shown, Count: mark.Count, Index: mark.Index}
 		if x, ok := drawn[kind]; ok && x.Index == mark.Index {
 			p.Link = "#" + x.id()
 		}

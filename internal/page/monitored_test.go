@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"clew"
 	"clew/internal/page"
 	"clew/internal/pagetest"
+	"clew/jepsen"
+	"clew/models"
 )
 
 func monitoredPage(t *testing.T, history string, o clew.Options) string {
@@ -91,5 +94,48 @@ func TestAPageOfAPassDrawsWhatIsOld(t *testing.T) {
 	page = monitoredPage(t, b.String(), clew.Options{})
 	if want := fmt.Sprintf("stale-read at index %d", n-1); !strings.Contains(page, want) || !strings.Contains(page, "The core as a history") || strings.Count(page, `class="part"`) != 1 {
 		t.Error("the later read is not drawn in full")
+	}
+}
+
+// A page of a store has the runs with most anomalies first, and only as many lanes and lines as there is room for.
+func TestAPageOfPassesIsBounded(t *testing.T) {
+	const hostile = `</script><script>window.pwned=1</script>`
+	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register"}, clew.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Draws = true
+	if err := m.Read(strings.NewReader(pagetest.ManyAnomalies(2000)), "h", jepsen.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	write := func(runs ...clew.MonitoredRun) string {
+		var b strings.Builder
+		if err := clew.WriteMonitoredRuns(&b, "store", runs); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	many := []clew.MonitoredRun{{Name: "good"}, {Name: "cut", Err: errors.New(hostile)}}
+	for i := range 3000 {
+		r := clew.MonitoredRun{Name: fmt.Sprint(hostile, i), Time: "then", Link: fmt.Sprintf("%srun/%d.html", strings.Repeat("long/", i%60), i)}
+		r.Monitored(m)
+		many = append(many, r)
+	}
+	text := write(many...)
+	for _, want := range []string{"3002 runs, 3000 with anomalies; 1500000 anomalies; 1 not read to the end", " more runs with anomalies are only in the table.", " more are not listed.",
+		`href="run/0.html#kind-stale-read">500</a>`, "shaded while its nemesis"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if len(text) > page.MaxBytes || strings.Contains(text, "<script>window") {
+		t.Errorf("%d bytes, or a name is more than text", len(text))
+	}
+	text = write(many[:3]...)
+	if order := regexp.MustCompile(`(?s)pwned.*bdi>cut<.*bdi>good<`); !order.MatchString(text) || !strings.Contains(text, `class="verdict invalid"`) {
+		t.Error("the worst does not come first")
+	}
+	if text := write(many[:2]...); !strings.Contains(text, `class="verdict unknown"`) || !strings.Contains(text, "No anomalies.") {
+		t.Error("what was not read counts as valid")
 	}
 }

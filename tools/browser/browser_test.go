@@ -28,6 +28,7 @@ import (
 	"clew"
 	"clew/internal/page"
 	"clew/internal/pagetest"
+	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
@@ -279,6 +280,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("keys have an index, and each a part of its own", func(t *testing.T) { testKeys(b) })
 	b.in("the index of a store", func(t *testing.T) { testStore(b) })
 	b.in("the page of a pass", func(t *testing.T) { testMonitored(b) })
+	b.in("the page of passes over a store", func(t *testing.T) { testMonitoredRuns(b) })
 }
 
 // testMonitored follows the bars of a pass over a history to their drawings and lines.
@@ -301,6 +303,40 @@ func testMonitored(b *browser) {
 	light := b.js(`getComputedStyle(document.querySelector(".lane .m0")).fill`)
 	b.do(media("", "dark"))
 	b.holds(`getComputedStyle(document.querySelector(".lane .m0")).fill !== "` + light + `"`)
+}
+
+// testMonitoredRuns sorts and filters the runs of a store.
+func testMonitoredRuns(b *browser) {
+	defer b.do(call(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
+	runs := []clew.MonitoredRun{{Name: "good", Time: "20260101T000000.000Z"}, {Name: "cut", Err: errors.New("the disk was full")}}
+	for i, history := range []string{pagetest.ManyAnomalies(40), pagetest.ManyAnomalies(400)} {
+		m, err := clew.NewMonitor(b.t.Context(), models.Spec{Name: "register"}, clew.Options{})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		m.Draws = true
+		if err := m.Read(strings.NewReader(history), "h", jepsen.Options{}); err != nil {
+			b.t.Fatal(err)
+		}
+		r := clew.MonitoredRun{Name: fmt.Sprint("stale-", i), Time: "20260102T000000.000Z", Link: fmt.Sprintf("%d.html", i)}
+		r.Monitored(m)
+		runs = append(runs, r)
+	}
+	var html bytes.Buffer
+	if err := clew.WriteMonitoredRuns(&html, "store", runs); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, width := range []int64{400, 1400} {
+		b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width == 400}))
+		b.open(html.Bytes())
+		b.holds(`document.documentElement.scrollWidth <= innerWidth`)
+		b.holds(`document.querySelectorAll(".lane svg").length === 2 && Array.from(document.querySelectorAll(".lane svg")).every((e) => e.getBoundingClientRect().width > 150)`)
+	}
+	first := `document.querySelector("#runs tbody th").textContent`
+	b.holds(first + ` === "stale-1"`)
+	b.holds(`document.querySelector("#runs td a").getAttribute("href") === "1.html#kind-stale-read"`)
+	b.js(`document.querySelectorAll("#runs thead button")[4].click()`) // the number of anomalies
+	b.holds(first + ` !== "stale-1"`)
 }
 
 func testKeyboard(b *browser, html []byte) {
