@@ -220,7 +220,7 @@ func listed(what string, counts map[string]int, other string) string {
 // an anomaly. If much is held, it looks once that has grown by 1/heldShare.
 const (
 	shortestStretch = 256
-	longestStretch  = 16384
+	longestStretch  = 65536
 	heldShare       = 4
 	mostValues      = 1 << 16 // that are held before those that are not needed are forgotten
 )

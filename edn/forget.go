@@ -37,8 +37,6 @@ func (v *Values) truncate(n int) {
 		case f.plain():
 			if f.at >= 0 && f.at < int64(len(v.dense)) {
 				v.dense[f.at] = Nil
-			} else {
-				delete(v.sparse, f.at)
 			}
 		case f.kind.collection():
 			arena = min(arena, int(f.at))
@@ -53,9 +51,13 @@ func (v *Values) truncate(n int) {
 	v.texts, v.arena = v.texts[:texts], v.arena[:arena]
 	v.forms, v.class = v.forms[:n], v.class[:n]
 	clear(v.table)
-	v.used = 0
+	clear(v.sparse)
+	v.used, v.others = 0, 0
 	for id := range v.forms {
-		if f := &v.forms[id]; f.kind.collection() && !f.nan {
+		switch f := &v.forms[id]; {
+		case f.plain():
+			v.enterInt(f.at, ID(id))
+		case f.kind.collection() && !f.nan:
 			v.enter(ID(id))
 		}
 	}

@@ -1,6 +1,9 @@
 package edn
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // After some forms were forgotten, all that is interned is equal to what it was equal to before.
 func TestForgottenFormsLeaveNothingBehind(t *testing.T) {
@@ -66,7 +69,7 @@ func TestATableThatForgetsStaysSmall(t *testing.T) {
 			v.Forget(nil)
 		}
 	}
-	if len(v.sparse) > 1000 || len(v.dense) > 10_000 || cap(v.forms) > 10_000 || len(v.texts) > 1000 || len(v.table) > 10_000 || cap(v.arena) > 10_000 {
+	if len(v.sparse) > 10_000 || len(v.dense) > 10_000 || cap(v.forms) > 10_000 || len(v.texts) > 1000 || len(v.table) > 10_000 || cap(v.arena) > 10_000 {
 		t.Error(len(v.sparse), len(v.dense), cap(v.forms), len(v.texts), len(v.table), cap(v.arena))
 	}
 	if v.InternKeyword("write") != f {
@@ -103,6 +106,53 @@ func TestKeptFormsStay(t *testing.T) {
 				if (v.Same(a) == v.Same(b)) != (whole.Same(want[i]) == whole.Same(want[k])) {
 					t.Errorf("%s and %s: equal is %t", oddForms[i], oddForms[k], v.Same(a) == v.Same(b))
 				}
+			}
+		}
+	}
+}
+
+// Integers are found again, whether they are small, in a row, or neither.
+func TestIntegersAreFoundAgain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		v, ids := NewValues(), map[int64]ID{}
+		v.Settle()
+		last := int64(r.Uint64())
+		for range 3000 {
+			var n int64
+			switch r.IntN(6) {
+			case 0:
+				n = int64(r.IntN(5000))
+			case 1:
+				n = int64(r.Uint64())
+			case 2:
+				n = int64(r.IntN(100)) << r.IntN(64)
+			default:
+				last++
+				n = last - int64(r.IntN(20))
+			}
+			id := v.InternInt(n)
+			if is, found := ids[n]; found && is != id || !found && int(id) != v.Len()-1 {
+				t.Fatal(n, id, is, found)
+			}
+			if ids[n] = id; r.IntN(500) > 0 {
+				continue
+			}
+			var numbers []int64
+			var keep []*ID
+			for n := range ids {
+				if r.IntN(3) == 0 {
+					id := ids[n]
+					numbers, keep = append(numbers, n), append(keep, &id)
+				}
+			}
+			v.Forget(keep)
+			clear(ids)
+			for i, n := range numbers {
+				if is, _ := v.Int(*keep[i]); is != n {
+					t.Fatal(n, is)
+				}
+				ids[n] = *keep[i]
 			}
 		}
 	}

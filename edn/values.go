@@ -72,8 +72,9 @@ type Values struct {
 	texts []string
 	arena []ID // the items of all collections, in a row
 
-	dense    []ID         // by integer, for small ones; 0 if not seen
-	sparse   map[int64]ID // the other plain integers
+	dense    []ID // by integer, for small ones; 0 if not seen
+	sparse   []ID // the other plain integers, by hash; Nil: the slot is free
+	others   int  // how many they are
 	strings  map[string]ID
 	keywords map[string]ID
 	symbols  map[string]ID
@@ -95,7 +96,7 @@ func NewValues() *Values {
 	v := &Values{
 		texts:    []string{""},
 		dense:    make([]ID, 256),
-		sparse:   map[int64]ID{},
+		sparse:   make([]ID, 64),
 		strings:  map[string]ID{},
 		keywords: map[string]ID{},
 		symbols:  map[string]ID{},
@@ -247,36 +248,66 @@ func (v *Values) InternInt(n int64) ID {
 // internInt interns an integer and reports whether it is new to the table.
 func (v *Values) internInt(n int64) (id ID, fresh bool) {
 	if n >= 0 && n < int64(len(v.dense)) {
-		if id := v.dense[n]; id != 0 {
-			return id, false
-		}
-	} else if id, ok := v.sparse[n]; ok {
+		id = v.dense[n]
+	} else {
+		id = v.sparse[v.slotOf(n)]
+	}
+	if id != Nil {
 		return id, false
 	}
 	id = v.add(form{kind: KindInt, fits: true, at: n})
 	if n >= int64(len(v.dense)) && n < int64(4*len(v.forms)) {
 		v.growDense(n)
 	}
-	if n >= 0 && n < int64(len(v.dense)) {
-		v.dense[n] = id
-	} else {
-		v.sparse[n] = id
-	}
+	v.enterInt(n, id)
 	return id, true
 }
 
+// enterInt puts a new integer into its table.
+func (v *Values) enterInt(n int64, id ID) {
+	if n >= 0 && n < int64(len(v.dense)) {
+		v.dense[n] = id
+		return
+	}
+	if 2*v.others >= len(v.sparse) {
+		v.rehash(2 * len(v.sparse))
+	}
+	v.sparse[v.slotOf(n)] = id
+	v.others++
+}
+
+// slotOf returns the slot of sparse that has an integer, or the free one for it. Integers in a row stand side by side, in
+// groups that share a line of a core's cache; multiples of this number spread the groups evenly (Knuth, The Art of Computer
+// Programming, volume 3, section 6.4).
+func (v *Values) slotOf(n int64) int {
+	const group = 4 // bits
+	mask := len(v.sparse) - 1
+	at := int(uint64(n>>group)*0x9e3779b97f4a7c15>>bits.LeadingZeros64(uint64(mask)))&^(1<<group-1) | int(n)&(1<<group-1)
+	for v.sparse[at] != Nil && v.forms[v.sparse[at]].at != n {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// rehash gives sparse another size, and enters what it has again, some of it into dense if that has grown.
+func (v *Values) rehash(size int) {
+	old := v.sparse
+	v.sparse, v.others = make([]ID, size), 0
+	for _, id := range old {
+		if id != Nil {
+			v.enterInt(v.forms[id].at, id)
+		}
+	}
+}
+
 // growDense extends the dense range to hold n. Its length stays proportional
-// to the number of forms, so that counters do not need the map.
+// to the number of forms, so that counters do not need the other table.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
 	grown := hugepages.Grow(v.dense, int(max(old, n+1-old)))
-	grown = grown[:max(2*old, n+1)]
-	v.dense = grown
-	for k, id := range v.sparse {
-		if k >= old && k < int64(len(grown)) {
-			grown[k] = id
-			delete(v.sparse, k)
-		}
+	v.dense = grown[:max(2*old, n+1)]
+	if v.others > 0 {
+		v.rehash(len(v.sparse))
 	}
 }
 

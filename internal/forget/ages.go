@@ -12,13 +12,9 @@ import (
 // The zero Ages remembers nothing yet.
 type Ages struct {
 	Written Written
-	Clients map[clientKey]*client
-}
+	Clients map[uint64]*client // by the hash of the process and the key
 
-// clientKey is a client of an object.
-type clientKey struct {
-	Process Value
-	Key     Key
+	writers writers
 }
 
 // client is what is known of it. Places are numbers of events, counted from the first.
@@ -91,37 +87,35 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 		return
 	}
 	h, k, initial := part.History, KeyOf(key), initialOf(part.Model)
-	clients, writers := make([]*client, len(h.Processes)), writers{part: part, update: update}
+	a.writers.begin(part, update)
+	defer a.writers.end()
 	for _, row := range returned(part, from, to) {
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
-		invoked, returned := clock.Place(h.Invocation[op]), h.Completion[op]
-		c := &clients[h.Process[h.Invocation[op]]]
-		if *c == nil {
-			*c = a.client(h, op, k)
-		}
+		invoked, returned := clock.Place(h.Invocation[op]), clock.Place(h.Completion[op])
+		c := a.client(h, op, k)
 		if sees(part.Model, part.Op(row)) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
 			of, remembered := a.Written.of(v.Hash)
 			began, known := of.Began, remembered && !of.Again
 			if !remembered && saw != initial {
-				x := Write{Began: -1, Ended: clock.Place(returned), At: clock.time(returned)}
-				if of, found := writers.of(saw); found {
+				x := Write{Began: -1, Ended: returned, At: clock.time(h.Completion[op])}
+				if of, found := a.writers.of(saw); found {
 					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).Hash
 				}
 				a.Written.Note(v, x)
 				began, known = x.Began, x.Began >= 0
 			}
-			(*c).see(v, clock.Place(returned))
+			c.see(v, returned)
 			if known {
-				(*c).Saw.take(began, clock.Place(returned))
+				c.Saw.take(began, returned)
 			}
 		}
 		if writes {
-			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: clock.Place(returned), At: clock.time(returned), By: nameOf(h, op).Hash,
+			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: returned, At: clock.time(h.Completion[op]), By: nameOf(h, op).Hash,
 				Returned: true, Again: value == initial})
-			(*c).Wrote.take(invoked, clock.Place(returned))
+			c.Wrote.take(invoked, returned)
 		}
 	}
 }
@@ -151,25 +145,48 @@ func returned(part *models.Operations, from, to int32) (rows []models.Row) {
 	return rows
 }
 
-// writers finds what wrote the values of a part.
+// writers finds what wrote the values of a part, one part after another.
 type writers struct {
 	part   *models.Operations
 	update func(models.Op) (int32, bool)
-	by     map[int32]models.Row
+	filled bool
+	by     []models.Row // by value: the last operation that writes it plus 1, or 0
+}
+
+// begin begins with a part, end ends it.
+func (w *writers) begin(part *models.Operations, update func(models.Op) (int32, bool)) {
+	w.part, w.update, w.filled = part, update, false
+}
+
+func (w *writers) end() {
+	if w.filled {
+		w.fill(func(models.Row) models.Row { return 0 })
+	}
+	w.part, w.update = nil, nil
 }
 
 // of returns the last operation that writes a value. The first call takes linear time.
 func (w *writers) of(value int32) (row models.Row, found bool) {
-	if w.by == nil {
-		w.by = map[int32]models.Row{}
-		for row := range models.Row(w.part.Len()) {
-			if value, writes := w.update(w.part.Op(row)); writes {
-				w.by[value] = row
+	if !w.filled {
+		w.filled = true
+		w.fill(func(row models.Row) models.Row { return row + 1 })
+	}
+	if int(value) >= len(w.by) {
+		return 0, false
+	}
+	return w.by[value] - 1, w.by[value] > 0
+}
+
+// fill notes for all values what a function returns of the last operation that writes them.
+func (w *writers) fill(with func(models.Row) models.Row) {
+	for row := range models.Row(w.part.Len()) {
+		if value, writes := w.update(w.part.Op(row)); writes {
+			if int(value) >= len(w.by) {
+				w.by = slices.Grow(w.by, int(value)+1-len(w.by))[:value+1]
 			}
+			w.by[value] = with(row)
 		}
 	}
-	row, found = w.by[value]
-	return row, found
 }
 
 // initialOf returns the value that a register holds from the beginning, or -1.
@@ -182,11 +199,11 @@ func initialOf(m models.Model) int32 {
 
 // client returns what is known of the client that called an operation.
 func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
-	name := clientKey{nameOf(h, op), k}
+	name := ValueOf(k, h.Values, h.Processes[h.Process[h.Invocation[op]]]).Hash
 	c := a.Clients[name]
 	if c == nil {
 		if a.Clients == nil || len(a.Clients) == mostClients {
-			a.Clients = map[clientKey]*client{}
+			a.Clients = map[uint64]*client{}
 		}
 		c = &client{Wrote: newest{Began: -1}, Saw: newest{Began: -1}}
 		a.Clients[name] = c

@@ -31,9 +31,10 @@ func container(p past, init []int32, ordered bool, keep []bool) bool {
 }
 
 // contents keeps what container says, of elements of which crashed dequeues may have taken some.
-func (p past) contents(elements map[int32]*element, crashed, ordered bool, keep []bool) {
+func (p past) contents(elements *elements, crashed, ordered bool, keep []bool) {
 	inside := models.Open // when an element that is inside was certainly there first
-	for _, x := range elements {
+	for i := range elements.all {
+		x := &elements.all[i]
 		out := x.out >= 0 && p.returned(x.out)
 		switch {
 		case x.in == initially && out:
@@ -50,7 +51,7 @@ func (p past) contents(elements map[int32]*element, crashed, ordered bool, keep 
 	}
 	first := models.Open // the first invocation of a peek of an element that is inside
 	for row, kind := range p.Kind {
-		if x := elements[p.A[row]]; kind == models.Peek && p.returned(models.Row(row)) && x != nil && (x.out < 0 || !p.returned(x.out)) {
+		if x := elements.of(p.A[row]); kind == models.Peek && p.returned(models.Row(row)) && x != nil && (x.out < 0 || !p.returned(x.out)) {
 			first, inside = min(first, p.Inv[row]), min(inside, p.Res[row]) // its enqueue may have crashed
 		}
 	}
@@ -62,14 +63,15 @@ func (p past) contents(elements map[int32]*element, crashed, ordered bool, keep 
 			}
 		}
 	}
-	for _, x := range elements {
+	for i := range elements.all {
+		x := &elements.all[i]
 		if crashed && x.in >= 0 && x.out >= 0 && p.returned(x.out) && (p.Res[x.out] > empty || ordered && (inside < p.Inv[x.in] || first < p.Res[x.out])) {
 			keep[x.in], keep[x.out] = true, true
 		}
 	}
 	for row, kind := range p.Kind {
 		if row := models.Row(row); kind == models.Peek {
-			x := elements[p.A[row]]
+			x := elements.of(p.A[row])
 			before := x != nil && x.in >= 0 && p.Res[row] < p.Inv[x.in] // the same element went in again since
 			keep[row] = keep[row] || x == nil || x.in < 0 || !before && keep[x.in]
 		}
@@ -78,13 +80,13 @@ func (p past) contents(elements map[int32]*element, crashed, ordered bool, keep 
 
 // elements returns the elements by their values, and keeps crashed dequeues, if there are any. It returns false if the
 // precondition fails.
-func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element, crashed, ok bool) {
-	elements = map[int32]*element{}
+func (p *past) elements(init []int32, keep []bool) (_ *elements, crashed, ok bool) {
+	elements := &elements{numbers: numbersUpTo(p.Len(), p.A, init), all: make([]element, 0, p.Len()+len(init))}
 	for _, x := range init {
-		if elements[x] != nil {
+		if elements.of(x) != nil {
 			return nil, false, false
 		}
-		elements[x] = &element{in: initially, out: missing}
+		elements.add(x).in = initially
 	}
 	again := false
 	for row, kind := range p.Kind {
@@ -92,12 +94,11 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 		if kind == models.Dequeue && p.Res[row] == models.Open {
 			kind = models.DequeueAny // its answer is not known, or does not matter
 		}
-		x := elements[p.A[row]]
+		x := elements.of(p.A[row])
 		switch kind {
 		case models.Enqueue, models.Dequeue:
 			if x == nil {
-				x = &element{in: missing, out: missing}
-				elements[p.A[row]] = x
+				x = elements.add(p.A[row])
 			}
 			switch {
 			case kind == models.Dequeue && (x.out == missing || !p.returned(x.out)):
@@ -131,6 +132,27 @@ func (p *past) elements(init []int32, keep []bool) (elements map[int32]*element,
 type element struct {
 	in, out models.Row
 	next    models.Row // another operation by which it goes out; 0 if there is none
+}
+
+// elements are the elements of a queue by their values.
+type elements struct {
+	numbers numbers
+	all     []element
+}
+
+// of returns the element of a value, or nil.
+func (x *elements) of(value int32) *element {
+	if n := x.numbers.of(value); n >= 0 {
+		return &x.all[n]
+	}
+	return nil
+}
+
+// add adds an element. The others do not move, since there is room for all.
+func (x *elements) add(value int32) *element {
+	x.numbers.set(value, int32(len(x.all)))
+	x.all = append(x.all, element{in: missing, out: missing})
+	return &x.all[len(x.all)-1]
 }
 
 // Rows of an element that are not there.

@@ -1,9 +1,6 @@
 package forget
 
-import (
-	"clew/fastpath"
-	"clew/models"
-)
+import "clew/models"
 
 // # Registers
 //
@@ -33,12 +30,7 @@ import (
 // was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
 // has seen, and the longest chain of cas operations.
 func registers(p past, init int32, keep []bool) bool {
-	b := blocks{past: p, nodes: make([]node, 0, p.Len()+1)}
-	if top := max(init, greatest(p.A), greatest(p.B)); fastpath.Sparse(int64(top), int64(p.Len())) {
-		b.few = map[int32]int32{}
-	} else {
-		b.of = make([]int32, 1+top)
-	}
+	b := blocks{past: p, nodes: make([]node, 0, p.Len()+1), numbers: numbersUpTo(p.Len(), p.A, p.B, []int32{init})}
 	b.node(init).seen = true
 	if !b.updates(init) {
 		return false
@@ -60,9 +52,8 @@ func registers(p past, init int32, keep []bool) bool {
 // blocks are the values of a register, those of one block below the one that it began with.
 type blocks struct {
 	past
-	of    []int32         // by value: its node plus 1, or 0
-	few   map[int32]int32 // the same, if values are sparse
-	nodes []node
+	numbers numbers // of the nodes, by value
+	nodes   []node
 }
 
 // node is a value. Rows are -1 if there are none.
@@ -76,29 +67,13 @@ type node struct {
 
 // number returns the node of a value.
 func (b *blocks) number(value int32) int32 {
-	n := b.few[value]
-	if b.few == nil {
-		n = b.of[value]
-	}
-	if n > 0 {
-		return n - 1
-	}
-	n = int32(len(b.nodes))
-	b.nodes = append(b.nodes, node{update: -1, firstRead: -1, lastRead: -1, root: -1, first: models.Open, last: -1})
-	if b.few == nil {
-		b.of[value] = n + 1
-	} else {
-		b.few[value] = n + 1
+	n := b.numbers.of(value)
+	if n < 0 {
+		n = int32(len(b.nodes))
+		b.numbers.set(value, n)
+		b.nodes = append(b.nodes, node{update: -1, firstRead: -1, lastRead: -1, root: -1, first: models.Open, last: -1})
 	}
 	return n
-}
-
-// greatest returns the greatest of some values, or 0.
-func greatest(values []int32) (most int32) {
-	for _, v := range values {
-		most = max(most, v)
-	}
-	return most
 }
 
 func (b *blocks) node(value int32) *node { return &b.nodes[b.number(value)] }

@@ -13,8 +13,8 @@ import (
 // The zero Written remembers nothing yet.
 type Written struct {
 	Ring   []write
-	At     []int32 // by the hash of value and key, in buckets: a place in ring plus 1, or 0
-	Number int64   // of writes so far
+	At     []uint64 // by the hash of value and key, in buckets: a place in ring plus 1, and above it some of the hash, or 0
+	Number int64    // of writes so far
 	Ranges map[uint32]spans
 	Spans  int
 	Lost   bool // a value that is not an integer in a span was forgotten
@@ -99,7 +99,7 @@ func (w *Written) Note(v Value, x Write) {
 
 func (w *Written) add(x write, v Value) {
 	if w.At == nil {
-		w.At, w.Ranges = make([]int32, buckets*ways), map[uint32]spans{}
+		w.At, w.Ranges = make([]uint64, buckets*ways), map[uint32]spans{}
 	}
 	if v.IsInt {
 		w.span(v.Key, v.N)
@@ -121,7 +121,7 @@ const (
 	ways    = 4
 )
 
-func (w *Written) bucket(hash uint64) []int32 {
+func (w *Written) bucket(hash uint64) []uint64 {
 	b := (hash ^ hash>>16 ^ hash>>32 ^ hash>>48) % buckets * ways
 	return w.At[b : b+ways]
 }
@@ -130,25 +130,33 @@ func (w *Written) bucket(hash uint64) []int32 {
 func (w *Written) enter(v Value) {
 	bucket := w.bucket(v.Hash)
 	oldest, least := 0, int64(math.MaxInt64)
-	for i, place := range bucket {
+	for i, slot := range bucket {
 		number := int64(-1)
-		if place > 0 && w.Ring[place-1].Value == v.Hash {
+		if w.holds(slot, v.Hash) {
 			oldest = i
 			break
-		} else if place > 0 {
-			number = w.numberOf(place)
+		} else if slot > 0 {
+			number = w.numberOf(slot)
 		}
 		if number < least {
 			oldest, least = i, number
 		}
 	}
 	w.Lost = w.Lost || least >= 0 && least != math.MaxInt64 && !v.IsInt
-	bucket[oldest] = int32(w.Number%mostWrites) + 1
+	bucket[oldest] = uint64(w.Number%mostWrites) + 1 | (v.Hash^v.Hash<<32)&^placeMask
 }
 
-// numberOf returns the number of the write at a place of the ring.
-func (w *Written) numberOf(place int32) int64 {
-	at := int64(place - 1)
+// placeMask has the bits of a place.
+const placeMask = 1<<32 - 1
+
+// holds says whether a slot of a bucket has a value. It looks into the ring, which is large, only if that is likely.
+func (w *Written) holds(slot, hash uint64) bool {
+	return slot > 0 && (slot^hash^hash<<32)&^placeMask == 0 && w.Ring[slot&placeMask-1].Value == hash
+}
+
+// numberOf returns the number of the write at the place of a slot.
+func (w *Written) numberOf(slot uint64) int64 {
+	at := int64(slot&placeMask) - 1
 	return w.Number - 1 - (w.Number-1-at)%mostWrites
 }
 
@@ -157,9 +165,9 @@ func (w *Written) last(hash uint64) (number int64, known bool) {
 	if w.At == nil {
 		return 0, false
 	}
-	for _, place := range w.bucket(hash) {
-		if place > 0 && w.Ring[place-1].Value == hash {
-			return w.numberOf(place), true
+	for _, slot := range w.bucket(hash) {
+		if w.holds(slot, hash) {
+			return w.numberOf(slot), true
 		}
 	}
 	return 0, false

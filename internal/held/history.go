@@ -24,7 +24,8 @@ type History struct {
 	Came    []int64         // by event: how many events of clients there were with it
 	Clock   int64           // how many there are now
 
-	b *jepsen.Builder
+	b      *jepsen.Builder
+	values int // how many there were when some were last forgotten
 }
 
 // Builder returns what the events are added to, nil if there is none yet.
@@ -165,6 +166,13 @@ type Forgetting struct {
 	Values  int                // how many values may be held before those that are not needed are forgotten
 }
 
+// Values are forgotten if they are many for what is held, since tables by value have room for all. Those of few events are
+// not worth it.
+const (
+	fewValues   = 4096
+	valuesShare = 4 // there are more than so many for each event
+)
+
 // Forget forgets what need not be held. It returns how many operations it forgot although their ends have not been
 // decided, since they crashed.
 func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended int) {
@@ -187,11 +195,15 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		}
 		came = append(came, x.Came[e])
 	}
-	if !x.b.Forget(keep, h.Values.Len() > f.Values) { // all is held, from the beginning
+	values := h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
+	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
 		x.Settled = nil
 		return 0
+	}
+	if values {
+		x.values = h.Values.Len()
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0

@@ -15,22 +15,24 @@ type Reader struct {
 	look   func() error
 	blocks chan block
 	ended  chan struct{} // nothing more is wanted
+	free   chan []byte   // what blocks were read into that are done
+	buf    []byte        // of the block that is being used
 	rest   []byte
 	err    error
 }
 
 type block struct {
-	text []byte
-	err  error
+	buf, text []byte
+	err       error
 }
 
-const blockBytes = 64 << 10
+const blockBytes = 256 << 10
 
 // NewReader returns a Reader of r. When nothing has come, it asks pause how long to wait until it calls look, or whether
 // to call it at all. Read returns the error of look, or the cause of the end of the context, without waiting for r. The
 // caller calls Close when nothing more is wanted; a Read of r that is under way may end later.
 func NewReader(ctx context.Context, r io.Reader, pause func() (time.Duration, bool), look func() error) *Reader {
-	x := &Reader{ctx: ctx, pause: pause, look: look, blocks: make(chan block, 1), ended: make(chan struct{})}
+	x := &Reader{ctx: ctx, pause: pause, look: look, blocks: make(chan block, 1), free: make(chan []byte, 1), ended: make(chan struct{})}
 	go x.pump(r)
 	return x
 }
@@ -41,10 +43,15 @@ func (x *Reader) Close() { close(x.ended) }
 // pump reads until the text ends.
 func (x *Reader) pump(r io.Reader) {
 	for {
-		text := make([]byte, blockBytes)
-		n, err := r.Read(text)
+		var buf []byte
 		select {
-		case x.blocks <- block{text[:n], err}:
+		case buf = <-x.free:
+		default:
+			buf = make([]byte, blockBytes)
+		}
+		n, err := r.Read(buf)
+		select {
+		case x.blocks <- block{buf, buf[:n], err}:
 		case <-x.ended:
 			return
 		}
@@ -71,9 +78,16 @@ func (x *Reader) Read(p []byte) (int, error) {
 
 // next waits for a block, and looks in between.
 func (x *Reader) next() error {
+	if x.buf != nil {
+		select {
+		case x.free <- x.buf:
+		default:
+		}
+		x.buf = nil
+	}
 	select {
 	case b := <-x.blocks:
-		x.rest, x.err = b.text, b.err
+		x.take(b)
 		return nil
 	default:
 	}
@@ -85,7 +99,7 @@ func (x *Reader) next() error {
 	}
 	select {
 	case b := <-x.blocks:
-		x.rest, x.err = b.text, b.err
+		x.take(b)
 	case <-look:
 		return x.look()
 	case <-x.ctx.Done():
@@ -93,3 +107,6 @@ func (x *Reader) next() error {
 	}
 	return nil
 }
+
+// take goes on with a block.
+func (x *Reader) take(b block) { x.buf, x.rest, x.err = b.buf, b.text, b.err }

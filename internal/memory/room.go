@@ -14,6 +14,7 @@ import (
 const (
 	room  = 32 << 20  // a small heap
 	ample = 128 << 20 // that of one large history
+	some  = 24 << 20  // a heap that Steady keeps small
 )
 
 // growth returns how much a heap with this many live bytes may grow.
@@ -43,7 +44,10 @@ func Spacious() {
 		metrics.Read(live)
 		held := max(live[0].Value.Uint64(), 1)
 		percent := int(min(1000, growth(held)*100/held))
-		if set := int(fixed.Load()); set > 0 {
+		switch set := int(fixed.Load()); {
+		case set == steady:
+			percent = int(min(1000, max(steady, some*100/held)))
+		case set > 0:
 			percent = set
 		}
 		debug.SetGCPercent(percent)
@@ -53,7 +57,7 @@ func Spacious() {
 // Sparing makes the process collect garbage often: there is time for it, and other processes need the memory.
 func Sparing() { fix(sparing) }
 
-// Steady makes the heap at most double, as Go does by default.
+// Steady makes the heap at most double, as Go does by default, or grow by some.
 func Steady() { fix(steady) }
 
 func fix(percent int) {
