@@ -203,7 +203,9 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
-		c.levels(r, o)
+		if c.ops != nil {
+			c.levels(r, o)
+		}
 		r.Altered = c.spec.Altered(h)
 	}
 	return r, err
@@ -261,8 +263,8 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 			c.ops = b.Alone(c.ops)
 		}
 	}
-	if o.Consistency != "" && !levels.Applies(c.ops.Model) {
-		return nil, fmt.Errorf("the consistency level %s is about transactions whose values tell the order of updates; %s has none", o.Consistency, c.spec.Name)
+	if err := levels.Refuse(c.ops.Model, c.spec.Name, o.Consistency); err != nil {
+		return nil, err
 	}
 	if e, ok := engines.Of(o.Algorithm); ok && e.Suits != nil && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
 		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.Models, c.spec.Name)

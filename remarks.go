@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"clew/edn"
@@ -14,7 +13,6 @@ import (
 	"clew/internal/families"
 	"clew/internal/levels"
 	"clew/internal/option"
-	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -222,14 +220,10 @@ func (o *Options) checkConsistency() error {
 	if o.Consistency == "" {
 		return nil
 	}
-	if !slices.Contains(models.AllLevels(), o.Consistency) {
-		var names []string
-		for _, level := range models.AllLevels() {
-			names = append(names, string(level))
-		}
-		return fmt.Errorf("unknown consistency level %q; %sclew knows %s", o.Consistency, text.DidYouMean(string(o.Consistency), names), strings.Join(names, ", "))
+	if _, err := models.ParseLevel(string(o.Consistency)); err != nil {
+		return err
 	}
-	if o.Independent {
+	if o.Independent && o.Consistency != models.StrictSerializable {
 		return fmt.Errorf("%s is about transactions on several keys; it cannot be combined with %s", option.Consistency, option.Independent)
 	}
 	return nil
@@ -238,7 +232,7 @@ func (o *Options) checkConsistency() error {
 // level decides a level of consistency that is weaker than strict serializability.
 func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	start := time.Now()
-	d := levels.Decide(c.ops, o.Consistency)
+	d := levels.Decide(ctx, c.ops, o.Consistency)
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
 		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels,
@@ -277,8 +271,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 // levels adds at which levels transactions are that are not strictly serializable.
 func (c *checking) levels(r *report.Result, o Options) {
 	switch {
-	case c.ops == nil || !levels.Applies(c.ops.Model):
-	case r.Verdict == jepsen.Valid:
+	case r.Verdict == jepsen.Valid && (levels.AllOf(c.ops.Model) || o.Consistency != ""):
 		r.Levels = &report.Levels{Asked: o.Consistency, Strongest: []models.Level{models.StrictSerializable}}
 	case r.Verdict == jepsen.Invalid:
 		if r.Levels = levels.All(c.ops); r.Levels != nil {

@@ -1,6 +1,12 @@
 package models
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"clew/internal/text"
+)
 
 // Level is a level of consistency of transactions. docs/transactions.md says what each means.
 type Level string
@@ -40,6 +46,21 @@ func AllLevels() []Level {
 		levels[i] = l.level
 	}
 	return levels
+}
+
+// ParseLevel returns the level with a name. The level of linearizable is "", for any model.
+func ParseLevel(name string) (Level, error) {
+	names := []string{"linearizable"}
+	for _, level := range AllLevels() {
+		names = append(names, string(level))
+	}
+	switch {
+	case name == "" || name == names[0]:
+		return "", nil
+	case !slices.Contains(names, name):
+		return "", fmt.Errorf("unknown consistency level %q; %sclew knows %s", name, text.DidYouMean(name, names), strings.Join(names, ", "))
+	}
+	return Level(name), nil
 }
 
 // Means says what the level means in a few words.

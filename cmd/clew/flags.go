@@ -109,12 +109,13 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	o := clew.Options{
 		Algorithm: c.String("algorithm"),
 		Depth:     c.Int("depth"),
-
-		Consistency: models.Level(c.String("consistency")),
 	}
 	o.Engine, _ = c.App.Metadata[engineKey].(fallback.Engine)
 	var limit int64
 	var err error
+	if o.Consistency, err = models.ParseLevel(c.String("consistency")); err != nil {
+		return o, 0, err
+	}
 	if o.TimeLimit, limit, err = givenLimits(c); err != nil {
 		return o, 0, err
 	}

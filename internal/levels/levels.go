@@ -3,6 +3,7 @@
 package levels
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,12 +15,6 @@ import (
 	"clew/models"
 	"clew/report"
 )
-
-// Applies reports whether levels are decided for a model.
-func Applies(m models.Model) bool {
-	_, is := models.ShapeOf[models.TxnListsShape](m)
-	return is
-}
 
 // Decision is a verdict on one level.
 type Decision struct {
@@ -34,8 +29,18 @@ type Decision struct {
 	Levels  *report.Levels
 }
 
-// All says at which levels operations are. It returns nil if a value was appended twice.
+// AllOf reports whether all levels are decided for a model.
+func AllOf(m models.Model) bool {
+	_, lists := models.ShapeOf[models.TxnListsShape](m)
+	return lists
+}
+
+// All says at which levels operations are. It returns nil if they are not transactions on lists, or if a value was appended
+// twice.
 func All(ops *models.Operations) *report.Levels {
+	if !AllOf(ops.Model) {
+		return nil
+	}
 	l, _, ambiguous := isolation.ReadLists(ops)
 	if ambiguous {
 		return nil
@@ -46,8 +51,11 @@ func All(ops *models.Operations) *report.Levels {
 	return x
 }
 
-// Decide decides a level.
-func Decide(ops *models.Operations, level models.Level) Decision {
+// Decide decides a level that Refuse does not refuse.
+func Decide(ctx context.Context, ops *models.Operations, level models.Level) Decision {
+	if shape, is := models.ShapeOf[models.TxnRegistersShape](ops.Model); is {
+		return registers(ctx, ops, shape)
+	}
 	l, twice, ambiguous := isolation.ReadLists(ops)
 	if ambiguous {
 		return Decision{Cause: jepsen.Ambiguous, Why: "a value was appended twice to the same key: " + names(ops, twice[:])}
