@@ -23,5 +23,10 @@ func BenchmarkRegisters(b *testing.B) {
 				return rwRegister(b.Context(), c, *shape, want)
 			})
 		})
+		b.Run(fmt.Sprintf("serializable/operations=%d", n), func(b *testing.B) {
+			testkit.BenchSweep(b, &ops.Columns, func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+				return Serializable(b.Context(), c, *shape)
+			})
+		})
 	}
 }
