@@ -308,7 +308,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 			break
 		}
 	}
-	with := part.Select(part.Among(slices.Concat(r.Core, writes))).Prefix(int32(r.FailEvent.OrNone()))
+	with := part.Alone(part.Among(slices.Concat(r.Core, writes)), int32(r.FailEvent.OrNone()))
 	if len(writes) > maxUnfinished {
 		return nil
 	}

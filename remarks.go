@@ -200,8 +200,8 @@ func (c *checking) explainedBy(ctx context.Context, r *report.Result, ops *model
 	if ops == nil || ctx.Err() != nil {
 		return false
 	}
-	core := ops.Select(ops.Among(append(slices.Clone(r.Core), more...))).Prefix(int32(r.FailEvent.OrNone()))
-	path, _ := families.Of(ops.Model)
+	core := ops.Alone(ops.Among(append(slices.Clone(r.Core), more...)), int32(r.FailEvent.OrNone()))
+	path, _ := families.Of(core.Model)
 	if path == nil {
 		return c.explains(ctx, core.Operations)
 	}

@@ -220,11 +220,11 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 // decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
-	fail, judged := int32(r.FailEvent.OrNone()), part
+	fail := int32(r.FailEvent.OrNone())
+	core := part.Prefix(fail)
 	if part.Model.Traits().Positions == nil { // else a core fails for the positions that it lacks, which proves nothing
-		judged = part.Select(part.Among(r.Core))
+		core = part.Alone(part.Among(r.Core), fail)
 	}
-	core := judged.Prefix(fail)
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{engines.Judge(finder)}, 1
 	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {

@@ -36,7 +36,8 @@ const (
 //     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
 //     if a value is gone once another replaces it (visibility.go). This may also
-//     turn out to hold for a model of few states.
+//     turn out to hold for a model of few states;
+//   - any operations, if what they make does not count without them (models.Traits.Alone).
 //
 // So a part that still fails shows a real failure, and more operations never
 // make it succeed. The bisection rests on this. For the same reason no part
@@ -62,6 +63,11 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 			}
 			m.visibility = nil
 		}
+	}
+	if traits.Alone != nil {
+		rows = m.minimize(split(rows, func(i int32) bool { return !m.isFailing(i) }))
+		slices.Sort(rows)
+		return rows
 	}
 	rows = m.minimize(split(rows, m.readOnly))
 	if Counts(ops.Model) {
@@ -110,7 +116,7 @@ func (m *minimizer) fails(rows []int32) bool {
 		}
 	}
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)
-	cut := m.ops.Select(rows).Prefix(m.fail)
+	cut := m.ops.Alone(rows, m.fail)
 	return m.decide(cut.Operations).Verdict == jepsen.Invalid
 }
 
@@ -429,6 +435,6 @@ func (m *minimizer) lateness(row models.Row) int {
 func (m *minimizer) failsThere(rows []models.Row) bool {
 	slices.Sort(rows)
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)
-	a := m.decide(m.ops.Select(rows).Prefix(m.fail).Operations)
+	a := m.decide(m.ops.Alone(rows, m.fail).Operations)
 	return a.Verdict == jepsen.Invalid && a.FailEvent == m.fail
 }

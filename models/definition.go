@@ -75,7 +75,7 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
-	// Elsewhere, unless it is nil, says where to go with a history that has a value which only some other checker reads. It
+	// Elsewhere, unless it is nil, says where to go with a history that has a value which something else reads. It
 	// returns "" for any other value.
 	Elsewhere func(v *edn.Values, value edn.ID) string
 

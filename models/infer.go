@@ -62,10 +62,17 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// Called says whether some operation with an :f, given as ":read", was called with a value of which is returns true.
-func (s *Seen) Called(f string, is func(v *edn.Values, value edn.ID) bool) bool {
+// Values yields the values of all events with an :f, given as ":read".
+func (s *Seen) Values(f string) iter.Seq2[*edn.Values, edn.ID] {
 	h := s.h
-	return slices.ContainsFunc(h.Invocation, func(inv jepsen.Event) bool { return h.Values.Text(h.F[inv]) == f && is(h.Values, h.Value[inv]) })
+	id := h.Values.InternKeyword(strings.TrimPrefix(f, ":"))
+	return func(yield func(*edn.Values, edn.ID) bool) {
+		for e, value := range h.Value {
+			if h.F[e] == id && !yield(h.Values, value) {
+				return
+			}
+		}
+	}
 }
 
 // Returned yields the kind of every value that an :f, given as ":read", has returned.

@@ -102,6 +102,16 @@ func (o *Operations) Prefix(t int32) Cut {
 	return cut
 }
 
+// Alone returns the operations of the given rows, which ascend, as a history of its own up to event t. If the model says so,
+// what only other operations make does not count in it.
+func (o *Operations) Alone(rows []Row, t int32) Cut {
+	cut := o.Select(rows).Prefix(t)
+	if alone := o.Model.Traits().Alone; alone != nil {
+		cut.Model = alone(&o.Columns, &cut.Columns, t)
+	}
+	return cut
+}
+
 // Parts splits the rows by the model's partition, in order of the parts' first operations.
 // If the model has no partition, there is one part. If it has a projection, each part has a
 // model of its own, and may have kinds of its own.

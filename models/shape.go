@@ -107,15 +107,15 @@ type (
 	// instant. Elements are numbered over all slots; a slot is a key.
 	TxnListsShape struct {
 		Slots, Elements int
-		Init            []int32    // the elements that are there initially
+		Init            [][]int32  // by slot, of the first slots: the list that is there initially
 		Steps           []ListStep // of all transactions
 		From            []int32    // by transaction, and one more: where its steps begin
 		Longest         [][]int32  // by slot: the longest list, of which most reads show the beginning
-		Odd             [][]int32  // lists that are no beginnings of the longest one of their slot
+		Odd             [][]int32  // lists that are not beginnings of the longest one of their slot
 
 		// Failed returns the transactions of the history that failed, and the elements of each that some list shows.
 		Failed func(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32)
-		// Key and Element return the keys and values that are behind the numbers.
+		// Key and Value return the keys and values that are behind the numbers of slots and elements.
 		Key, Value func(number int32) edn.ID
 	}
 )
@@ -136,6 +136,68 @@ func (s *TxnListsShape) List(step ListStep) []int32 {
 		return s.Odd[-1-step.Value]
 	}
 	return s.Longest[step.Slot][:step.Value]
+}
+
+// Alone returns the shape for some of all transactions that were invoked up to event t. Elements that others of these append
+// are not in its lists, and are not appended. So an element counts if all that append it are among the transactions, and also
+// if nothing appends it. Linear in the steps of all transactions and in the lists of those that are left.
+func (s *TxnListsShape) Alone(all, some *Columns, t int32) TxnListsShape {
+	own, out := make([]bool, len(s.From)), make([]bool, s.Elements)
+	for _, txn := range some.A {
+		own[txn] = true
+	}
+	for row, txn := range all.A {
+		if all.Inv[row] > t || own[txn] {
+			continue
+		}
+		for _, step := range s.Of(txn) {
+			if step.Append {
+				out[step.Value] = true
+			}
+		}
+	}
+	kept := func(list []int32) (left []int32) {
+		for _, e := range list {
+			if !out[e] {
+				left = append(left, e)
+			}
+		}
+		return left
+	}
+	a := TxnListsShape{Slots: s.Slots, Elements: s.Elements, From: make([]int32, 1, len(s.From)),
+		Longest: make([][]int32, s.Slots), Odd: make([][]int32, len(s.Odd)), Value: s.Value}
+	for _, list := range s.Init {
+		a.Init = append(a.Init, kept(list))
+	}
+	before := make([][]int32, s.Slots) // by slot that is read, and length of a list: how many of its elements are left
+	for txn := range len(s.From) - 1 {
+		if own[txn] {
+			for _, step := range s.Of(int32(txn)) {
+				switch {
+				case step.Append && out[step.Value]:
+					continue
+				case step.Append:
+				case step.Value < 0:
+					a.Odd[-1-step.Value] = kept(s.List(step))
+				default:
+					longest := s.Longest[step.Slot]
+					if before[step.Slot] == nil {
+						counts := make([]int32, len(longest)+1)
+						for i, e := range longest {
+							if counts[i+1] = counts[i]; !out[e] {
+								counts[i+1]++
+							}
+						}
+						a.Longest[step.Slot], before[step.Slot] = kept(longest), counts
+					}
+					step.Value = before[step.Slot][step.Value]
+				}
+				a.Steps = append(a.Steps, step)
+			}
+		}
+		a.From = append(a.From, int32(len(a.Steps)))
+	}
+	return a
 }
 
 func (RegisterShape) shape()   {}

@@ -126,6 +126,10 @@ type Traits struct {
 
 	// Droppable says that the model is closed under dropping values.
 	Droppable *Droppable
+	// Alone returns a model with the same initial value for some of all operations, those invoked up to event t. Under it,
+	// what only the others make does not count. If all operations are linearizable up to t, these are under that model. So a
+	// core of transactions need not have all that appended to the lists that it reads. The model is not changed.
+	Alone func(all, some *Columns, t int32) Model
 	// Visibility says which operations can have seen the effect of others.
 	Visibility *Visibility
 	// FindVisibility finds the Visibility of some operations by stepping. A state has one place then, with the state

@@ -378,7 +378,7 @@ class Etcd(Model):
 check.MODELS["etcd"] = (Etcd, "put range delete txn lease-grant lease-revoke compact defragment watch", "")
 
 class ListAppend(Model):
-    def start(self, init, given): return frozenset((k, items(v)) for k, v in fits(is_map(init), init)[1]) if given else frozenset()
+    def start(self, init, given): return frozenset((k, items(v)) for k, v in fits(is_map(init) and all(is_list(v) for _, v in init[1]), init)[1]) if given else frozenset()
     def read(self, op):
         steps = [listed(x) for x in (() if op.value is None else listed(op.value))]
         readable(all(len(x) == 3 and x[0] in map(key, ("r", "append")) for x in steps), "a step that neither reads nor appends")

@@ -343,6 +343,13 @@ func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operat
 	if err != nil {
 		return fmt.Errorf("core: %w\n%s", err, core)
 	}
+	if ops.Model.Traits().Alone != nil { // what only others make does not count
+		cut := ops.Alone(ops.Among(r.Core), int32(r.FailEvent.OrNone()))
+		alone, rows, was = h, cut.Operations, nil
+		for e := range h.OpOf {
+			was = append(was, jepsen.Event(e))
+		}
+	}
 	for _, name := range [...]string{"auto", "window", "frontier"} {
 		fail, decided, err := inCountedWork(engines.New(name, 0), rows.Parts())
 		if err != nil {

@@ -139,7 +139,7 @@ func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) er
 	if failing := int32(slices.Index(ops.Res, a.FailEvent)); !slices.Contains(rows, failing) {
 		return fmt.Errorf("the core of %s lacks the failing operation", finder.name)
 	}
-	core := ops.Select(rows).Prefix(a.FailEvent)
+	core := ops.Alone(rows, a.FailEvent)
 	for _, r := range by {
 		if r.name == finder.name {
 			continue

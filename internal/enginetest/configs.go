@@ -199,7 +199,7 @@ func (m *Meeting) Core(t *testing.T, ops *models.Operations, a fallback.Answer) 
 		t.Fatalf("%v lacks %d", core, failing)
 	}
 	m.cores++
-	cut := ops.Select(core).Prefix(a.FailEvent)
+	cut := ops.Alone(core, a.FailEvent)
 	for _, judge := range append([]fallback.Engine{m.Configs[AsItIs]}, m.Judges...) {
 		if b := Within(judge, cut.Operations, 5*judgePatience); !agree(a, b) {
 			t.Fatalf("%s says %d (event %d) of the core of a failure at %d\n%s", judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, testops.Text(cut.Operations))

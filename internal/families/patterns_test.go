@@ -25,6 +25,7 @@ func TestPatternsHaveNames(t *testing.T) {
 		"never-current", "removed-twice", "seen-after-removed", "not-empty", "taken-too-often", "never-empty",
 		"out-of-order", "both-first", "buried", "overtaken", "incomparable", "not-read",
 		"added-before", "not-a-set", "unchanged",
+		"cycle", "internal", "never-appended", "incompatible-order", "duplicate-element", "torn-append", "initial-missing",
 		"position-backwards", "position-twice", "position-before-first", "position-missing", "position-unmade", "position-answer", "position-never",
 	}
 	for _, name := range named {
@@ -34,7 +35,8 @@ func TestPatternsHaveNames(t *testing.T) {
 	}
 	defined := regexp.MustCompile(`fastpath\.Pattern\{\s*Name: "([a-z-]+)"`)
 	kindless := []string{"before-first", "fence-differs", "never-current", "not-a-set",
-		"position-before-first", "position-unmade", "position-answer", "position-never"} // which depend on what the model is
+		"position-before-first", "position-unmade", "position-answer", "position-never",
+		"cycle", "internal", "torn-append", "initial-missing"} // which depend on what the model is
 	var got []string
 	collect := func(path string, d os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

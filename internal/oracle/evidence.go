@@ -146,13 +146,13 @@ func (e *evidence) op(row int32) models.Op { return e.ops.Op(row) }
 func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Values.Same(b) }
 
 // step returns the states to which an operation leads from some states.
-func (e *evidence) step(states []models.State, op models.Op) []models.State {
+func (e *evidence) step(m models.Model, states []models.State, op models.Op) []models.State {
 	var from []string
 	for _, s := range states {
 		from = append(from, State(s...))
 	}
 	var to []models.State
-	for _, next := range after(SpecOf(e.ops.Model), nil, op, from) {
+	for _, next := range after(SpecOf(m), nil, op, from) {
 		to = append(to, decode(next))
 	}
 	return to
@@ -186,7 +186,7 @@ func (e *evidence) witness() error {
 		if !counts {
 			continue // it says nothing, such as a read of nil
 		}
-		if states = e.step(states, e.op(row)); len(states) == 0 {
+		if states = e.step(e.ops.Model, states, e.op(row)); len(states) == 0 {
 			return fmt.Errorf("witness %v: operation %d cannot happen", e.r.Witness, op)
 		}
 	}
@@ -278,7 +278,7 @@ func (e *evidence) core() error {
 	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent.OrNone()]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
 	}
-	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
+	part := e.ofCore()
 	if part.Len() != len(e.r.Core) {
 		return fmt.Errorf("core %v: an operation does not count, or comes twice", e.r.Core)
 	}
@@ -286,6 +286,15 @@ func (e *evidence) core() error {
 		return fmt.Errorf("core %v: %w", e.r.Core, err)
 	}
 	return nil
+}
+
+// ofCore returns the operations of the core. What only others make may not count in it.
+func (e *evidence) ofCore() *models.Operations {
+	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
+	if alone := part.Model.Traits().Alone; alone != nil {
+		part.Model = alone(&e.ops.Columns, &part.Columns, e.fail())
+	}
+	return part
 }
 
 // rows returns the operations for which keep is true.
@@ -352,12 +361,12 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 			return fmt.Errorf("operation %d is not pending, or comes twice", s.Operation)
 		}
 		used[s.Operation] = true
-		if states = e.printing(e.step(states, e.op(e.row[s.Operation])), s.State.ID()); len(states) == 0 {
+		if states = e.printing(e.step(e.ops.Model, states, e.op(e.row[s.Operation])), s.State.ID()); len(states) == 0 {
 			return fmt.Errorf("operation %d does not lead to %s", s.Operation, s.State)
 		}
 	}
 	last := e.op(e.row[end.Operation])
-	if len(e.step(states, last)) > 0 {
+	if len(e.step(e.ops.Model, states, last)) > 0 {
 		return errors.New("its last operation is possible")
 	}
 	for _, s := range states {

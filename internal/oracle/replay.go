@@ -20,7 +20,7 @@ func (e *evidence) replay() error {
 	if len(e.r.Core) > maxReplay {
 		return nil
 	}
-	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
+	part := e.ofCore()
 	r := story.NewReplay(context.Background(), e.ops, jepsen.Event(e.fail()), e.ops.Among(e.r.Core))
 	if r == nil || !r.Without {
 		return fmt.Errorf("the core %v has no replay", e.r.Core)
@@ -28,7 +28,7 @@ func (e *evidence) replay() error {
 	rowOf := func(op jepsen.Operation) int { return slices.Index(r.Ops, op) }
 	texts := func(states []models.State) (all []string) {
 		for _, s := range states {
-			all = append(all, report.StateText(e.ops.Model.Record(s), 160))
+			all = append(all, report.StateText(part.Model.Record(s), 160))
 		}
 		slices.Sort(all)
 		return slices.Compact(all)
@@ -51,7 +51,7 @@ func (e *evidence) replay() error {
 			if !mayBeNext {
 				continue
 			}
-			next := e.step(states, part.Op(models.Row(i)))
+			next := e.step(part.Model, states, part.Op(models.Row(i)))
 			var to []int32
 			var said []string
 			for _, s := range numbers {

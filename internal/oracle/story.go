@@ -187,7 +187,7 @@ func (e *evidence) failed() error {
 				rows = append(rows, models.Row(row))
 			}
 		}
-		if !Decide(ops.Select(rows).Prefix(e.fail()).Operations, e.options).Linearizable {
+		if !Decide(ops.Alone(rows, e.fail()).Operations, e.options).Linearizable {
 			return fmt.Errorf("operation %d does not explain the failure, core %v", op, e.r.Core)
 		}
 		return nil
@@ -203,7 +203,7 @@ var indices = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
 // hold whatever had returned before it. Or it returns all orders of some of its operations,
 // the failing one among them.
 func (e *evidence) ordersOfCore(some bool) (orders [][]jepsen.Operation) {
-	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
+	part := e.ofCore()
 	returned := func(row int) bool { return part.Res[row] < e.fail() }
 	used := make([]bool, part.Len())
 	var extend func(order []jepsen.Operation, states []models.State)
@@ -223,7 +223,7 @@ func (e *evidence) ordersOfCore(some bool) (orders [][]jepsen.Operation) {
 			if !mayBeNext {
 				continue
 			}
-			if next := e.step(states, part.Op(models.Row(row))); len(next) > 0 {
+			if next := e.step(part.Model, states, part.Op(models.Row(row))); len(next) > 0 {
 				used[row] = true
 				extend(append(order, op), next)
 				used[row] = false

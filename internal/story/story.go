@@ -75,7 +75,7 @@ type storyNode struct {
 
 // newStoryteller returns one who knows nothing yet. left are rows of the core that do not happen at all.
 func newStoryteller(ctx context.Context, ops *models.Operations, fail jepsen.Event, core []models.Row, left uint64) *storyteller {
-	s := &storyteller{ctx: ctx, ops: ops.Select(core).Prefix(int32(fail)).Operations, left: left, numbers: map[string]int32{}}
+	s := &storyteller{ctx: ctx, ops: ops.Alone(core, int32(fail)).Operations, left: left, numbers: map[string]int32{}}
 	s.failing = slices.Index(s.ops.Res, int32(fail))
 	return s
 }

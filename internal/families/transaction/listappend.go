@@ -41,11 +41,11 @@ import (
 // Crashed operations: of a crashed transaction it is known what it appended, but not what it read. It has happened if a
 // transaction that has happened shows an element of it; otherwise it is omitted. It has no return.
 
-// step is a step of a row that shows a list, from outside.
+// show is a list that a row shows.
 type show struct {
 	row     models.Row
 	slot    int32
-	outside int32 // how much of the list is not its own
+	outside int32 // how much of the list it did not append itself
 }
 
 // graph is the graph of a history.
@@ -66,37 +66,86 @@ type graph struct {
 	proofs   []models.Row // by edge: the row that shows it, or -1
 }
 
-// Violations that one or two transactions show by themselves.
-var (
-	notOwn  = &fastpath.Pattern{Name: "internal", Says: "{name 0} cannot have read that: it does not show what the transaction itself had read and appended before"}
-	nobody  = &fastpath.Pattern{Name: "never-written", Says: "{name 0} read an element that nothing had appended"}
-	forks   = &fastpath.Pattern{Name: "incompatible-order", Says: "{name 0} and {name 1} read lists of the same key of which neither is the beginning of the other"}
-	torn    = &fastpath.Pattern{Name: "torn-append", Says: "{name 0} read only some of what {name 1} appended, or in another order"}
-	doubled = &fastpath.Pattern{Name: "duplicate-element", Says: "{name 0} read an element twice that was appended once, by {name 1}"}
-	cyclic  = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first"}
-	twice   = &fastpath.Pattern{Says: "a value was appended twice to the same key: {name 0} and {name 1}"}
-)
+// notOwn: the transaction.
+var notOwn = &fastpath.Pattern{Name: "internal", Says: "{name 0} does not show what it had read and appended itself by then"}
+
+// neverAppended: the reader, and the first one that appended the element later, or Missing.
+var neverAppended = &fastpath.Pattern{Name: "never-appended", ChooseKind: fastpath.OrFuture, Choose: func(_ models.Teller, rows []models.Row) string {
+	s := "{name 0} read {elements}, which nothing had appended by then"
+	if rows[1] != fastpath.Missing {
+		s += "; {name 1} appended it only later"
+	}
+	return s
+}}
+
+// forks: both readers.
+var forks = &fastpath.Pattern{Name: "incompatible-order", Says: "{name 0} and {name 1} read lists of the same key of which neither is the beginning of the other",
+	Kind: models.Diverged}
+
+// notInitial: the reader.
+var notInitial = &fastpath.Pattern{Name: "initial-missing", Says: "{name 0} read a list that does not begin with the elements that were there initially"}
+
+// partly: the reader and the one that appended what it shows only some of.
+var partly = &fastpath.Pattern{Name: "torn-append", Says: "{name 0} shows only some of what {name 1} appended, or in another order"}
+
+// doubled: the reader.
+var doubled = &fastpath.Pattern{Name: "duplicate-element", Says: "{name 0} shows {elements} twice, which was appended once", Kind: models.Duplicate}
+
+// cyclic: those of a cycle, and those whose reads show that.
+var cyclic = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first", Bare: true}
+
+// twice: the two that append the same value, or Initial and one.
+var twice = &fastpath.Pattern{Choose: func(_ models.Teller, rows []models.Row) string {
+	if rows[0] == fastpath.Initial {
+		return "{name 1} appended a value that was in the list initially"
+	}
+	return "a value was appended twice to the same key: {name 0} and {name 1}"
+}}
 
 func listAppend(ctx context.Context, c *models.Columns, shape models.TxnListsShape, want fastpath.Want) fastpath.Decision {
 	a := fastpath.Algorithm{
-		Decide: func(in fastpath.Input, witness bool) fastpath.Result { return decide(in, &shape, witness) },
-		Needs: func(in fastpath.Input) fastpath.Needs {
-			owner := owners(in, &shape, nil)
-			return func(o models.Row, out []models.Row) []models.Row {
-				for _, s := range shape.Of(in.A[o]) {
-					if !s.Append {
-						for _, e := range shape.List(s) {
-							if owner[e] >= 0 {
-								out = append(out, owner[e])
-							}
-						}
-					}
-				}
-				return out
-			}
-		},
+		Decide:   func(in fastpath.Input, witness bool) fastpath.Result { return decide(in, &shape, witness) },
+		Evidence: func(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) { core(in, &shape, r.Keys, d) },
+		Later:    func(c *models.Columns, why *fastpath.Finding, fail int32) { later(c, &shape, why, fail) },
 	}
 	return a.Run(fastpath.PlainInput(ctx, c), want)
+}
+
+// later adds to a read of what nothing had appended by an event what appended it later.
+func later(c *models.Columns, shape *models.TxnListsShape, why *fastpath.Finding, fail int32) {
+	if !why.Is(neverAppended) {
+		return
+	}
+	shown := map[int32]bool{}
+	for _, s := range shape.Of(c.A[why.Rows[0]]) {
+		if !s.Append {
+			for _, e := range shape.List(s) {
+				shown[e] = shown[e] || int32(shape.Value(e)) == why.Values[0]
+			}
+		}
+	}
+	for row := range models.Row(c.Len()) {
+		if c.Inv[row] > fail && slices.ContainsFunc(shape.Of(c.A[row]), func(s models.ListStep) bool { return s.Append && shown[s.Value] }) {
+			why.Rows[1] = row
+			return
+		}
+	}
+}
+
+// core finds the core of a history that ends where it fails. Any transactions are a choice, in which elements that others append
+// do not count (models.TxnListsShape.Alone): without these, a linearization of all is one of the choice. So a choice that
+// holds more fails if a smaller one does.
+func core(in fastpath.Input, shape *models.TxnListsShape, keys []models.Row, d *fastpath.Decision) {
+	a := fastpath.Algorithm{
+		Decide: func(some fastpath.Input, witness bool) fastpath.Result {
+			alone := shape.Alone(in.Columns, some.Columns, in.Events)
+			return decide(some, &alone, witness)
+		},
+		Needs: func(fastpath.Input) fastpath.Needs {
+			return func(_ models.Row, out []models.Row) []models.Row { return out }
+		},
+	}
+	a.Core(in, keys, d)
 }
 
 // owners returns the row that appends each element. It calls again for the second one that appends the same.
@@ -105,8 +154,10 @@ func owners(in fastpath.Input, shape *models.TxnListsShape, again func(first, se
 	for e := range owner {
 		owner[e] = fastpath.Missing
 	}
-	for _, e := range shape.Init {
-		owner[e] = fastpath.Initial
+	for _, list := range shape.Init {
+		for _, e := range list {
+			owner[e] = fastpath.Initial
+		}
 	}
 	for row := range models.Row(in.Len()) {
 		for _, s := range shape.Of(in.A[row]) {
@@ -125,6 +176,10 @@ func owners(in fastpath.Input, shape *models.TxnListsShape, again func(first, se
 func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpath.Result {
 	g := &graph{in: in, shape: shape, happened: make([]bool, in.Len()), because: make([]models.Row, in.Len()),
 		order: make([][]int32, shape.Slots), shower: make([]models.Row, shape.Slots)}
+	for slot := range g.shower {
+		g.shower[slot] = fastpath.Initial
+	}
+	copy(g.order, shape.Init)
 	var ambiguous *fastpath.Finding
 	g.owner = owners(in, shape, func(first, second models.Row) {
 		if ambiguous == nil {
@@ -134,7 +189,7 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	if ambiguous != nil {
 		return fastpath.Result{Reason: ambiguous}
 	}
-	for row, res := range in.Res {
+	for row, res := range slices.Backward(in.Res) { // the first is looked at first
 		if res != models.Open {
 			g.happened[row] = true
 			g.todo = append(g.todo, models.Row(row))
@@ -193,11 +248,14 @@ func (g *graph) look(row models.Row) *fastpath.Finding {
 		if x.outside > 0 && g.owner[list[x.outside-1]] == row {
 			return notOwn.Of(row)
 		}
+		if int(s.Slot) < len(g.shape.Init) && int(x.outside) < len(g.shape.Init[s.Slot]) {
+			return notInitial.Of(row)
+		}
 		g.shows = append(g.shows, x)
 		for _, e := range list[min(len(list), len(g.order[s.Slot])):] {
 			o := g.owner[e]
 			if o == fastpath.Missing {
-				return nobody.Of(row)
+				return neverAppended.Of(row, fastpath.Missing).About(g.value(e))
 			}
 			if o >= 0 && !g.happened[o] {
 				g.happened[o], g.because[o] = true, row
@@ -210,6 +268,9 @@ func (g *graph) look(row models.Row) *fastpath.Finding {
 	}
 	return nil
 }
+
+// value returns the value of an element.
+func (g *graph) value(element int32) int32 { return int32(g.shape.Value(element)) }
 
 // outsideOf returns what the last show of a row has of a slot.
 func (g *graph) outsideOf(row models.Row, slot int32) int32 {
@@ -242,6 +303,9 @@ func (g *graph) compare() *fastpath.Finding {
 				if e != longest[i] {
 					return forks.Of(row, g.shower[s.Slot])
 				}
+			}
+			if int(s.Slot) < len(g.shape.Init) && !slices.Equal(list[:len(g.shape.Init[s.Slot])], g.shape.Init[s.Slot]) {
+				return notInitial.Of(row)
 			}
 		}
 	}
@@ -281,7 +345,7 @@ func (g *graph) versions() *fastpath.Finding {
 	for slot, list := range g.order {
 		for i, e := range list {
 			if shown[e] > 0 {
-				return doubled.Of(g.shower[slot], g.owner[e])
+				return doubled.Of(g.shower[slot]).About(g.value(e))
 			}
 			shown[e] = int32(i) + 1
 		}
@@ -336,7 +400,7 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row, next *models.Row) *
 		}
 		n, complete := g.block(row, slot, list[i:])
 		if n == 0 || !complete && i+n < len(list) {
-			return torn.Of(g.shower[slot], row)
+			return partly.Of(g.shower[slot], row)
 		}
 		g.edge(last, row, g.shower[slot])
 		if !complete { // the rest of its elements come next
@@ -370,7 +434,7 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row, next *models.Row) *
 	}
 	between := g.nodes
 	g.nodes++
-	g.edge(last, between, -1)
+	g.edge(last, between, g.shower[slot])
 	for _, row := range rest {
 		g.edge(between, row, -1)
 	}

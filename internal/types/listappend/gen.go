@@ -80,7 +80,7 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 	first, last := x.bug[0], x.bug[1]
 	switch {
 	case x.Kind == gen.ImpossibleRead:
-		return gen.Wrong(gen.Op{F: ":txn", List: []int{reads, first, -x.Mark}})
+		return gen.Wrong(gen.Op{F: ":txn", List: []int{reads, first, -1 - x.Mark}})
 	case x.Step == 0:
 		o := gen.Op{F: ":txn", Changes: true, Forced: x.Kind == gen.LostWrite, List: []int{appends, first, x.Mark}}
 		if x.Kind == gen.TornRead {

@@ -8,7 +8,7 @@ import (
 )
 
 // Home is what clew knows about list-append.
-var Home = home.Home{Place: 15, Types: []home.Type{{Definition: &listAppendDefinition, Generated: gen.Model{Keyed: true,
+var Home = home.Home{Place: 150, Types: []home.Type{{Definition: &listAppendDefinition, Generated: gen.Model{Keyed: true,
 	New: newObject, Bugs: gen.Bugs{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead, gen.TornRead},
 }}}}
 

@@ -25,8 +25,14 @@ type listAppend struct {
 	values               []int32 // by element: its class
 	shape                models.TxnListsShape
 
-	mu    sync.Mutex // parts are searched concurrently
-	lists home.Lists // of classes
+	*nodes
+	read []int32 // by step: the node of the list that it read, or 0
+}
+
+// nodes holds the lists of all states, also for the models of cores. Searches run concurrently.
+type nodes struct {
+	mu    sync.Mutex
+	lists home.Lists // of elements
 }
 
 // element is a value of a slot.
@@ -39,30 +45,18 @@ var listAppendDefinition = models.Definition{
 	Default: "{}",
 	Record:  "clew.model.ListAppend",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":txn") && s.Called(":txn", hasAppend))
+		return models.FitsIf(s.Any(":txn") && home.AppendsToLists(s))
 	},
 	New: newListAppend,
 }
 
-// hasAppend says whether a transaction has a step [:append k v].
-func hasAppend(v *edn.Values, txn edn.ID) bool {
-	return slices.ContainsFunc(v.Items(txn), func(step edn.ID) bool {
-		parts := v.Items(step)
-		return v.Kind(step) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
-	})
-}
-
 func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}}
+	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}, nodes: &nodes{}}
 	m.shape.From, m.shape.Failed = []int32{0}, m.failed
 	m.shape.Key = func(slot int32) edn.ID { return m.keys[slot] }
 	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
-	m.Offered = models.Traits{
-		Because: m.because,
-		Run:     m.run,
-		Shape:   func() models.Shape { return m.shape },
-	}
+	m.offer()
 	if b.InitID == nil {
 		return m, nil
 	}
@@ -74,12 +68,42 @@ func newListAppend(b *models.Binding) (models.Reader, error) {
 		if !ok {
 			return nil, home.BadInit(b, "a map such as {:x [1 2]}")
 		}
-		slot := m.slot(kvs[0])
-		list := m.list(slot, items)
-		m.shape.Init = append(m.shape.Init, list...)
-		m.Initial = m.with(m.Initial, slot, m.node(0, list))
+		m.shape.Init = append(m.shape.Init, m.list(m.slot(kvs[0]), items))
 	}
+	m.begin()
 	return m, nil
+}
+
+// begin sets the initial state.
+func (m *listAppend) begin() {
+	m.Initial = nil
+	for slot, list := range m.shape.Init {
+		if len(list) > 0 {
+			m.Initial = m.with(m.Initial, int32(slot), m.node(0, list...))
+		}
+	}
+}
+
+// offer sets what the model offers.
+func (m *listAppend) offer() {
+	m.Offered = models.Traits{
+		Because: m.because,
+		Anomaly: m.anomaly,
+		Run:     m.run,
+		Weight:  func(models.State) int64 { return 64 * mostAppended }, // a node is held as long as its number is
+		Shape:   func() models.Shape { return m.shape },
+		Alone: func(all, some *models.Columns, t int32) models.Model {
+			return m.under(m.shape.Alone(all, some, t))
+		},
+	}
+}
+
+// under returns the model with another shape, which has the same keys and values.
+func (m *listAppend) under(shape models.TxnListsShape) models.Model {
+	other := &listAppend{Base: m.Base, fTxn: m.fTxn, fAppend: m.fAppend, fRead: m.fRead, keys: m.keys, values: m.values, shape: shape, nodes: m.nodes}
+	other.offer()
+	other.begin()
+	return other
 }
 
 // slot returns the slot of a key.
@@ -230,10 +254,27 @@ func (m *listAppend) failed(h *jepsen.History) (txns []jepsen.Operation, element
 func (m *listAppend) steps(op models.Op) []models.ListStep { return m.shape.Of(op.A) }
 
 // node returns the node of a list with more elements.
-func (m *listAppend) node(node int32, elements []int32) int32 {
+func (m *listAppend) node(node int32, elements ...int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lists.Follow(node, elements)
+}
+
+// reads says whether a step reads the list of a node.
+func (m *listAppend) reads(step int32, node int32) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.shape.List(m.shape.Steps[step])
+	if int(m.lists.Len(node)) != len(list) {
+		return false
+	}
+	if m.read == nil {
+		m.read = make([]int32, len(m.shape.Steps))
+	}
+	if len(list) > 0 && m.read[step] == 0 {
+		m.read[step] = m.lists.Follow(0, list)
+	}
+	return m.read[step] == node
 }
 
 // with returns a state with another list of a slot.
@@ -241,12 +282,16 @@ func (m *listAppend) with(s models.State, slot, node int32) models.State {
 	return home.Put1(s, slot, node, 0)
 }
 
+// mostAppended is about how many elements a transaction appends.
+const mostAppended = 4
+
 func (m *listAppend) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	for _, step := range m.steps(op) {
+	for i := m.shape.From[op.A]; i < m.shape.From[op.A+1]; i++ {
+		step := m.shape.Steps[i]
 		node := home.At1(s, step.Slot, 0)
 		if step.Append {
-			s = m.with(s, step.Slot, m.node(node, []int32{step.Value}))
-		} else if m.node(0, m.shape.List(step)) != node {
+			s = m.with(s, step.Slot, m.node(node, step.Value))
+		} else if !m.reads(i, node) {
 			return dst
 		}
 	}
@@ -292,7 +337,7 @@ func (r *run) State() models.State {
 	var s models.State
 	for slot, list := range r.now {
 		if len(list) > 0 {
-			s = append(s, int32(slot), r.m.node(0, list))
+			s = append(s, int32(slot), r.m.node(0, list...))
 		}
 	}
 	return s
@@ -326,12 +371,104 @@ func (m *listAppend) because(s models.State, op models.Op) string {
 	for _, step := range m.steps(op) {
 		node := home.At1(s, step.Slot, 0)
 		if step.Append {
-			s = m.with(s, step.Slot, m.node(node, []int32{step.Value}))
-		} else if list := m.shape.List(step); m.node(0, list) != node {
-			return fmt.Sprintf("%s is %s, not %s", m.V.Text(m.keys[step.Slot]), m.V.Text(m.vector(m.of(node))), m.V.Text(m.vector(list)))
+			s = m.with(s, step.Slot, m.node(node, step.Value))
+		} else if now, list := m.of(node), m.shape.List(step); !slices.Equal(now, list) {
+			return m.differs(step.Slot, now, list)
 		}
 	}
 	return ""
+}
+
+// differs says how the list of a slot differs from the one that was read.
+func (m *listAppend) differs(slot int32, now, read []int32) string {
+	key, n := m.V.Text(m.keys[slot]), 0
+	for n < min(len(now), len(read)) && now[n] == read[n] {
+		n++
+	}
+	switch {
+	case n == len(read):
+		return fmt.Sprintf("%s already has %s", key, m.Text(m.values[now[n]]))
+	case !slices.Contains(now, read[n]):
+		return fmt.Sprintf("%s does not have %s", key, m.Text(m.values[read[n]]))
+	case n == len(now):
+		return fmt.Sprintf("%s has %s only once", key, m.Text(m.values[read[n]]))
+	}
+	return fmt.Sprintf("%s has %s before %s", key, m.Text(m.values[now[n]]), m.Text(m.values[read[n]]))
+}
+
+// anomaly is Traits.Anomaly. It compares a transaction with all others. What had returned before it began is in the lists, as is
+// all that a transaction appended of which they show something.
+func (m *listAppend) anomaly(ops *models.Operations, row models.Row) (found models.Anomaly) {
+	if ops.Res[row] == models.Open {
+		return ""
+	}
+	reads, updates := map[int32]bool{}, map[int32]bool{} // by slot
+	shown := map[int32]*origin{}                         // by element
+	for _, step := range m.steps(ops.Op(row)) {
+		if step.Append {
+			updates[step.Slot] = true
+			continue
+		}
+		reads[step.Slot] = true
+		for _, e := range m.shape.List(step) {
+			shown[e] = &origin{}
+		}
+	}
+	for _, e := range slices.Concat(m.shape.Init...) {
+		if x := shown[e]; x != nil {
+			x.before++
+		}
+	}
+	for other := range models.Row(ops.Len()) {
+		for _, step := range m.steps(ops.Op(other)) {
+			if x := shown[step.Value]; step.Append && x != nil {
+				if ops.Inv[other] < ops.Res[row] {
+					x.before++
+				} else {
+					x.later = true
+				}
+			}
+		}
+	}
+	for _, x := range shown {
+		if x.before == 0 && (found == "" || !x.later) {
+			if found = models.NeverWritten; x.later {
+				found = models.FutureRead
+			}
+		}
+	}
+	if found != "" {
+		return found
+	}
+	for other := range models.Row(ops.Len()) {
+		if ops.Inv[other] > ops.Res[row] {
+			break
+		}
+		some, lacks := false, false
+		for _, step := range m.steps(ops.Op(other)) {
+			x := shown[step.Value]
+			some = some || step.Append && x != nil && x.before == 1
+			if !step.Append || other == row || x != nil || !reads[step.Slot] {
+				continue
+			}
+			lacks = true
+			if before := ops.Res[other] < ops.Inv[row]; before && updates[step.Slot] {
+				found = models.LostUpdate
+			} else if before && found == "" {
+				found = models.StaleRead
+			}
+		}
+		if some && lacks {
+			return models.TornRead
+		}
+	}
+	return found
+}
+
+// origin says how many have appended an element that a transaction shows before it returned, and whether others did later.
+type origin struct {
+	before int
+	later  bool
 }
 
 func (m *listAppend) Record(s models.State) edn.Value {

@@ -48,10 +48,10 @@ var multiRegisterDefinition = models.Definition{
 	Params:  []models.Param{models.ParamNilReads},
 	Default: "{}",
 	Record:  "knossos.model.MultiRegister",
-	Infer:   func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":txn")) },
+	Infer:   func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":txn") && !home.AppendsToLists(s)) },
 	New:     newMultiRegister,
 	Elsewhere: func(v *edn.Values, value edn.ID) string {
-		if slices.ContainsFunc(v.Items(value), func(item edn.ID) bool { return isAppend(v, item) }) {
+		if slices.ContainsFunc(v.Items(value), func(item edn.ID) bool { return home.IsAppend(v, item) }) {
 			return appendsToLists
 		}
 		return ""
@@ -59,13 +59,7 @@ var multiRegisterDefinition = models.Definition{
 }
 
 // appendsToLists says where to go with a history of transactions that append to lists.
-const appendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
-
-// isAppend says whether a form is [:append k v].
-func isAppend(v *edn.Values, id edn.ID) bool {
-	parts := v.Items(id)
-	return v.Kind(id) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
-}
+const appendsToLists = "such transactions are of the model list-append, with :f :txn"
 
 func newMultiRegister(b *models.Binding) (models.Reader, error) {
 	v, init := b.Values, b.InitID
@@ -254,7 +248,7 @@ func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 		}
 	}
 	why := ""
-	if isAppend(m.V, item) {
+	if home.IsAppend(m.V, item) {
 		why = " (" + appendsToLists + ")"
 	}
 	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s%s", m.V.Text(item), why)

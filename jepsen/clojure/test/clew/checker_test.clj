@@ -99,6 +99,8 @@
                          (history [0 :write [nil 1] [1 1]] [1 :read [nil nil] [2 1]])]
    "multi-register"   [(history [0 :txn [[:write :x 1] [:write :y 2]]] [1 :txn [[:read :x nil]] [[:read :x 1]]])
                        (history [0 :txn [[:write :x 1] [:write :y 2]]] [1 :txn [[:read :x nil]] [[:read :x 2]]])]
+   "list-append"      [(history [0 :txn [[:append :x 1] [:append :y 2]]] [1 :txn [[:r :x nil]] [[:r :x [1]]]])
+                       (history [0 :txn [[:append :x 1] [:append :y 2]]] [1 :txn [[:r :x nil]] [[:r :x nil]]])]
    "mutex"            [(history [0 :acquire nil] [0 :release nil] [1 :acquire nil])
                        (history [0 :acquire nil] [1 :acquire nil])]
    "semaphore"        [(history [0 :acquire nil] [1 :acquire nil])

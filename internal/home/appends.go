@@ -1,0 +1,28 @@
+package home
+
+import (
+	"clew/edn"
+	"clew/models"
+)
+
+// AppendsToLists says whether the transactions of a history append to lists: whether their first step that is not a read is
+// [:append k v].
+func AppendsToLists(s *models.Seen) bool {
+	for v, txn := range s.Values(":txn") {
+		for _, step := range v.Items(txn) {
+			if IsAppend(v, step) {
+				return true
+			}
+			if parts := v.Items(step); len(parts) > 0 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) != "r" && v.Str(parts[0]) != "read" {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// IsAppend says whether a step of a transaction is [:append k v].
+func IsAppend(v *edn.Values, step edn.ID) bool {
+	parts := v.Items(step)
+	return v.Kind(step) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
+}
