@@ -203,7 +203,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
 	if err == nil {
-		c.levels(r, o)
+		r = c.levels(r, o)
 		r.Altered = c.spec.Altered(h)
 	}
 	return r, err
