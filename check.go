@@ -204,7 +204,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	r, err := c.result(ctx, d, o)
 	if err == nil {
 		if c.ops != nil {
-			c.levels(r, o)
+			r = c.levels(r, o)
 		}
 		r.Altered = c.spec.Altered(h)
 	}

@@ -268,14 +268,20 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	return r
 }
 
-// levels adds at which levels transactions are that are not strictly serializable.
-func (c *checking) levels(r *report.Result, o Options) {
+// levels adds at which levels transactions are that are not strictly serializable, or for which a level was asked.
+func (c *checking) levels(r *report.Result, o Options) *report.Result {
 	switch {
-	case r.Verdict == jepsen.Valid && (levels.AllOf(c.ops.Model) || o.Consistency != ""):
+	case r.Verdict == jepsen.Valid && o.Consistency != "":
 		r.Levels = &report.Levels{Asked: o.Consistency, Strongest: []models.Level{models.StrictSerializable}}
 	case r.Verdict == jepsen.Invalid:
-		if r.Levels = levels.All(c.ops); r.Levels != nil {
-			r.Levels.Asked = o.Consistency
+		x := levels.All(c.ops)
+		if x == nil {
+			break
 		}
+		if slices.Contains(x.Strongest, models.StrictSerializable) {
+			return refuted(r, errors.New("the graph of transactions has no cycle"))
+		}
+		x.Asked, r.Levels = o.Consistency, x
 	}
+	return r
 }

@@ -51,6 +51,7 @@ func levelsOf(l *readLists) map[models.Level]bool {
 
 func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 	n := effort.Histories(100_000, 1_000_000)
+	open := 0
 	valid, between := map[models.Level]int{}, map[[2]models.Level]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -68,6 +69,9 @@ func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 			if a.Verdict == jepsen.Unknown || (a.Verdict == jepsen.Valid) != want[level] || all[level] != want[level] {
 				t.Fatalf("seed %d: %s is %v (together %v), by definition %v: %+v %+v\n%s", seed, level, a.Verdict, all[level], want[level], a, l.Anomalies, text)
 			}
+			if a.Open != nil {
+				open++
+			}
 			if why := evidence(l, txns, keys, a); why != "" {
 				t.Fatalf("seed %d: %s: %s: %+v\n%s", seed, level, why, a, text)
 			}
@@ -84,6 +88,9 @@ func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 				}
 			}
 		}
+	}
+	if open < int(n)/2000 {
+		t.Errorf("only %d snapshots fail in each order that is open", open)
 	}
 	for _, a := range models.AllLevels() {
 		t.Log(a, valid[a])

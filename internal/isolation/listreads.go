@@ -46,7 +46,7 @@ func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 	for outside > 0 && l.owner[list[outside-1]] == txn {
 		outside--
 	}
-	if outside < len(l.first(int(s.Slot))) {
+	if init := l.first(int(s.Slot)); outside < len(init) || s.Value < 0 && !slices.Equal(list[:len(init)], init) {
 		l.found(Incompatible, txn, -1, s.Slot, -1)
 	}
 	if outside == 0 {

@@ -83,8 +83,10 @@ func (l *Lists) owners(failed [][]int32) (twice [2]int32, ambiguous bool) {
 	for e := range l.owner {
 		l.owner[e] = noOwner
 	}
-	for _, e := range slices.Concat(l.shape.Init...) {
-		l.owner[e] = initialOwner
+	for _, list := range l.shape.Init {
+		for _, e := range list {
+			l.owner[e] = initialOwner
+		}
 	}
 	for i, elements := range failed {
 		for _, e := range elements {

@@ -433,9 +433,28 @@ type running struct {
 
 // draw makes transactions.
 func draw(r *rand.Rand, n, keys, processes, steps int) ([]ttxn, int) {
+	if n > 3 && r.IntN(20) == 0 {
+		return blind(r, n, 2+r.IntN(2))
+	}
 	txns, keys := drawStore(r, n, keys, processes, steps)
 	if r.IntN(2) == 0 {
 		arrange(r, txns, keys)
+	}
+	return txns, keys
+}
+
+// blind makes transactions that append to one key and read others as they are initially. Nothing reads what they append.
+func blind(r *rand.Rand, n, keys int) (txns []ttxn, of int) {
+	for i := range n {
+		t := ttxn{inv: i, res: n + i, process: i, status: jepsen.Succeeded}
+		key := r.IntN(keys)
+		t.steps = append(t.steps, tstep{append: true, key: key, value: i + 1})
+		for other := range keys {
+			if other != key && r.IntN(3) > 0 {
+				t.steps = append(t.steps, tstep{key: other})
+			}
+		}
+		txns = append(txns, t)
 	}
 	return txns, keys
 }

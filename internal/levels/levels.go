@@ -224,7 +224,7 @@ func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 func (t *teller) incompatible(a *isolation.Anomaly, reader, key, element, other string) string {
 	switch {
 	case a.Element < 0:
-		return fmt.Sprintf("%s read %s without all that was there initially", reader, key)
+		return fmt.Sprintf("%s read a list of %s that does not begin with what was there initially", reader, key)
 	case a.Within:
 		return fmt.Sprintf("%s read %s in another order than %s appended to it, which appended %s later", reader, key, other, element)
 	case other == "":

@@ -401,6 +401,11 @@ func (e *evidence) mapKeys() string {
 			want = strings.Replace(want, ":final-paths", ":final-paths :init", 1)
 		}
 	}
+	if e.r.Levels != nil {
+		keys := append(strings.Fields(want), ":also-not", ":anomalies", ":anomaly-types", ":not", ":strongest")
+		slices.Sort(keys)
+		want = strings.Join(keys, " ")
+	}
 	return want
 }
 
@@ -506,6 +511,9 @@ func (e *evidence) jsonKeys() error {
 	}
 	if e.r.ToldBy != "" {
 		want = strings.Replace(want, " valid", " told-by valid", 1)
+	}
+	if e.r.Levels != nil {
+		want = strings.Replace(want, " model", " levels model", 1)
 	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)
