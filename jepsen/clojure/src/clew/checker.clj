@@ -1202,8 +1202,8 @@
                [:delay]                                           :lazy?
                [:capacity :slots]                                 :permits
                [:keys :per-key :keyed]                            :independent
-               [:consistency-model :isolation :level]              :consistency
-               [:consistency-models]
+               [:isolation]                                       :consistency
+               [:consistency-models :consistency-model]
                "it is an option of clew.checker/transactions"
                [:anomalies :prohibited-anomalies]
                "it is one of Elle's; :consistency names a level"
@@ -1303,7 +1303,8 @@
   (let [; Whether a flag fits a model that is inferred depends on the history.
         options (if (or (:model options) (:model-file options))
                   options
-                  (select-keys options (conj not-of-models :semantics)))
+                  (cond-> (select-keys options (conj not-of-models :semantics))
+                    (:consistency options) (assoc :model :list-append, :consistency (:consistency options))))
         asked   (into {} (remove (fn [[k _]] (or (#{:strict :independent :keyless} k) (= :evidence (options-of-checks k))))) options)
         print!  (printer)
         number  (fn [_ _])]
@@ -1409,14 +1410,15 @@
                    :else (fail! :cannot-run (str ":consistency-models must have one level such as [:serializable], not " (found levels))))]
       (cond-> (apply dissoc options :consistency-models drawing-of-elle)
         (not (:consistency options))     (assoc :consistency (level {:strong-serializable :strict-serializable} level))
-        (= :rw-register (:model options)) (assoc :model :multi-register)))))
+        (= :rw-register (:model options)) (assoc :model {:name :multi-register, :nil-reads :exact})))))
 
 (defn transactions
   "A checker for transactions that append to lists and read them, or write registers and
   read them, in place of those of jepsen.tests.cycle.append and .wr. Options are those of
   linearizable, and Elle's:
 
-    :model               :list-append or :rw-register; nil: clew infers it
+    :model               :list-append, or :rw-register, of which nil is the initial
+                         value; nil: clew infers it, and reads of nil match anything
     :consistency-models  the level that is decided, [:strict-serializable] by default;
                          docs/transactions.md has them all
 

@@ -734,8 +734,8 @@ ops = {'add': add}
 
 (deftest clew-s-own-time-limit-is-an-answer
   ; Transactions at once that a search tries every set of, as in hard_test.go.
-  (let [txn    (fn [i] [[:w (mod i 5) i] [:w (mod (inc i) 5) i]])
-        reads  [[:r 0 0] [:r 1 1] [:r 2 2] [:r 3 3] [:r 4 4]]
+  (let [txn    (fn [i] [[:w (mod i 5) i] [:w (mod (inc i) 5) i] [:w 5 0]])
+        reads  [[:r 0 0] [:r 1 1] [:r 2 2] [:r 3 3] [:r 4 4] [:r 5 0]]
         events (concat (for [i (range 60)] {:process i, :type :invoke, :f :txn, :value (txn i)})
                        (for [i (range 60)] {:process i, :type :ok, :f :txn, :value (txn i)})
                        [{:process 0, :type :invoke, :f :txn, :value reads}

@@ -393,7 +393,7 @@
         barrier (CyclicBarrier. clients)
         n       (atom -1)
         txn     #(let [i (swap! n inc)]
-                   (op :txn [[:w (mod i 5) i] [:w (mod (inc i) 5) i]]))
+                   (op :txn [[:w (mod i 5) i] [:w (mod (inc i) 5) i] [:w 5 0]]))
         invoke  (fn [o]
                   (when (= :w (ffirst (:value o)))
                     (.await barrier))
@@ -401,7 +401,7 @@
         start   (System/nanoTime)
         result  (:results (run "limit" invoke
                                (gen/phases (gen/clients (gen/limit clients (one-of txn)))
-                                           (gen/clients (op :txn (for [k (range 5)] [:r k k]))))
+                                           (gen/clients (op :txn (for [k (range 6)] [:r k (mod k 5)]))))
                                (clew/linearizable {:model :multi-register, :time-limit 200})
                                :concurrency clients))]
     (is (= [:unknown :timeout nil] ((juxt :valid? :cause :error) result)) (pr-str (dissoc result :configs)))
