@@ -59,6 +59,9 @@ type graph struct {
 	todo     []models.Row
 	order    [][]int32    // by slot: the longest list shown
 	shower   []models.Row // by slot: the one that shows it
+	first    []models.Row // by place of any order, those of a slot from base on: who shows what is there first, or -1
+	base     []int32      // by slot
+	whole    []int32      // by row: the last slot of which it reads all that is shown, plus 1
 	shows    []show
 
 	from, to []int32 // edges
@@ -206,6 +209,7 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 		return g.wrong(why)
 	}
 	g.nodes = int32(in.Len())
+	g.room()
 	g.realTime()
 	if why := g.versions(); why != nil {
 		return g.wrong(why)
@@ -312,6 +316,12 @@ func (g *graph) compare() *fastpath.Finding {
 	return nil
 }
 
+// room makes room for the edges: three of each row in real time, two of each read, and about two of each append.
+func (g *graph) room() {
+	n := 3*g.in.Len() + 2*len(g.shape.Steps)*g.in.Len()/len(g.shape.From)
+	g.from, g.to, g.proofs = make([]int32, 0, n), make([]int32, 0, n), make([]models.Row, 0, n)
+}
+
 // edge adds an edge that a row shows, or -1.
 func (g *graph) edge(from, to int32, proof models.Row) {
 	if from >= 0 && from != to {
@@ -339,13 +349,15 @@ func (g *graph) realTime() {
 }
 
 // versions adds the edges that the orders of versions show.
-func (g *graph) versions() *fastpath.Finding {
+func (g *graph) versions() (why *fastpath.Finding) {
 	slots := int32(g.shape.Slots)
+	g.find()
+	g.whole = make([]int32, g.in.Len())
 	shown := make([]int32, g.shape.Elements) // by element: its place in the order of versions plus 1
 	for slot, list := range g.order {
 		for i, e := range list {
 			if shown[e] > 0 {
-				return doubled.Of(g.shower[slot]).About(g.value(e))
+				return doubled.Of(g.firstOf(int32(slot), i, g.shower[slot])).About(g.value(e))
 			}
 			shown[e] = int32(i) + 1
 		}
@@ -367,31 +379,76 @@ func (g *graph) versions() *fastpath.Finding {
 			whole[x.slot] = append(whole[x.slot], x.row)
 		}
 	}
-	next := make([]models.Row, slots) // by slot: who appends the first element after the order
+	after := make([]end, slots)
 	for slot := range slots {
-		next[slot] = -1
-		if why := g.slot(slot, appends[slot], whole[slot], &next[slot]); why != nil {
+		if after[slot], why = g.slot(slot, appends[slot], whole[slot]); why != nil {
 			return why
 		}
 	}
 	for _, x := range g.shows {
-		list := g.order[x.slot]
+		list, after := g.order[x.slot], after[x.slot]
 		if x.outside > 0 {
 			g.edge(g.owner[list[x.outside-1]], x.row, x.row)
 		}
 		if int(x.outside) < len(list) {
-			g.edge(x.row, g.owner[list[x.outside]], g.shower[x.slot])
-		} else if next[x.slot] >= 0 {
-			g.edge(x.row, next[x.slot], -1)
+			g.edge(x.row, g.owner[list[x.outside]], -1)
+		} else if after.next >= 0 {
+			g.edge(x.row, after.next, -1)
+		}
+		if after.between >= 0 && !slices.ContainsFunc(g.shape.Of(g.in.A[x.row]), func(s models.ListStep) bool { return s.Append && s.Slot == x.slot && shown[s.Value] == 0 }) {
+			g.edge(x.row, after.between, -1)
 		}
 	}
 	return nil
 }
 
-// slot adds the edges of a key between those that append. next is the one, if it is known, whose elements come after the
-// longest list.
-func (g *graph) slot(slot int32, unseen, whole []models.Row, next *models.Row) *fastpath.Finding {
-	list, last := g.order[slot], models.Row(-1)
+// end is what comes after the longest list of a slot: the row that appends next if it is known, and the node between those that
+// have read the list and all others that append. Either is -1 if there is none.
+type end struct {
+	next    models.Row
+	between int32
+}
+
+// find finds who shows each place of an order first. A read of an element without the next one comes between the two that
+// appended them, and a read of both shows their order. So the first read of an element shows that what follows comes later.
+func (g *graph) find() {
+	g.base = make([]int32, len(g.order)+1)
+	for slot, list := range g.order {
+		g.base[slot+1] = g.base[slot] + int32(len(list))
+	}
+	g.first = make([]models.Row, g.base[len(g.order)])
+	for i := range g.first {
+		g.first[i] = -1
+	}
+	earlier := func(at int32, row models.Row) {
+		if now := g.first[at]; row >= 0 && (now < 0 || g.known(row) < g.known(now)) {
+			g.first[at] = row
+		}
+	}
+	for _, x := range g.shows {
+		if x.outside > 0 {
+			earlier(g.base[x.slot]+x.outside-1, x.row)
+		}
+	}
+	for slot, list := range g.order {
+		for at := g.base[slot] + int32(len(list)) - 1; at > g.base[slot]; at-- {
+			earlier(at-1, g.first[at])
+		}
+	}
+}
+
+// firstOf returns who shows a place of the order of a slot first, or another row if only the one that appended it does.
+func (g *graph) firstOf(slot int32, place int, other models.Row) models.Row {
+	if row := g.first[g.base[slot]+int32(place)]; row >= 0 {
+		return row
+	}
+	return other
+}
+
+// slot adds the edges of a key between those that append, and returns what comes after the longest list.
+func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fastpath.Finding) {
+	after = end{-1, -1}
+	list, last, proof := g.order[slot], models.Row(-1), models.Row(-1)
 	for i := 0; i < len(list); {
 		row := g.owner[list[i]]
 		if row < 0 {
@@ -400,50 +457,49 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row, next *models.Row) *
 		}
 		n, complete := g.block(row, slot, list[i:])
 		if n == 0 || !complete && i+n < len(list) {
-			return partly.Of(g.shower[slot], row)
+			return after, partly.Of(g.firstOf(slot, min(i+n, len(list)-1), g.shower[slot]), row)
 		}
-		g.edge(last, row, g.shower[slot])
+		g.edge(last, row, proof)
+		proof = g.firstOf(slot, i, -1)
 		if !complete { // the rest of its elements come next
-			*next = row
+			after.next = row
 		}
 		last = row
 		i += n
 	}
-	first := *next
+	for _, row := range whole {
+		g.whole[row] = slot + 1
+	}
+	begun, first := after.next, after.next
 	var rest []models.Row
 	for _, row := range unseen {
 		switch {
-		case row == *next:
-		case slices.Contains(whole, row) && first < 0:
+		case row == begun:
+		case g.whole[row] == slot+1 && first < 0:
 			first = row
 		default:
 			rest = append(rest, row)
 		}
 	}
 	for _, row := range rest {
-		if first >= 0 && slices.Contains(whole, row) {
+		if first >= 0 && g.whole[row] == slot+1 {
 			g.edge(row, first, row) // each has read the list before the other appended
 		}
 	}
-	if first >= 0 && first != *next {
+	if first >= 0 && first != begun {
 		g.edge(last, first, first)
-		*next, last = first, first
+		after.next, last, proof = first, first, -1
 	}
 	if len(rest) == 0 {
-		return nil
+		return after, nil
 	}
-	between := g.nodes
+	after.between = g.nodes
 	g.nodes++
-	g.edge(last, between, g.shower[slot])
+	g.edge(last, after.between, proof)
 	for _, row := range rest {
-		g.edge(between, row, -1)
+		g.edge(after.between, row, -1)
 	}
-	if first < 0 {
-		for _, row := range whole {
-			g.edge(row, between, row)
-		}
-	}
-	return nil
+	return after, nil
 }
 
 // block returns how many elements at the beginning of a list are those that a row appends, in order from its first one.
@@ -497,34 +553,6 @@ func (g *graph) sort() (order, cycle []models.Row) {
 		return order, nil
 	}
 	return nil, g.cycle(left)
-}
-
-// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left.
-func (g *graph) cycle(left []int32) (rows []models.Row) {
-	before := make([]int32, len(left)) // by node that is left: an edge from one that is left, plus 1
-	node := int32(-1)
-	for i, f := range g.from {
-		if to := g.to[i]; left[f] > 0 && left[to] > 0 {
-			before[to], node = int32(i)+1, to
-		}
-	}
-	seen := make([]bool, len(left))
-	for !seen[node] {
-		seen[node] = true
-		node = g.from[before[node]-1]
-	}
-	for start, first := node, true; first || node != start; first = false {
-		if int(node) < g.in.Len() {
-			rows = append(rows, node)
-		}
-		edge := before[node] - 1
-		if proof := g.proofs[edge]; proof >= 0 {
-			rows = append(rows, proof)
-		}
-		node = g.from[edge]
-	}
-	slices.Reverse(rows)
-	return rows
 }
 
 // wrong returns the result for a violation. Its operations, and those that show that they happened, show it.

@@ -80,6 +80,7 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 	first, last := x.bug[0], x.bug[1]
 	switch {
 	case x.Kind == gen.ImpossibleRead:
+		x.bug = [2]int{-1, -1}
 		return gen.Wrong(gen.Op{F: ":txn", List: []int{reads, first, -1 - x.Mark}})
 	case x.Step == 0:
 		o := gen.Op{F: ":txn", Changes: true, Forced: x.Kind == gen.LostWrite, List: []int{appends, first, x.Mark}}
@@ -88,6 +89,7 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 		}
 		return o
 	}
+	x.bug = [2]int{-1, -1} // they may be replaced again
 	o := gen.Op{F: ":txn", List: []int{reads, first, len(x.now[first])}}
 	if x.Kind == gen.TornRead {
 		o.List = append(o.List, reads, last, max(0, len(x.now[last])-1))
