@@ -126,6 +126,11 @@ func newHeading(r *report.Result) heading {
 			note(line)
 		}
 	}
+	if r.Levels != nil {
+		for _, line := range r.Levels.Lines() {
+			note(line)
+		}
+	}
 	return h
 }
 
