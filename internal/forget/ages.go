@@ -20,8 +20,8 @@ type Ages struct {
 // client is what is known of it. Places are numbers of events, counted from the first.
 type client struct {
 	Wrote, Saw newest            // the newest of its own writes, and of those of which it has seen the value
-	Sights     [mostSights]sight // the last values that it has seen, a ring
 	Number     int               // of all that it has seen
+	Sights     [mostSights]sight // the last of them, a ring
 }
 
 // newest is a write, by the place where it began, and that where the client's operation returned that wrote or saw it.

@@ -60,6 +60,11 @@ func hash(text string) uint64 {
 	for i := range len(text) {
 		h = (h ^ uint64(text[i])) * 1099511628211
 	}
+	return mixed(h)
+}
+
+// mixed spreads what differs over all bits.
+func mixed(h uint64) uint64 {
 	hi, lo := bits.Mul64(h, 0xa0761d6478bd642f)
 	return hi ^ lo
 }
@@ -70,10 +75,23 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	if x.N, x.IsInt = v.Int(value); x.IsInt {
 		x.Hash = uint64(x.N) // so that those that are written one after another stand side by side
 	} else {
-		x.Hash = hash(v.Text(value))
+		x.Hash = hashOf(v, value)
 	}
 	x.Hash ^= uint64(k) * 0xe7037ed1a0b428db
 	return x
+}
+
+// hashOf returns the hash of a value that is not an integer. Printing each value of a map, [key integer], would take long.
+func hashOf(v *edn.Values, value edn.ID) uint64 {
+	if v.Kind(value) == edn.KindVector {
+		if items := v.Items(value); len(items) == 2 {
+			key, isInt := v.Int(items[0])
+			if n, also := v.Int(items[1]); isInt && also {
+				return uint64(n) ^ mixed(uint64(key)^0x9e3779b97f4a7c15) // so that [k n] is not n
+			}
+		}
+	}
+	return hash(v.Text(value))
 }
 
 // Write is a write whose value is certainly there.

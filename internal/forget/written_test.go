@@ -61,3 +61,25 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 		t.Error("a value that was written twice has one place")
 	}
 }
+
+// Values of different keys, integers and pairs of them have different hashes.
+func TestValuesHaveDifferentHashes(t *testing.T) {
+	v := edn.NewValues()
+	seen := map[uint64]string{}
+	note := func(k string, id edn.ID) {
+		name, hash := k+" "+v.Text(id), ValueOf(KeyOf(k), v, id).Hash
+		if other, found := seen[hash]; found {
+			t.Fatalf("%s and %s", name, other)
+		}
+		seen[hash] = name
+	}
+	for _, k := range []string{"", " 1", " 2"} {
+		for n := int64(-50); n < 50; n++ {
+			note(k, v.InternInt(n))
+			note(k, v.InternVector([]edn.ID{v.InternInt(n)}))
+			for m := int64(-50); m < 50; m++ {
+				note(k, v.InternVector([]edn.ID{v.InternInt(n), v.InternInt(m)}))
+			}
+		}
+	}
+}

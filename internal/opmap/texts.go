@@ -29,7 +29,7 @@ type place struct{ chunk, at int }
 const (
 	firstChunk = 4 << 10
 	fullChunk  = 256 << 10
-	marked     = 64
+	marked     = 16
 )
 
 // Add keeps the text of an event. The text is nil if the event was not read from an op map.
