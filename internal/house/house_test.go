@@ -303,6 +303,7 @@ var strangers = map[string]string{
 	"cmd/clew/":                 "check is a command",
 	"contrib/porcupine/peers/":  "Porcupine's histories have words of their own",
 	"fastpath/finding.go":       "the first reads show the initial value",
+	"internal/home/appends.go":  "two models have transactions",
 	"explain.go":                "a failed :cas explains a first read",
 	"internal/campaign/":        "changes of a model's operations, until each is in its model's home",
 	"internal/gen/":             "a failed :cas may count",
