@@ -46,7 +46,7 @@ func Spacious() {
 		percent := int(min(1000, growth(held)*100/held))
 		switch set := int(fixed.Load()); {
 		case set == steady:
-			percent = int(min(1000, max(steady, some*100/held)))
+			percent = int(min(1000, max(steady/2, some*100/held)))
 		case set > 0:
 			percent = set
 		}
@@ -57,7 +57,7 @@ func Spacious() {
 // Sparing makes the process collect garbage often: there is time for it, and other processes need the memory.
 func Sparing() { fix(sparing) }
 
-// Steady makes the heap at most double, as Go does by default, or grow by some.
+// Steady lets a small heap grow by some, and a large one by half.
 func Steady() { fix(steady) }
 
 func fix(percent int) {
