@@ -197,11 +197,17 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
-	if o.Consistency != "" && o.Consistency != models.StrictSerializable && c.ops != nil {
-		return c.level(ctx, o), nil
+	weaker := (*report.Result)(nil)
+	if o.Consistency != "" && o.Consistency != models.StrictSerializable && c.ops != nil && c.ops.Len() > 0 {
+		if weaker = c.level(ctx, o); weaker.Verdict != jepsen.Unknown {
+			return weaker, nil
+		}
 	}
 	c = c.settle(ctx, d, o).alone(ctx, d, o)
 	r, err := c.result(ctx, d, o)
+	if weaker != nil && err == nil && r.Verdict != jepsen.Valid { // strict serializability would imply it
+		return weaker, nil
+	}
 	if err == nil {
 		if c.ops != nil {
 			r = c.levels(r, o)
@@ -263,7 +269,7 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 			c.ops = b.Alone(c.ops)
 		}
 	}
-	if err := levels.Refuse(c.ops.Model, c.spec.Name, o.Consistency); err != nil {
+	if err := levels.Refuse(c.ops.Model, c.spec.Name, o.Consistency); err != nil && !(c.inferred && h.Operations() == 0) {
 		return nil, err
 	}
 	if e, ok := engines.Of(o.Algorithm); ok && e.Suits != nil && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {

@@ -397,17 +397,23 @@ func (x *Levels) Types() (types []string) {
 
 // Lines returns the levels in lines for people, and the anomalies that rule out the weakest level that does not hold.
 func (x *Levels) Lines() (lines []string) {
-	holds := "no level holds"
+	var parts []string
 	if len(x.Strongest) > 0 {
-		holds = levelNames(x.Strongest, "and") + " " + map[bool]string{true: "holds", false: "hold"}[len(x.Strongest) == 1]
+		parts = append(parts, levelNames(x.Strongest, "and")+" "+map[bool]string{true: "holds", false: "hold"}[len(x.Strongest) == 1])
 	}
 	if len(x.Not) > 0 {
-		holds += ", but not " + levelNames(x.Not, "or")
+		but := "but not "
+		if len(parts) == 0 {
+			but = "not "
+		}
+		parts = append(parts, but+levelNames(x.Not, "or"))
 	}
 	if len(x.Undecided) > 0 {
-		holds += "; undecided: " + levelNames(x.Undecided, "and")
+		parts = append(parts, "undecided: "+levelNames(x.Undecided, "and"))
 	}
-	lines = append(lines, "levels: "+holds)
+	if len(parts) > 0 {
+		lines = append(lines, "levels: "+strings.Join(parts, ", "))
+	}
 	for _, kind := range x.Types() {
 		for _, a := range x.Anomalies {
 			if a.Type != kind {

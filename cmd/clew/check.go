@@ -23,6 +23,7 @@ import (
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -170,6 +171,11 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	}
 	if k.options.Consistency != "" && k.follow != nil {
 		return errors.New("--consistency needs the whole history; it cannot be combined with --follow")
+	}
+	for _, flag := range []string{"witness", "certificate"} {
+		if level := k.options.Consistency; level != "" && level != models.StrictSerializable && c.IsSet(flag) {
+			return fmt.Errorf("--%s is about linearizations; it cannot be combined with --consistency %s", flag, level)
+		}
 	}
 	return k.givenPolicy(c)
 }

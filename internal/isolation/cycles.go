@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"clew/models"
 )
 
 // # Cycles and their names
@@ -32,6 +34,32 @@ type Step struct {
 type Cycle struct {
 	Steps []Step
 	Kind  string
+}
+
+// Showing returns the transactions that show steps and which of some transactions happened, besides these themselves.
+func (l *Lists) Showing(steps []Step, txns []int32) (all []int32) {
+	add := func(key int32) {
+		if by := l.Shower[key]; by >= 0 && !slices.Contains(all, by) && !slices.Contains(txns, by) {
+			all = append(all, by)
+		}
+	}
+	for _, s := range steps {
+		if s.Key >= 0 && s.Why&(WW|RW|First) != 0 {
+			add(s.Key)
+		}
+	}
+	for _, txn := range txns {
+		if l.Res[txn] != models.Open {
+			continue
+		}
+		for _, s := range l.steps(txn) {
+			if s.Append && l.position[s.Value] > 0 {
+				add(s.Slot)
+				break
+			}
+		}
+	}
+	return all
 }
 
 // The kinds of cycles without a suffix, worst first.
@@ -273,6 +301,9 @@ func (g *Graph) cycles(left *int64) (all []Cycle) {
 				}
 				if steps := s.cycle(m, kind.once); steps != nil {
 					x := Cycle{steps, kindOf(steps)}
+					if slices.Contains(found[c], x.Kind) {
+						continue // it needs less than this kind
+					}
 					found[c] = append(found[c], impliedKinds(x.Kind)...)
 					all = append(all, x)
 				}

@@ -78,7 +78,10 @@ func (l *Lists) complete(txns []int32) string {
 
 // replay says what is wrong with snapshots and commits.
 func (l *Lists) replay(points []int32, of Relation) string {
-	lists := make([][]int32, l.shape.Slots)
+	lists := slices.Grow(slices.Clone(l.shape.Init), l.shape.Slots)[:l.shape.Slots]
+	for key := range l.shape.Init {
+		lists[key] = slices.Clip(lists[key])
+	}
 	commit := make([]int32, l.shape.Slots) // by key: the place of the last commit that updated it
 	snapshot := make([]int32, len(l.Inv))
 	session := map[int32]int32{} // by process: the latest call of those that have taken their snapshot

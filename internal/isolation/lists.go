@@ -219,8 +219,16 @@ func (l *Lists) made() {
 	}
 }
 
-// found adds an anomaly.
+// found adds an anomaly, once.
 func (l *Lists) found(kind Kind, txn, other, key, element int32) {
+	for _, a := range slices.Backward(l.Anomalies) {
+		if a.Txn != txn {
+			break
+		}
+		if a.Kind == kind && a.Key == key && a.Element == element && (a.Other == max(-1, other) && a.Failed < 0 || other <= failedOwner && a.Failed == failedOwner-other) {
+			return
+		}
+	}
 	a := Anomaly{Kind: kind, Txn: txn, Other: max(-1, other), Failed: -1, Key: key, Element: element}
 	if other <= failedOwner {
 		a.Failed = failedOwner - other

@@ -30,6 +30,9 @@ import (
 // snapshotWork bounds the edges that the search follows.
 const snapshotWork = 20_000_000
 
+// mostPairs bounds the pairs of transactions whose order is looked for.
+const mostPairs = 1_000_000
+
 // snapshots returns points for the transactions that happened, given the split view, which has no cycle, and the place of
 // each point in it. If there are none, it returns transactions that can have no order.
 func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int32, verdict jepsen.Verdict) {
@@ -44,13 +47,16 @@ func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int3
 		group, _ = joined.components()
 	}
 	s := &ordering{v: v, group: group, left: snapshotWork}
-	inGroup := map[int32][]pair{}
+	inGroup, most := map[int32][]pair{}, mostPairs
 	for _, key := range open {
 		byGroup := map[int32][]int32{}
 		for _, txn := range key {
 			byGroup[group[2*txn]] = append(byGroup[group[2*txn]], txn)
 		}
 		for c, txns := range byGroup {
+			if most -= len(txns) * (len(txns) - 1) / 2; most < 0 {
+				return nil, nil, jepsen.Unknown
+			}
 			for i, a := range txns {
 				for _, b := range txns[:i] {
 					inGroup[c] = append(inGroup[c], pair{b, a})

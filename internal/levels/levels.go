@@ -77,6 +77,13 @@ func Decide(ctx context.Context, ops *models.Operations, level models.Level) Dec
 		for _, op := range first.Txns {
 			d.Shown = append(d.Shown, ops.Among([]jepsen.Operation{op})...)
 		}
+		var steps []isolation.Step
+		if a.Cycle != nil {
+			steps = a.Cycle.Steps
+		}
+		d.Shown = append(d.Shown, l.Showing(steps, d.Shown)...)
+		slices.Sort(d.Shown)
+		d.Shown = slices.Compact(d.Shown)
 	}
 	return d
 }

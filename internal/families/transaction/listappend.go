@@ -304,13 +304,13 @@ func (g *graph) compare() *fastpath.Finding {
 				continue
 			}
 			list, longest := g.shape.List(s), g.order[s.Slot]
+			if int(s.Slot) < len(g.shape.Init) && !slices.Equal(list[:len(g.shape.Init[s.Slot])], g.shape.Init[s.Slot]) {
+				return notInitial.Of(row)
+			}
 			for i, e := range list {
 				if e != longest[i] {
 					return forks.Of(row, g.shower[s.Slot])
 				}
-			}
-			if int(s.Slot) < len(g.shape.Init) && !slices.Equal(list[:len(g.shape.Init[s.Slot])], g.shape.Init[s.Slot]) {
-				return notInitial.Of(row)
 			}
 		}
 	}
