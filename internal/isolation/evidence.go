@@ -8,7 +8,7 @@ import (
 
 // # Evidence, checked again
 //
-// Whoever doubts the graph can check an answer without it: snapshots and commits are replayed on lists, and each step of a cycle is
+// An answer can be checked without the graph: snapshots and commits are replayed on lists, and each step of a cycle is
 // compared with what its two transactions read and appended. Orders are replayed by the model itself (models.Replay); InOrder only
 // looks at their order in time.
 //

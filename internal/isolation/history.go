@@ -34,7 +34,7 @@ type Read struct {
 
 // # The graph of a history
 //
-// A read of version v of a key gives WR from whoever made v, and RW to whoever made the next version after it. Of neighbors in the
+// A read of version v of a key gives WR from the transaction that made v, and RW to the one that made the next version. Of neighbors in the
 // order of versions the former comes before the latter, by WW. Versions that nothing read come last. If the same transaction made
 // the last version that was read, its others come next. Otherwise one that has read the last version that is known and
 // updates the key has to come next: RW to all others, and First if updates may not overlap.

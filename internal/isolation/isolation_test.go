@@ -179,7 +179,7 @@ func snapshots(l *readLists, txns []ttxn, keys int, at []int32, level models.Lev
 func follow(l *readLists, txns []ttxn, c *Cycle) string {
 	for i, s := range c.Steps {
 		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To {
-			return "the steps are no cycle"
+			return "the steps are not a cycle"
 		}
 		a, b := &txns[l.ops.Of[s.From]], &txns[l.ops.Of[s.To]]
 		key, value := 0, 0

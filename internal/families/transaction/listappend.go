@@ -96,7 +96,7 @@ var partly = &fastpath.Pattern{Name: "torn-append", Says: "{name 0} shows only s
 var doubled = &fastpath.Pattern{Name: "duplicate-element", Says: "{name 0} shows {elements} twice, which was appended once", Kind: models.Duplicate}
 
 // cyclic: those of a cycle, and those whose reads show that.
-var cyclic = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first", Bare: true}
+var cyclic = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read, and when, puts each of them before the next, and the last before the first", Bare: true}
 
 // twice: the two that append the same value, or Initial and one.
 var twice = &fastpath.Pattern{Choose: func(_ models.Teller, rows []models.Row) string {

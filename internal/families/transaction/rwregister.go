@@ -75,7 +75,7 @@ var (
 		}
 		return []models.Relation{fastpath.Seen(v[1], v[0]), fastpath.Must(v[1], v[2]), fastpath.Must(v[2], v[0])}
 	}}
-	around    = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read puts each of them before the next, and the last before the first"}
+	around    = &fastpath.Pattern{Name: "cycle", Says: "what these transactions read, and when, puts each of them before the next, and the last before the first"}
 	unordered = &fastpath.Pattern{Name: "no-order", Says: "no order of these transactions fits what they read, whichever of their writes came first"}
 	// again (reader, two that may have left what it read): the first of these may be Initial.
 	again = &fastpath.Pattern{Choose: func(_ models.Teller, v []models.Row) string {
