@@ -211,7 +211,10 @@ func (r *Result) writeKeys(p *textPrinter) {
 }
 
 func (r *Result) summary(of *Counts) string {
-	s := r.modelText() + ", " + text.Count(of.Operations, "operation")
+	s := text.Count(of.Operations, "operation")
+	if model := r.modelText(); model != "" { // it was inferred by what was stopped
+		s = model + ", " + s
+	}
 	if r.Keys != nil {
 		s += " of " + text.Count(len(r.Keys), "key")
 	}
