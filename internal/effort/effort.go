@@ -46,7 +46,7 @@ func Patience(d time.Duration) time.Duration {
 	case Long():
 		return d
 	case Race:
-		return 50 * d
+		return 25 * d
 	}
-	return 10 * d
+	return 3 * d
 }
