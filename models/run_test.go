@@ -28,6 +28,17 @@ var someValues = [][2]string{
 	{"nil", "#{0 1}"}, {"nil", "#{0 1 2}"}, {"nil", "#{0 1 2 3}"}, {"nil", "#{0 1 2 3 4}"},
 }
 
+// listValues are the same for transactions on lists.
+var listValues = [][2]string{
+	{"[[:append :x 1]]", "[[:append :x 1]]"},
+	{"[[:append :x 2] [:append :y 1]]", "[[:append :x 2] [:append :y 1]]"},
+	{"[[:r :x nil]]", "[[:r :x []]]"},
+	{"[[:r :x nil] [:append :x 1]]", "[[:r :x []] [:append :x 1]]"},
+	{"[[:append :y 2] [:r :x nil]]", "[[:append :y 2] [:r :x [1]]]"},
+	{"[[:r :x nil] [:append :x 2] [:r :x nil]]", "[[:r :x [1]] [:append :x 2] [:r :x [1 2]]]"},
+	{"[[:r :z nil] [:r :y nil]]", "[[:r :z nil] [:r :y [1]]]"},
+}
+
 // randomOperations returns operations of a model as it reads them, in columns, and the
 // model of these operations.
 func randomOperations(t *testing.T, r *rand.Rand, d *models.Definition, m models.Reader, v *edn.Values) (*models.Columns, models.Model) {
@@ -54,6 +65,9 @@ func randomOperations(t *testing.T, r *rand.Rand, d *models.Definition, m models
 		if d.Name == "priority-queue" && strings.ContainsAny(x[0]+x[1], `[#"tf`) ||
 			f == "offer" && strings.ContainsAny(x[0], `[#".`) || f == "addAll" && strings.Contains(x[0], ":") {
 			continue // no order, or printed in an unknown way
+		}
+		if d.Name == "list-append" {
+			x = listValues[r.IntN(len(listValues))]
 		}
 		if d.Name == "counting-semaphore" {
 			x[0], x[1] = "nil", fmt.Sprint(r.IntN(2) == 0)
