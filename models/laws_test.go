@@ -46,6 +46,7 @@ var promises = map[string][]string{
 	"Rank":           {"rank"},
 	"Hard":           {"../limits_test.go TestAdviceFitsTheModel"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
+	"Alone":          {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Visibility":     {"makes nothing", "../core_test.go TestCoresOfMultiRegistersAreMinimal"},
 	"FindVisibility": {"../fewstates_test.go TestCoresOfRandomMachines"},
 	"FindKinds":      {"../fewstates_test.go TestCoresOfRandomMachines"},

@@ -39,7 +39,7 @@ type nodes struct {
 type element struct{ slot, class int32 }
 
 var listAppendDefinition = models.Definition{
-	Name: "list-append", Fs: ":txn [[:append k v] [:r k [v ..]] ..]",
+	Name: "list-append", Fs: ":txn with [[:append k v] [:r k [v ..]] ..]",
 	Called:  []string{"append"},
 	About:   "lists by key, appended to and read together",
 	Default: "{}",
