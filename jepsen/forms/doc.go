@@ -10,9 +10,9 @@
 // # The files
 //
 // forms.go has the table of forms. Each row says how a form is detected, read and written, and
-// is in a file with its reader and its writer: edn.go, json.go (for an array and for lines),
-// log.go (on logline.go, which says what is in a line), intervals.go, and testfile.go, which is
-// only read. limo.go and timed.go (fastlin and fptlin) are forms for the objects of other
+// is in a file with its reader and its writer: jepsen.go (for EDN, and for the file of a test, which
+// is only read), json.go (for an array and for lines), log.go (on logline.go, which says what is in
+// a line) and intervals.go. limo.go and timed.go (fastlin and fptlin) are forms for the objects of other
 // monitors: objects.go has what they share, and both read their usual lines several bytes
 // at a time.
 //
