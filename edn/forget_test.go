@@ -157,3 +157,26 @@ func TestIntegersAreFoundAgain(t *testing.T) {
 		}
 	}
 }
+
+// Integers that would all begin at one slot without the salt do not: they are found after few steps.
+func TestIntegersCannotCrowd(t *testing.T) {
+	inverse := uint64(1) // of the factor in home
+	for range 6 {
+		inverse *= 2 - 0x9e3779b97f4a7c15*inverse
+	}
+	v := NewValues()
+	var numbers []int64
+	for i := uint64(1); len(numbers) < 20_000; i++ {
+		if n := i * inverse; n < 1<<59 { // in groups of 16
+			numbers = append(numbers, int64(n)<<4)
+			v.InternInt(int64(n) << 4)
+		}
+	}
+	steps := 0
+	for _, n := range numbers {
+		steps += (v.slotOf(n) - v.home(n)) & (len(v.sparse) - 1)
+	}
+	if steps > 100*len(numbers) {
+		t.Errorf("%d steps for %d integers", steps, len(numbers))
+	}
+}

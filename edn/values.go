@@ -2,6 +2,7 @@ package edn
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -277,17 +278,25 @@ func (v *Values) enterInt(n int64, id ID) {
 }
 
 // slotOf returns the slot of sparse that has an integer, or the free one for it. Integers in a row stand side by side, in
-// groups that share a line of a core's cache; multiples of this number spread the groups evenly (Knuth, The Art of Computer
-// Programming, volume 3, section 6.4).
+// groups that share a line of a core's cache.
 func (v *Values) slotOf(n int64) int {
-	const group = 4 // bits
 	mask := len(v.sparse) - 1
-	at := int(uint64(n>>group)*0x9e3779b97f4a7c15>>bits.LeadingZeros64(uint64(mask)))&^(1<<group-1) | int(n)&(1<<group-1)
+	at := v.home(n)
 	for v.sparse[at] != Nil && v.forms[v.sparse[at]].at != n {
 		at = (at + 1) & mask
 	}
 	return at
 }
+
+// home returns the slot at which the search for an integer begins. Multiples of this number spread the groups evenly (Knuth,
+// The Art of Computer Programming, volume 3, section 6.4). The salt is another one in each process, so that a text cannot
+// have integers that all begin at one slot.
+func (v *Values) home(n int64) int {
+	const group = 4 // bits
+	return int((uint64(n>>group)^salt)*0x9e3779b97f4a7c15>>bits.LeadingZeros64(uint64(len(v.sparse)-1)))&^(1<<group-1) | int(n)&(1<<group-1)
+}
+
+var salt = rand.Uint64()
 
 // rehash gives sparse another size, and enters what it has again, some of it into dense if that has grown.
 func (v *Values) rehash(size int) {
