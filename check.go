@@ -197,24 +197,22 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
-	weaker := (*report.Result)(nil)
-	if o.Consistency != "" && o.Consistency != models.StrictSerializable && c.ops != nil && c.ops.Len() > 0 {
-		if weaker = c.level(ctx, o); weaker.Verdict != jepsen.Unknown {
-			return weaker, nil
+	var r *report.Result
+	if o.Consistency.Weaker() && c.ops != nil && c.ops.Len() > 0 {
+		r = c.level(ctx, o)
+	}
+	if r == nil || r.Verdict == jepsen.Unknown { // strict serializability would imply the level
+		c = c.settle(ctx, d, o).alone(ctx, d, o)
+		strict, err := c.result(ctx, d, o)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || strict.Verdict == jepsen.Valid {
+			r = c.levels(strict, o)
 		}
 	}
-	c = c.settle(ctx, d, o).alone(ctx, d, o)
-	r, err := c.result(ctx, d, o)
-	if weaker != nil && err == nil && r.Verdict != jepsen.Valid { // strict serializability would imply it
-		return weaker, nil
-	}
-	if err == nil {
-		if c.ops != nil {
-			r = c.levels(r, o)
-		}
-		r.Altered = c.spec.Altered(h)
-	}
-	return r, err
+	r.Altered = c.spec.Altered(h)
+	return r, nil
 }
 
 // settle decides a history, also from other initial values if it must.

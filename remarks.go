@@ -223,7 +223,7 @@ func (o *Options) checkConsistency() error {
 	if _, err := models.ParseLevel(string(o.Consistency)); err != nil {
 		return err
 	}
-	if o.Independent && o.Consistency != models.StrictSerializable {
+	if o.Independent && o.Consistency.Weaker() {
 		return fmt.Errorf("%s is about transactions on several keys; it cannot be combined with %s", option.Consistency, option.Independent)
 	}
 	return nil
@@ -271,6 +271,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 // levels adds at which levels transactions are that are not strictly serializable, or for which a level was asked.
 func (c *checking) levels(r *report.Result, o Options) *report.Result {
 	switch {
+	case c.ops == nil:
 	case r.Verdict == jepsen.Valid && o.Consistency != "":
 		r.Levels = &report.Levels{Asked: o.Consistency, Strongest: []models.Level{models.StrictSerializable}}
 	case r.Verdict == jepsen.Invalid:

@@ -27,16 +27,15 @@ const (
 var weaker = []struct {
 	level Level
 	next  []Level
-	means string
 }{
-	{StrictSerializable, []Level{StrongSessionSerializable, SerializableLinearizableKeys}, "one order of all transactions explains every answer, and keeps the order in time"},
-	{StrongSessionSerializable, []Level{Serializable, StrongSessionSnapshotIsolation}, "one order explains every answer, and keeps the order of each process"},
-	{SerializableLinearizableKeys, []Level{Serializable}, "one order explains every answer, and keeps the order in time of transactions that share a key"},
-	{Serializable, []Level{SnapshotIsolation}, "one order explains every answer"},
-	{StrongSessionSnapshotIsolation, []Level{SnapshotIsolation}, "snapshot isolation, where a process sees what it did before"},
-	{SnapshotIsolation, []Level{ReadCommitted}, "each transaction reads from one snapshot, and no two that overlap update the same key"},
-	{ReadCommitted, []Level{ReadUncommitted}, "only what has been committed is read, and information does not flow in circles"},
-	{ReadUncommitted, nil, "updates of several keys have one order"},
+	{StrictSerializable, []Level{StrongSessionSerializable, SerializableLinearizableKeys}},
+	{StrongSessionSerializable, []Level{Serializable, StrongSessionSnapshotIsolation}},
+	{SerializableLinearizableKeys, []Level{Serializable}},
+	{Serializable, []Level{SnapshotIsolation}},
+	{StrongSessionSnapshotIsolation, []Level{SnapshotIsolation}},
+	{SnapshotIsolation, []Level{ReadCommitted}},
+	{ReadCommitted, []Level{ReadUncommitted}},
+	{ReadUncommitted, nil},
 }
 
 // AllLevels returns the levels, each before those that it implies.
@@ -63,15 +62,8 @@ func ParseLevel(name string) (Level, error) {
 	return Level(name), nil
 }
 
-// Means says what the level means in a few words.
-func (l Level) Means() string {
-	for _, x := range weaker {
-		if x.level == l {
-			return x.means
-		}
-	}
-	return ""
-}
+// Weaker reports whether the level asks for less than linearizability.
+func (l Level) Weaker() bool { return l != "" && l != StrictSerializable }
 
 // Implies reports whether each history at this level is also at the other one.
 func (l Level) Implies(other Level) bool {

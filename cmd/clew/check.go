@@ -23,7 +23,6 @@ import (
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/models"
 	"clew/report"
 )
 
@@ -169,11 +168,8 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.howFar && (k.follow != nil || c.Bool("shard-keys")) {
 		return errors.New("--how-far needs the whole history; it cannot be combined with --follow or --shard-keys")
 	}
-	if k.options.Consistency != "" && k.follow != nil {
-		return errors.New("--consistency needs the whole history; it cannot be combined with --follow")
-	}
 	for _, flag := range []string{"witness", "certificate"} {
-		if level := k.options.Consistency; level != "" && level != models.StrictSerializable && c.IsSet(flag) {
+		if level := k.options.Consistency; level.Weaker() && c.IsSet(flag) {
 			return fmt.Errorf("--%s is about linearizations; it cannot be combined with --consistency %s", flag, level)
 		}
 	}

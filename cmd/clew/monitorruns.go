@@ -111,7 +111,7 @@ func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun
 	return of, err
 }
 
-// readRun reads the history of a job. If it cannot be opened, there is no monitor then.
+// readRun reads the history of a job. w.m is nil then if it cannot be opened.
 func (w *watch) readRun(ctx context.Context, j *batch.Job) error {
 	w.m, w.wrong = nil, false
 	switch {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"clew/models"
 )
 
 // # Cycles and their names
@@ -34,32 +32,6 @@ type Step struct {
 type Cycle struct {
 	Steps []Step
 	Kind  string
-}
-
-// Showing returns the transactions that show steps and which of some transactions happened, besides these themselves.
-func (l *Lists) Showing(steps []Step, txns []int32) (all []int32) {
-	add := func(key int32) {
-		if by := l.Shower[key]; by >= 0 && !slices.Contains(all, by) && !slices.Contains(txns, by) {
-			all = append(all, by)
-		}
-	}
-	for _, s := range steps {
-		if s.Key >= 0 && s.Why&(WW|RW|First) != 0 {
-			add(s.Key)
-		}
-	}
-	for _, txn := range txns {
-		if l.Res[txn] != models.Open {
-			continue
-		}
-		for _, s := range l.steps(txn) {
-			if s.Append && l.position[s.Value] > 0 {
-				add(s.Slot)
-				break
-			}
-		}
-	}
-	return all
 }
 
 // The kinds of cycles without a suffix, worst first.

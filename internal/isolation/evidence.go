@@ -9,7 +9,7 @@ import (
 // # Evidence, checked again
 //
 // An answer can be checked without the graph: snapshots and commits are replayed on lists, and each step of a cycle is
-// compared with what its two transactions read and appended. Orders are replayed by the model itself (models.Replay); InOrder only
+// compared with what its two transactions read and appended. Orders are replayed by the model itself (models.Replay); inOrder only
 // looks at their order in time.
 //
 // Cost: linear in the operations and in all elements that were read.

@@ -51,7 +51,7 @@ type Answer struct {
 	Anomaly *Anomaly // Invalid: what is not a cycle
 }
 
-// Graph is a history with its graph, for several questions.
+// graphed is a history with its graph, for several questions.
 type graphed struct {
 	*History
 	g    *Graph

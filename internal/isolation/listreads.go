@@ -70,7 +70,7 @@ func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 }
 
 // findBad finds how much of the longest list of each key that the model has seen is the order of versions, with elements that
-// transactions appended that did not fail. What is wrong behind that is told of the first one that reads it.
+// transactions appended that did not fail. What is wrong behind that is found in the first transaction that reads it.
 func (l *Lists) findBad() {
 	l.place = positions(l.shape.Longest, l.shape.Elements)
 	l.bad = make([]int32, l.shape.Slots)

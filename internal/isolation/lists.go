@@ -185,12 +185,10 @@ func positions(lists [][]int32, elements int) []int32 {
 
 // first returns the initial list of a key.
 func (l *Lists) first(key int) []int32 {
-	list := l.shape.Longest[key]
-	n := 0
-	for n < len(list) && l.owner[list[n]] == initialOwner {
-		n++
+	if key < len(l.shape.Init) {
+		return l.shape.Init[key]
 	}
-	return list[:n:n]
+	return nil
 }
 
 // made lists the versions of each key.
@@ -219,21 +217,19 @@ func (l *Lists) made() {
 	}
 }
 
-// found adds an anomaly, once.
-func (l *Lists) found(kind Kind, txn, other, key, element int32) {
-	for _, a := range slices.Backward(l.Anomalies) {
-		if a.Txn != txn {
-			break
-		}
-		if a.Kind == kind && a.Key == key && a.Element == element && (a.Other == max(-1, other) && a.Failed < 0 || other <= failedOwner && a.Failed == failedOwner-other) {
-			return
-		}
-	}
-	a := Anomaly{Kind: kind, Txn: txn, Other: max(-1, other), Failed: -1, Key: key, Element: element}
+// found returns an anomaly, and adds it unless the transaction has it already.
+func (l *Lists) found(kind Kind, txn, other, key, element int32) *Anomaly {
+	x := Anomaly{Kind: kind, Txn: txn, Other: max(-1, other), Failed: -1, Key: key, Element: element}
 	if other <= failedOwner {
-		a.Failed = failedOwner - other
+		x.Failed = failedOwner - other
 	}
-	l.Anomalies = append(l.Anomalies, a)
+	for i := len(l.Anomalies) - 1; i >= 0 && l.Anomalies[i].Txn == txn; i-- {
+		if a := &l.Anomalies[i]; a.Kind == kind && a.Other == x.Other && a.Failed == x.Failed && a.Key == key && a.Element == element {
+			return a
+		}
+	}
+	l.Anomalies = append(l.Anomalies, x)
+	return &l.Anomalies[len(l.Anomalies)-1]
 }
 
 // updates looks at the order in which elements were appended.
@@ -255,8 +251,7 @@ func (l *Lists) updates(failed [][]int32) {
 				at = int32(len(l.order[s.Slot])) + 1
 			}
 			if at < before[s.Slot] {
-				l.found(Incompatible, l.Shower[s.Slot], txn, s.Slot, s.Value)
-				l.Anomalies[len(l.Anomalies)-1].Within = true
+				l.found(Incompatible, l.Shower[s.Slot], txn, s.Slot, s.Value).Within = true
 			}
 			before[s.Slot] = at
 		}
@@ -312,8 +307,7 @@ func (l *Lists) lostUpdates() {
 			n++
 		}
 		if n > 1 {
-			l.found(LostUpdate, all[0].txn, -1, all[0].key, -1)
-			lost := &l.Anomalies[len(l.Anomalies)-1]
+			lost := l.found(LostUpdate, all[0].txn, -1, all[0].key, -1)
 			for _, x := range all[:n] {
 				lost.Others = append(lost.Others, x.txn)
 			}
@@ -350,6 +344,32 @@ func ReadLists(ops *models.Operations) (l *Lists, twice [2]int32, ambiguous bool
 		l.Failed = txns
 	}
 	return l, twice, ambiguous
+}
+
+// Showing returns the transactions that show steps and which of some transactions happened, besides these themselves.
+func (l *Lists) Showing(steps []Step, txns []int32) (all []int32) {
+	add := func(key int32) {
+		if by := l.Shower[key]; by >= 0 && !slices.Contains(all, by) && !slices.Contains(txns, by) {
+			all = append(all, by)
+		}
+	}
+	for _, s := range steps {
+		if s.Key >= 0 && s.Why&(WW|RW|First) != 0 {
+			add(s.Key)
+		}
+	}
+	for _, txn := range txns {
+		if l.Res[txn] != models.Open {
+			continue
+		}
+		for _, s := range l.steps(txn) {
+			if s.Append && l.position[s.Value] > 0 {
+				add(s.Slot)
+				break
+			}
+		}
+	}
+	return all
 }
 
 // answer says whether the history is at a level.

@@ -14,7 +14,7 @@ import (
 func Refuse(m models.Model, name string, level models.Level) error {
 	_, registers := models.ShapeOf[models.TxnRegistersShape](m)
 	switch {
-	case level == "", level == models.StrictSerializable, AllOf(m), registers && level == models.Serializable:
+	case !level.Weaker(), AllOf(m), registers && level == models.Serializable:
 		return nil
 	case registers:
 		return fmt.Errorf("of %s, clew decides the consistency levels %s and %s, not %s", name, models.StrictSerializable, models.Serializable, level)
