@@ -239,11 +239,11 @@ func (c *storeCheck) check(ctx context.Context, j *batch.Job) (x stored) {
 	ctx, done := c.Lastly(ctx, left-time.Since(start))
 	defer done()
 	bug := watchdog.Guarded(func() {
-		x.lost = c.folders.Page(ctx, j, x.Result)
+		j.Row, x.lost = c.folders.Page(ctx, j, x.Result)
 		if core := c.folders.Core(j, x.Result); core != nil {
 			x.lost = errors.Join(core(ctx), x.lost)
 		}
-		c.o.warn(j.Path, c.folders.Stale(j, x.Result)...)
+		c.o.warn(j.Path, c.folders.Stale(j, x.Result, j.Row)...)
 	})
 	if bug != "" {
 		x.lost = errors.New(bug)
@@ -257,7 +257,7 @@ func (c *storeCheck) toShard(j *batch.Job, x batch.Answer) error {
 	if c.o.ShardTo == nil {
 		return nil
 	}
-	line, printed := c.shard.Line(j, x.Result, x.Err)
+	line, printed := c.shard.Line(j, x.Result, j.Row, x.Err)
 	if _, err := io.WriteString(c.o.ShardTo, line); err != nil {
 		c.o.ShardTo = nil
 		return fmt.Errorf("StoreOptions.ShardTo: %w", err)

@@ -351,8 +351,8 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 // unreadable returns the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
 	r := j.Unreadable(err)
-	k.evidence.Page(context.Background(), j.Job, r) // only a line of the index is to be written
 	a := answer{err: err}
+	a.row, _ = k.evidence.Page(context.Background(), j.Job, r) // writes nothing
 	j.is(unreadable)
 	k.tell(&a, j, r)
 	return a
@@ -362,7 +362,8 @@ func (k *checker) unreadable(j *job, err error) answer {
 func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	var a answer
 	shown := k.progress.Writing()
-	unpaged := k.evidence.Page(ctx, j.Job, r)
+	row, unpaged := k.evidence.Page(ctx, j.Job, r)
+	a.row = row
 	shown()
 	if k.alone && k.output.Stream != nil {
 		a.stream = func(w io.Writer) error { return k.output.Stream(w, r) }
@@ -385,7 +386,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	if k.strict && r.Missing != "" {
 		a.warnings = append(a.warnings, r.Missing)
 	}
-	a.warnings = append(a.warnings, k.evidence.Stale(j.Job, r)...)
+	a.warnings = append(a.warnings, k.evidence.Stale(j.Job, r, row)...)
 	a.evidence = k.evidence.of(j, r, k.stderr)
 	if unpaged != nil {
 		rest := a.evidence
@@ -424,7 +425,7 @@ func (k *checker) wrong(r *report.Result) error {
 // tell fills in what standard output says about a result.
 func (k *checker) tell(a *answer, j *job, r *report.Result) {
 	if k.shard != nil {
-		a.out, a.printed = k.shard.Line(j.Job, r, a.err)
+		a.out, a.printed = k.shard.Line(j.Job, r, a.row, a.err)
 		return
 	}
 	k.show(a, k.output.NewRecord(report.NewRun(j.Test, j.Time, r), r, a.err))

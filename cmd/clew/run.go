@@ -50,6 +50,7 @@ type answer struct {
 	stream   streamed                     // the same, if it may be long and no other answer waits; nil: out has it
 	warnings []string                     // what standard error says
 	evidence writing                      // writes files, if any were asked for
+	row      *batch.Row                   // what the index of pages says, if there is one
 	took     time.Duration
 	err      error           // why the history is unreadable
 	bug      string          // clew panicked
@@ -347,6 +348,7 @@ func answered(f func() answer) answer {
 // evidence, as long as the history's limit leaves time for it.
 func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	r.tally.add(a.tally)
+	j.Row = a.row
 	last, done := r.Lastly(ctx, r.TimeLimit-a.took)
 	defer done()
 	r.progress.Clear()

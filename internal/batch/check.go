@@ -7,7 +7,6 @@ import (
 
 	"clew/edn"
 	"clew/internal/limits"
-	"clew/internal/page"
 	"clew/internal/shards"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -29,11 +28,10 @@ type Job struct {
 	Stopped jepsen.Cause    // why it has not been read to its end
 	Took    time.Duration   // to read it
 	Ahead   Ahead           // what became of reading it ahead of its turn
+	Row     *Row            // in an index of pages, if there is to be one; of the result that is printed
 	given   *store.Reading  // what the reading was before results completed it, nil if they did not
 	packed  *store.Packed   // the archive that it is in, or an archive that is not opened here, if shards split it
 	place   shards.Place    // among all histories that were found
-	run     *page.Run       // in an index of pages, if there is to be one
-	link    string          // from there to its page
 	asRun   bool            // its core is named as the history of a run
 	result  atomic.Pointer[report.Result]
 	begun   atomic.Pointer[begun]

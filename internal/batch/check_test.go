@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,5 +42,33 @@ func TestAnAnswerKeepsWhatIsKnownIfTheCheckDoesNotEnd(t *testing.T) {
 		if l.Events != want.Events || l.Operations != want.Operations || l.Crashed != want.Crashed || l.Explanation != want.Explanation || l.Model != want.Model || l.Cause != want.Cause {
 			t.Errorf("%s: %+v, want %+v", name, l, want)
 		}
+	}
+}
+
+// A check that was left behind may still write its page, when the answer has long been printed and the index is being
+// written. The index says what was printed.
+func TestAnIndexSaysWhatWasPrinted(t *testing.T) {
+	dir := t.TempDir()
+	o := batch.NewFolders("", dir, "")
+	if err := o.Probe(); err != nil {
+		t.Fatal(err)
+	}
+	j := &batch.Job{Source: store.Source{Path: "h.edn"}}
+	var err error
+	if j.Row, err = o.Page(t.Context(), j, j.Undecided(jepsen.Timeout)); err != nil {
+		t.Fatal(err)
+	}
+	var late sync.WaitGroup
+	late.Go(func() { o.Page(context.Background(), j, &report.Result{File: "h.edn", Verdict: jepsen.Valid}) })
+	if err := o.Index(t.Context(), []*batch.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	late.Wait()
+	if err := o.Index(t.Context(), []*batch.Job{j}); err != nil {
+		t.Fatal(err)
+	}
+	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil || !strings.Contains(string(index), string(jepsen.Timeout)) {
+		t.Errorf("%v %s", err, index)
 	}
 }

@@ -251,11 +251,29 @@ func (f folder) put(ctx context.Context, path string, content []byte) error {
 	return nil
 }
 
-// Page writes the page of a history into the folder of pages if it is not valid, and notes what the index says of
-// it. It writes at once, since many results may wait to be printed.
-func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (err error) {
+// Row is what an index of pages says about a history.
+type Row struct {
+	run  page.Run
+	link string // to its page, "" if it has none
+}
+
+func (r *Row) page() string {
+	if r == nil {
+		return ""
+	}
+	return r.link
+}
+
+func newRow(j *Job, r *report.Result, link string) *Row {
+	return &Row{page.NewRun(report.NewRun(j.Test, j.Time, r), r.Line(), link), link}
+}
+
+// Page writes the page of a history into the folder of pages if it is not valid, and returns what the index says
+// about it, nil if there is no folder. It writes at once, since many results may wait to be printed. Work that was
+// left behind may still call it, so it does not touch the job.
+func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (row *Row, err error) {
 	if !o.pages.wanted() {
-		return nil
+		return nil, nil
 	}
 	link := ""
 	if r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && o.style != outputs.Styles[1] {
@@ -263,8 +281,7 @@ func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (err error
 			return WriteEvidence(ctx, files.To(file, nil, nil), &outputs.HTML, r, &outputs.EvidenceOptions{Style: o.style})
 		})
 	}
-	j.listed(r, link)
-	return err
+	return newRow(j, r, link), err
 }
 
 // Write has the page of a history written to a file in the folder of pages, and returns the link to it from the index.
@@ -293,18 +310,12 @@ func (o *Folders) WriteIndex(ctx context.Context, write func(io.Writer) error) e
 	return o.pages.index(ctx, write)
 }
 
-// listed notes what an index says of the job.
-func (j *Job) listed(r *report.Result, link string) {
-	run := page.NewRun(report.NewRun(j.Test, j.Time, r), r.Line(), link)
-	j.run, j.link = &run, link
-}
-
 // Stale names the files of an earlier run about a history for which this run writes none.
-func (o *Folders) Stale(j *Job, r *report.Result) (said []string) {
+func (o *Folders) Stale(j *Job, r *report.Result, row *Row) (said []string) {
 	for _, f := range []struct {
 		folder
 		written bool
-	}{{o.cores, r.Verdict == jepsen.Invalid}, {o.pages, j.link != ""}} {
+	}{{o.cores, r.Verdict == jepsen.Invalid}, {o.pages, row.page() != ""}} {
 		if f.written || !f.wanted() {
 			continue
 		}
@@ -319,10 +330,11 @@ func (o *Folders) Stale(j *Job, r *report.Result) (said []string) {
 func (o *Folders) Index(ctx context.Context, jobs []*Job) error {
 	var runs []page.Run
 	for _, j := range jobs {
-		if j.run == nil {
-			j.listed(&report.Result{File: j.Path, Cause: "not checked"}, "")
+		row := j.Row
+		if row == nil {
+			row = newRow(j, &report.Result{File: j.Path, Cause: "not checked"}, "")
 		}
-		runs = append(runs, *j.run)
+		runs = append(runs, row.run)
 	}
 	return o.WriteIndex(ctx, func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
 }

@@ -102,9 +102,9 @@ func filesOf(jobs []*Job) (files []string) {
 	return files
 }
 
-// Line returns the line about a history. The caller calls printed once it has printed that.
-func (s *Shard) Line(j *Job, r *report.Result, err error) (text string, printed func()) {
-	l := shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.Keys != nil, err)
+// Line returns the line about a history, whose page is that of the row. The caller calls printed once it has printed that.
+func (s *Shard) Line(j *Job, r *report.Result, row *Row, err error) (text string, printed func()) {
+	l := shards.NewLine(j.Source, r, s.Shard, j.place, row.page(), j.Keys != nil, err)
 	text, sum := shards.Sealed(l)
 	l = shards.Line{Line: report.Line{Valid: l.Valid, Cause: l.Cause}} // many lines may wait
 	return text, func() { s.Trailer.Count(&l, sum) }
