@@ -40,6 +40,8 @@ may have up to 1,000,000,000 operations.
 
 The bugs, and the models that have them:
 %s
+The promise of such an anomaly also has the :strongest levels of consistency that hold.
+
 With --crash-rate, operations end in :info, and their processes go on under other
 numbers. Some of these operations take effect, perhaps much later, and some never
 do. An operation that could explain the bug does not crash, such as a dequeue
@@ -135,6 +137,9 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 func bugTable() string {
 	var b strings.Builder
 	for _, kind := range gen.LongKinds() {
+		if gen.Strongest(kind) != nil {
+			continue
+		}
 		fmt.Fprintf(&b, "   %-16s %s\n", kind, kind.About())
 		line := ""
 		for _, m := range gen.ModelsOf(kind) {
@@ -147,6 +152,13 @@ func bugTable() string {
 		if line != "" {
 			fmt.Fprintf(&b, "%19s%s\n", "", line)
 		}
+	}
+	b.WriteString("\nAnomalies of transactions, by the names in docs/transactions.md:\n")
+	for _, kind := range gen.LongKinds() {
+		if gen.Strongest(kind) == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "   %-28s %s\n%31s %s\n", kind, kind.About(), "", strings.Join(gen.ModelsOf(kind), " "))
 	}
 	return b.String()
 }
@@ -292,6 +304,9 @@ func quoted(args []string) []string {
 // promised returns what is certain about a history, as EDN.
 func promised(o gen.LongOptions, fail int) string {
 	check := fmt.Sprintf(":check %q}", o.Flags())
+	if levels := gen.Strongest(o.Kind); levels != nil {
+		check = fmt.Sprintf(":strongest %s, %s", keywords(levels), check)
+	}
 	switch {
 	case fail < 0:
 		return "{:valid? true, " + check
@@ -303,3 +318,11 @@ func promised(o gen.LongOptions, fail int) string {
 
 // promiseHead begins a promise.
 const promiseHead = "{:valid? "
+
+func keywords(levels []models.Level) string {
+	words := make([]string, len(levels))
+	for i, l := range levels {
+		words[i] = ":" + string(l)
+	}
+	return "[" + strings.Join(words, " ") + "]"
+}

@@ -42,8 +42,29 @@ const (
 	TornRead
 	// LostUpdate: two transactions read the same version of a key and overwrite it.
 	LostUpdate
-	// WriteSkew: two transactions read the same versions of two keys, and each overwrites another one of them.
-	WriteSkew
+	// Anomalies of transactions. scripts says what each does.
+	G0
+	G0Process
+	G0Realtime
+	G1a
+	G1b
+	G1c
+	G1cProcess
+	G1cRealtime
+	GSingleItem
+	GSingleItemProcess
+	GSingleItemRealtime
+	GNonadjacentItem
+	GNonadjacentItemProcess
+	GNonadjacentItemRealtime
+	G2Item
+	G2ItemProcess
+	G2ItemRealtime
+	Internal
+	FutureRead
+	DirtyUpdate
+	IncompatibleOrder
+	DuplicateElements
 	// Duplicate: something that is handed out once, such as an element, is handed
 	// out twice.
 	Duplicate
@@ -76,13 +97,36 @@ const (
 
 // longKinds are the names of the kinds, and what each does.
 var longKinds = [...]struct{ Name, about string }{
-	Linearizable:    {"none", "the history is linearizable"},
-	StaleRead:       {"stale-read", "a read sees what a completed change had replaced before"},
-	LostWrite:       {"lost-write", "a change completes and never takes effect"},
-	ImpossibleRead:  {"impossible-read", "an answer is a value that is never written"},
-	TornRead:        {"torn-read", "a read sees half of a change"},
-	LostUpdate:      {"lost-update", "two transactions read the same version of a key and overwrite it"},
-	WriteSkew:       {"write-skew", "two transactions read the same versions of two keys and overwrite one each"},
+	Linearizable:   {"none", "the history is linearizable"},
+	StaleRead:      {"stale-read", "a read sees what a completed change had replaced before"},
+	LostWrite:      {"lost-write", "a change completes and never takes effect"},
+	ImpossibleRead: {"impossible-read", "an answer is a value that is never written"},
+	TornRead:       {"torn-read", "a read sees half of a change"},
+	LostUpdate:     {"lost-update", "two transactions read the same version of a key and overwrite it"},
+
+	G0:                       {"G0", "two transactions append to two keys, in different orders"},
+	G0Process:                {"G0-process", "an append comes before an earlier one of its process"},
+	G0Realtime:               {"G0-realtime", "an append comes before one that had completed"},
+	G1a:                      {"G1a", "a read sees what a failed transaction wrote"},
+	G1b:                      {"G1b", "a read sees what its transaction then overwrote"},
+	G1c:                      {"G1c", "two transactions see each other's writes"},
+	G1cProcess:               {"G1c-process", "a read sees what its process writes later"},
+	G1cRealtime:              {"G1c-realtime", "a read sees what is written later"},
+	GSingleItem:              {"G-single-item", "a read sees one of two writes of a transaction"},
+	GSingleItemProcess:       {"G-single-item-process", "a read does not see what its process wrote"},
+	GSingleItemRealtime:      {"G-single-item-realtime", "a read does not see what had been written"},
+	GNonadjacentItem:         {"G-nonadjacent-item", "two reads see two writes in different orders: a long fork"},
+	GNonadjacentItemProcess:  {"G-nonadjacent-item-process", "two processes do not see what the other one wrote"},
+	GNonadjacentItemRealtime: {"G-nonadjacent-item-realtime", "a long fork that shows in time"},
+	G2Item:                   {"G2-item", "two transactions read two keys and overwrite one each: a write skew"},
+	G2ItemProcess:            {"G2-item-process", "a write skew that shows in a process"},
+	G2ItemRealtime:           {"G2-item-realtime", "a write skew that shows in time"},
+	Internal:                 {"internal", "a read does not see what its transaction wrote before"},
+	FutureRead:               {"future-read", "a read sees what its transaction writes later"},
+	DirtyUpdate:              {"dirty-update", "an append comes after that of a failed transaction"},
+	IncompatibleOrder:        {"incompatible-order", "two reads see two appends in different orders"},
+	DuplicateElements:        {"duplicate-elements", "a read sees an append twice"},
+
 	Duplicate:       {"duplicate", "an element, id, offset, epoch or fence is given out twice"},
 	Reordered:       {"reordered", "an element comes out before one that should have come first"},
 	WrongEmpty:      {"wrong-empty", "a container that holds something says that it is empty"},

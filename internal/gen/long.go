@@ -137,7 +137,7 @@ func (o LongOptions) Check() error {
 	case o.Kind == WrongAnswer:
 	case o.Kind != Linearizable && o.Kind != WrongPosition && !slices.Contains(model.Bugs, o.Kind):
 		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.Bugs)
-	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead || o.Kind == WriteSkew) && o.Kind != Linearizable:
+	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead || o.Kind.anomaly()) && o.Kind != Linearizable:
 		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank with one account never changes
 	case o.Kind == WrongPosition && o.Position == "":
 		return fmt.Errorf("%s needs positions", o.Kind)
@@ -149,8 +149,8 @@ func (o LongOptions) Check() error {
 		return fmt.Errorf("%s has no leases and no watches", o.Model)
 	case o.Independent > o.Operations:
 		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
-	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):
-		return fmt.Errorf("%s needs at least 2 processes", o.Kind)
+	case o.Processes < o.Kind.Processes():
+		return fmt.Errorf("%s needs at least %d processes", o.Kind, o.Kind.Processes())
 	}
 	return nil
 }

@@ -115,6 +115,11 @@ func (m *Maker) begin(t *Thread) {
 	if m.full() || !m.next(t) {
 		return
 	}
+	m.start(t)
+}
+
+// start begins a thread's operation.
+func (m *Maker) start(t *Thread) {
 	t.stage, t.floor = begun, m.said
 	m.Started++
 	m.busy++
@@ -143,7 +148,7 @@ func (m *Maker) advance() {
 		if m.Kind == ImpossibleRead || m.Kind == WrongAnswer || m.Kind == WrongPosition {
 			m.Phase = acting
 		}
-		m.alone = m.Kind == LostWrite // otherwise other operations would see that it is lost
+		m.alone = m.Kind == LostWrite || m.Kind.anomaly() // otherwise other operations would see that it is lost
 	}
 	if m.Phase == Draining && m.changes == 0 && (m.busy == 0 || !m.alone) && m.object.Rests() {
 		m.Phase = acting
@@ -154,6 +159,9 @@ func (m *Maker) advance() {
 				first = min(first, at)
 			}
 			m.haunt(first)
+		}
+		if s, ok := scripts[m.Kind]; ok {
+			m.play(s)
 		}
 	}
 }

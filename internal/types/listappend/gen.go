@@ -15,6 +15,7 @@ type object struct {
 	active []int   // the keys in use
 	bug    [2]int  // the keys of the bug
 	unique bool    // every value is appended once
+	shown  [][]int // what the reads of a script show
 }
 
 const mostAppends = 100
@@ -34,6 +35,7 @@ func (x *object) key() int { return x.active[x.Rand.IntN(len(x.active))] }
 const (
 	reads = iota
 	appends
+	shows // reads what a script says: the number of the list
 )
 
 // value returns a value to append.
@@ -99,13 +101,45 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 	return gen.Wrong(o)
 }
 
+// Play returns the operation of a transaction of a script.
+func (x *object) Play(txn *gen.Txn) gen.Op {
+	if x.bug[0] < 0 {
+		x.bug = [2]int{x.active[0], x.active[len(x.active)-1]}
+	}
+	o := gen.Op{F: ":txn", Changes: true}
+	for _, s := range txn.Steps {
+		key := x.bug[s.Key]
+		if s.Write {
+			o.List = append(o.List, appends, key, s.Marks[0])
+		} else {
+			o.List = append(o.List, shows, key, len(x.shown))
+			x.shown = append(x.shown, slices.Concat(x.now[key], s.Marks))
+		}
+	}
+	return o
+}
+
+// Played replaces the keys of the script.
+func (x *object) Played() {
+	for i, key := range x.active {
+		if slices.Contains(x.bug[:], key) {
+			x.replace(i)
+		}
+	}
+}
+
+// replace puts a new key in the place of one in use.
+func (x *object) replace(i int) {
+	x.active[i] = len(x.now)
+	x.now = append(x.now, nil)
+}
+
 func (x *object) Apply(o *gen.Op) gen.Outcome {
 	for m := o.List; len(m) > 0; m = m[3:] {
 		if m[0] == appends {
 			x.now[m[1]] = append(x.now[m[1]], m[2])
 			if at := slices.Index(x.active, m[1]); at >= 0 && !x.Small && len(x.now[m[1]]) >= mostAppends && !slices.Contains(x.bug[:], m[1]) {
-				x.active[at] = len(x.now)
-				x.now = append(x.now, nil)
+				x.replace(at)
 			}
 		} else {
 			m[2] = len(x.now[m[1]])
@@ -135,6 +169,8 @@ func (x *object) Value(b []byte, o *gen.Op, returned bool) []byte {
 			b = x.Print(append(x.name(append(b, "[:append "...), m[1]), ' '), m[2])
 		} else if b = append(x.name(append(b, "[:r "...), m[1]), ' '); !returned {
 			b = append(b, "nil"...)
+		} else if m[0] == shows {
+			b = append(x.Items(append(b, '['), x.shown[m[2]]), ']')
 		} else {
 			b = x.list(b, m[1], m[2])
 		}

@@ -76,12 +76,9 @@ func (x *object) Start(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Bug writes one key, or both if the read is to be torn or the writes are to be skewed.
+// Bug writes one key, or both if the read is to be torn.
 func (x *object) Bug(*gen.Thread) gen.Op {
 	change, read := gen.Op{F: ":txn", Changes: true}, gen.Op{F: ":txn"}
-	if x.Kind == gen.LostUpdate || x.Kind == gen.WriteSkew {
-		return x.unaware(change)
-	}
 	o := x.Overwrite(change, read)
 	kind := reads
 	if o.Changes {
@@ -96,26 +93,25 @@ func (x *object) Bug(*gen.Thread) gen.Op {
 	return o
 }
 
-// unaware writes, and then twice reads what was written and overwrites some of it, the second time as if the first had not
-// been.
-func (x *object) unaware(o gen.Op) gen.Op {
-	first, last := 0, x.Keys-1
-	if x.Kind == gen.LostUpdate {
-		last = first
-	}
-	switch x.Step {
-	case 0:
-		if o.List = []int{writes, first, x.Mark}; last != first {
-			o.List = append(o.List, writes, last, x.Mark)
+// Play returns the operation of a transaction of a script. A read sees the last of its marks.
+func (x *object) Play(txn *gen.Txn) gen.Op {
+	o := gen.Op{F: ":txn", Changes: true}
+	for _, s := range txn.Steps {
+		key, mark := s.Key*(x.Keys-1), s.Marks[len(s.Marks)-1]
+		if !s.Write {
+			o.List = append(o.List, reads, key, mark)
+			continue
 		}
-		return o
-	case 1:
-		o.List = []int{reads, first, x.Mark, reads, last, x.Mark, writes, first, x.Mark + 1}
-		return o
+		o.List = append(o.List, writes, key, mark)
+		if !txn.Fails {
+			x.now[key] = mark
+		}
 	}
-	o.List = []int{reads, first, x.Mark, reads, last, x.Mark, writes, last, x.Mark + 2}
-	return gen.Wrong(o)
+	return o
 }
+
+// Played does nothing: others go on with what was written.
+func (x *object) Played() {}
 
 func (x *object) Apply(o *gen.Op) gen.Outcome {
 	for m := o.List; len(m) > 0; m = m[3:] {
