@@ -215,15 +215,14 @@ func (c *checking) explains(ctx context.Context, ops *models.Operations) (valid 
 	return failure == nil && valid
 }
 
-// checkConsistency returns an error if the level of consistency is unknown, or does not go with another option.
+// checkConsistency returns an error if the level of consistency is unknown, or does not go with another option. A synonym
+// becomes the level.
 func (o *Options) checkConsistency() error {
-	if o.Consistency == "" {
-		return nil
-	}
-	if _, err := models.ParseLevel(string(o.Consistency)); err != nil {
+	level, err := models.ParseLevel(string(o.Consistency))
+	if err != nil {
 		return err
 	}
-	if o.Independent && o.Consistency.Weaker() {
+	if o.Consistency = level; o.Independent && o.Consistency.Weaker() {
 		return fmt.Errorf("%s is about transactions on several keys; it cannot be combined with %s", option.Consistency, option.Independent)
 	}
 	return nil

@@ -47,11 +47,22 @@ func AllLevels() []Level {
 	return levels
 }
 
-// ParseLevel returns the level with a name. The level of linearizable is "", for any model.
+// synonyms are names of Elle and of Adya for the same levels. The transactions here have no predicates, so the reads of
+// repeatable-read (PL-2.99) are all reads.
+var synonyms = map[string]Level{
+	"strong-serializable": StrictSerializable, "conflict-serializable": Serializable, "repeatable-read": Serializable,
+	"PL-SS": StrictSerializable, "PL-3": Serializable, "PL-2.99": Serializable, "PL-SI": SnapshotIsolation, "PL-2": ReadCommitted,
+	"PL-1": ReadUncommitted,
+}
+
+// ParseLevel returns the level with a name or a synonym. The level of linearizable is "", for any model.
 func ParseLevel(name string) (Level, error) {
 	names := []string{"linearizable"}
 	for _, level := range AllLevels() {
 		names = append(names, string(level))
+	}
+	if level, ok := synonyms[name]; ok {
+		return level, nil
 	}
 	switch {
 	case name == "" || name == names[0]:

@@ -1409,7 +1409,7 @@
                    (and (coll? levels) (= 1 (count levels)) (keyword? (first levels))) (first levels)
                    :else (fail! :cannot-run (str ":consistency-models must have one level such as [:serializable], not " (found levels))))]
       (cond-> (apply dissoc options :consistency-models drawing-of-elle)
-        (not (:consistency options))     (assoc :consistency (level {:strong-serializable :strict-serializable} level))
+        (not (:consistency options))     (assoc :consistency level)
         (= :rw-register (:model options)) (assoc :model {:name :multi-register, :nil-reads :exact})))))
 
 (defn transactions
