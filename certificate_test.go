@@ -227,7 +227,7 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 				o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 120, Processes: 4, Crashes: 0.02, Fails: 0.1, At: 0.8, Seed: seed}
 				switch seed {
 				case 1: // values repeat, but a bug is certain all the same
-					o.Operations, o.Processes, o.Values = 40, 3, 4
+					o.Operations, o.Processes, o.Values = 40, max(3, kind.Processes()), 4
 				case 2:
 					o.Independent, o.Processes = 3, 6
 				}

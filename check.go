@@ -13,6 +13,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/engines"
+	"clew/internal/guess"
 	"clew/internal/levels"
 	"clew/internal/limits"
 	"clew/internal/story"
@@ -237,6 +238,7 @@ type checking struct {
 	like      string                         // likely: what is written is seen in another form
 	broken    []models.Broken                // what no order of the operations can mend
 	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
+	twin      *models.Operations             // of a model that is not in the registry: as one of the registry reads them, or nil
 	ops       *models.Operations
 	parts     []*models.Operations
 	decisions []decision
@@ -267,6 +269,9 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 			c.ops = b.Alone(c.ops)
 		}
 	}
+	if p := c.ops.Model.Traits().Partition; c.spec.IsOwn() && p == nil && c.ops.Len() >= guess.Least {
+		c.twin = guess.Twin(ctx, h)
+	}
 	if err := levels.Refuse(c.ops.Model, c.spec.Name, o.Consistency); err != nil && !(c.inferred && h.Operations() == 0) {
 		return nil, err
 	}
@@ -293,7 +298,9 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 		if find := c.ops.Model.Traits().FindKinds; find != nil {
 			find(c.ops)
 		}
-		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
+		if !c.guessed(ctx, d) {
+			c.parts, c.decisions = d.decide(ctx, c.ops, lim)
+		}
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
 			late := stopped(c.ops.Model, func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
@@ -307,6 +314,20 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 		}
 	}))
 	c.took = time.Since(start)
+}
+
+// guessed reports whether the operations can happen in the order that a model of the registry has for them.
+func (c *checking) guessed(ctx context.Context, d *decider) (valid bool) {
+	if c.twin == nil || !d.fast || d.only {
+		return false
+	}
+	var order []models.Row
+	if caught(c.ops.Model, func() { order, valid = guess.Order(ctx, c.ops, c.twin) }) != nil || !valid {
+		return false
+	}
+	c.parts = []*models.Operations{c.ops}
+	c.decisions = []decision{{Answer: fallback.Answer{Verdict: jepsen.Valid, Order: order}, analyzer: "clew/replay"}}
+	return true
 }
 
 // maxUnfinished bounds a core that could not be made minimal. Showing a larger one does not help.

@@ -29,6 +29,7 @@ var promises = map[string][]string{
 	"Outcomes":       {"outcomes are those of Step"},
 	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},
 	"Weight":         {"../limits_test.go TestASearchCountsWhatItsModelHolds"},
+	"Expects":        {"../cmd/clew/asked_test.go TestStdioAsksForTheStepsOfAnOrder"},
 	"Within":         {"../func_test.go TestSlowStepsEndWithTheTimeLimit"},
 	"Shape":          {"../counts_test.go TestModelAndFastPathCountAlikeAtTheirLimits"},
 	"Partition":      {"parts go alone"},

@@ -77,6 +77,9 @@ func Own(d *Definition) Spec {
 	return Spec{Name: d.Name, own: d}
 }
 
+// IsOwn reports whether the model is not in the registry.
+func (s Spec) IsOwn() bool { return s.own != nil }
+
 // Definition returns what is known about the model that the spec names. If there is no such
 // model, the error lists the known models.
 func (s Spec) Definition() (*Definition, error) {

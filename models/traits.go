@@ -60,6 +60,9 @@ type Traits struct {
 	// Weight returns about how many more bytes are held for a state than its numbers take. The search counts them, and
 	// ends before they exceed its limit.
 	Weight func(s State) int64
+	// Expects says which steps a replay from the initial state is about to take, one after another. It is for a model that
+	// asks another program for its steps, and can ask for many at once.
+	Expects func(steps []Op)
 	// Within bounds the steps to come, for a model that holds memory of its own or whose steps take long. The function
 	// that it returns gives the memory back.
 	Within func(ctx context.Context, memory *Memory) (release func())

@@ -20,6 +20,7 @@ import (
 // question is what clew asks the program of a request.
 type question struct {
 	Steps []stepsOf
+	Chain *stepsOf
 	Print []int
 }
 
@@ -42,6 +43,8 @@ type register struct {
 	again  int                // how many were asked for before
 	odd    bool               // there is a cas without [from to], which the built-in register bears with
 	most   int                // answers to a question at most; 0: all
+	chains int                // how many chains were asked for
+	worse  bool               // it takes no read of a value that ends in 8
 }
 
 func newRegister(t *testing.T, history string) *register {
@@ -79,6 +82,18 @@ func (r *register) tells(q question) string {
 			told = append(told, r.step(s.state, r.v.Text(step[1]), step[2]))
 		}
 	}
+	if q.Chain != nil {
+		r.chains++
+		state := q.Chain.state
+		for _, op := range q.Chain.ops {
+			next := r.step(state, r.v.Text(r.ops[op][0]), r.ops[op][1])
+			told = append(told, next)
+			var goesOn bool
+			if state, goesOn = next.(int); !goesOn || len(told) == r.most {
+				break
+			}
+		}
+	}
 	text, _ := json.Marshal(told)
 	return string(text)
 }
@@ -88,6 +103,9 @@ func (r *register) step(state int, f string, value edn.ID) any {
 	now := r.states[state]
 	switch f {
 	case ":read":
+		if r.worse && r.v.Text(value) != "nil" && strings.HasSuffix(r.v.Text(value), "8") {
+			return "there is no such value"
+		}
 		if value == edn.Nil || value == now {
 			return state
 		}
@@ -124,6 +142,40 @@ func decidedBy(t *testing.T, a reply) (d decided) {
 		t.Fatalf("%v: %+v", err, a)
 	}
 	return d
+}
+
+// An order of the built-in model is taken in chains, and proves nothing about a model that does not take it.
+func TestStdioAsksForTheStepsOfAnOrder(t *testing.T) {
+	for _, x := range []struct {
+		most       int
+		kind       gen.LongKind
+		worse      bool
+		questions  int // at most, for most of all
+		wantStatus int
+	}{{0, gen.Linearizable, false, 3, 0}, {700, gen.Linearizable, false, 10, 0}, {0, gen.StaleRead, false, 0, 1}, {0, gen.Linearizable, true, 1, 1}} {
+		var text strings.Builder
+		fail, err := gen.Long(&text, gen.LongOptions{Model: "register", Operations: 4000, Kind: x.kind, Crashes: 0.002, Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := asking(t, nil)
+		own := newRegister(t, text.String())
+		own.most, own.worse = x.most, x.worse
+		c.tells = func(_ int, q question) string { return own.tells(q) }
+		c.ask(1, text.String(), "--asked-model=demo.Register", "--output=json")
+		a := c.answer(1)
+		if a.Status != x.wantStatus || own.chains > x.questions {
+			t.Errorf("%+v: status %d, %d chains", x, a.Status, own.chains)
+		}
+		replayed := strings.Contains(a.said, `"analyzer":"clew/replay"`)
+		if replayed != (x.wantStatus == 0) {
+			t.Errorf("%+v: %s", x, a.said)
+		}
+		if d := decidedBy(t, a); x.kind == gen.StaleRead && (d.Op == nil || *d.Op != int64(fail)) {
+			t.Errorf("%+v: %s; expected %d", x, a.said, fail)
+		}
+		c.close()
+	}
 }
 
 var index = regexp.MustCompile(`,? :index -?[0-9]+`)

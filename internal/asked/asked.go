@@ -26,13 +26,16 @@ const (
 	maxSteps = 512     // of a question
 	maxNear  = 16      // of any other state
 	behind   = 8       // how many operations before the one that is asked for are asked for, too
+	maxChain = 4096    // steps of a question, each in the state after the one before
 	maxKnown = 1 << 18 // steps that are kept; beyond, all are forgotten
 	maxText  = 1 << 16 // bytes of a state as it prints
 )
 
-// question asks for steps, a list of [state, [operation ..]], or for the texts of states.
+// question asks for steps, a list of [state, [operation ..]], for a chain of steps, a state and operations, or for the
+// texts of states.
 type question struct {
 	Steps []any   `json:"steps,omitempty"`
+	Chain []any   `json:"chain,omitempty"`
 	Print []int32 `json:"print,omitempty"`
 }
 
@@ -43,6 +46,9 @@ type step struct {
 	why    string
 	failed error // of the program's own code
 }
+
+// none reports whether there is no next state.
+func (s *step) none() bool { return s.cannot || s.failed != nil }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *step) UnmarshalJSON(b []byte) error {
@@ -110,9 +116,10 @@ type bound struct {
 	at    [][]int32 // by number: where it stands among calls
 	class []int32   // by number
 
-	last int             // where the call stands that was asked for last
-	made map[int32]int32 // by place among calls: a state that the call leads to, and none before it was known to
-	met  map[int32]bool  // the states of made
+	chain []int32         // calls that are to be made one after another
+	last  int             // where the call stands that was asked for last
+	made  map[int32]int32 // by place among calls: a state that the call leads to, and none before it was known to
+	met   map[int32]bool  // the states of made
 }
 
 // wanted is a step to be asked for, of the call at a place.
@@ -125,7 +132,17 @@ func (m *model) bind(b *models.Binding) (models.Reader, error) {
 		Name: m.name, Other: x.step, Describe: x.describe,
 		Begin: func(stop <-chan struct{}) { x.stop = stop },
 	}.Reader(b)
+	if err == nil {
+		x.Reader.Traits().Expects = x.expects
+	}
 	return x, err
+}
+
+func (x *bound) expects(steps []models.Op) {
+	x.chain = make([]int32, len(steps))
+	for i, op := range steps {
+		x.chain[i] = op.A
+	}
 }
 
 func (m *model) tableOf(v *edn.Values) *table {
@@ -221,6 +238,10 @@ func (x *bound) stepOf(state, call int32) (step, error) {
 	if s, known := x.table.step(state, x.class[call]); known {
 		return s, nil
 	}
+	if i := slices.Index(x.chain, call); i >= 0 {
+		x.chain = x.chain[i:]
+		return x.follow(state)
+	}
 	list := x.wanted(state, call)
 	steps, err := x.ask(list)
 	if err != nil {
@@ -229,14 +250,48 @@ func (x *bound) stepOf(state, call int32) (step, error) {
 	t := x.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.known) > maxKnown {
-		clear(t.known)
-	}
+	t.forget()
 	for i, s := range steps {
 		w := list[i]
 		t.known[[2]int32{w.state, w.class}] = s
 		if !x.met[s.next] {
 			x.met[s.next], x.made[w.place] = true, s.next
+		}
+	}
+	return steps[0], nil
+}
+
+// forget keeps the table from growing without bound. The caller holds its lock.
+func (t *table) forget() {
+	if len(t.known) > maxKnown {
+		clear(t.known)
+	}
+}
+
+// follow asks for the first steps of the chain, from a state on, and returns the first one.
+func (x *bound) follow(state int32) (step, error) {
+	calls := x.chain[:min(maxChain, len(x.chain))]
+	ops := make([]int64, len(calls))
+	x.table.mu.Lock()
+	for i, call := range calls {
+		ops[i] = x.table.ops[x.class[call]]
+	}
+	x.table.mu.Unlock()
+	steps, err := x.told(question{Chain: []any{state, ops}}, len(ops))
+	if err != nil {
+		return step{}, err
+	}
+	if x.chain = x.chain[len(steps):]; steps[len(steps)-1].none() {
+		x.chain = nil
+	}
+	t := x.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget()
+	for i, s := range steps {
+		t.known[[2]int32{state, x.class[calls[i]]}] = s
+		if state = s.next; s.none() && i < len(steps)-1 {
+			return step{}, errors.New("the program's answer goes on behind a step that cannot happen")
 		}
 	}
 	return steps[0], nil
@@ -291,7 +346,12 @@ func (x *bound) ask(list []wanted) ([]step, error) {
 		q.Steps = append(q.Steps, [2]any{state, ops})
 	}
 	x.table.mu.Unlock()
-	states := x.model.asked.Add(int64(len(list)))
+	return x.told(q, len(list))
+}
+
+// told asks a question about a number of steps.
+func (x *bound) told(q question, n int) ([]step, error) {
+	states := x.model.asked.Add(int64(n))
 	told, err := x.model.ask(x.stop, q)
 	if err != nil {
 		return nil, err
@@ -300,8 +360,8 @@ func (x *bound) ask(list []wanted) ([]step, error) {
 	if err := json.Unmarshal(told, &steps); err != nil {
 		return nil, fmt.Errorf("the program's answer is not a list of steps: %w", err)
 	}
-	if len(steps) < 1 || len(steps) > len(list) {
-		return nil, fmt.Errorf("the program answers with %d steps; expected 1 to %d", len(steps), len(list))
+	if len(steps) < 1 || len(steps) > n {
+		return nil, fmt.Errorf("the program answers with %d steps; expected 1 to %d", len(steps), n)
 	}
 	for _, s := range steps {
 		if s.next < 0 || int64(s.next) > min(states, math.MaxInt32) {

@@ -30,7 +30,7 @@ func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 				t.Parallel()
 				crashed, late := 0, 0
 				for seed := range seeds {
-					o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 8, Processes: 3, Values: int(seed % 4), Crashed: int(seed % 5), At: 0.5, Seed: seed}
+					o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 8, Processes: max(3, kind.Processes()), Values: int(seed % 4), Crashed: int(seed % 5), At: 0.5, Seed: seed}
 					if model.Name == "java-queue" {
 						o.Operations = 4 // its elements come out one by one before a bug
 					}

@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"internal/home"},
 	{"internal/types"},
 	{"internal/engines", "internal/families", "report"},
-	{"internal/certificate", "internal/diagnosis", "internal/forget", "internal/levels", "internal/story", "internal/terminal"},
+	{"internal/certificate", "internal/diagnosis", "internal/forget", "internal/guess", "internal/levels", "internal/story", "internal/terminal"},
 	{"internal/held", "internal/howfar", "internal/page"},
 	{"internal/outputs"},
 	{"internal/shards"},

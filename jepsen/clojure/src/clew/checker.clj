@@ -488,7 +488,7 @@
       (let [c (.read in)]
         (cond
           (= 10 c)                                   (str line)
-          (or (neg? c) (< 10000 (.length line))) nil
+          (or (neg? c) (< 100000 (.length line))) nil
           :else (do (.append line (char c))
                     (recur)))))))
 
@@ -512,7 +512,7 @@
           (deliver hello {:version version, :turns (Semaphore. (Integer/parseInt at-once) true)})
           (loop []
             (let [line (or (line! in) "")]
-              (if-let [[_ id what list] (re-matches #"\{\"id\":(\d+),\"ask\":\{\"(steps|print)\":([\[\]\d,]+)\}\}" line)]
+              (if-let [[_ id what list] (re-matches #"\{\"id\":(\d+),\"ask\":\{\"(steps|chain|print)\":([\[\]\d,]+)\}\}" line)]
                 (do (when-let [questions (.get asked (parse id))]
                       (.offer ^LinkedBlockingQueue questions [what (edn/read-string list)]))
                     (recur))
@@ -852,11 +852,17 @@
                                 (shown! other)))))]
       {:shown shown
        :tell  (fn [what list]
-                (if (= "print" what)
-                  (mapv shown! list)
-                  (let [from (System/nanoTime)]
+                (let [from  (System/nanoTime)
+                      late? #(< unasked-ns (- (System/nanoTime) from))]
+                  (case what
+                    "print" (mapv shown! list)
+                    "chain" (loop [state (first list), ops (second list), told []]
+                              (if (or (empty? ops) (not (number? state)) (and (seq told) (late?)))
+                                told
+                                (let [next (stepped state (first ops))]
+                                  (recur next (rest ops) (conj told next)))))
                     (reduce (fn [told [state op]]
-                              (if (and (seq told) (< unasked-ns (- (System/nanoTime) from)))
+                              (if (and (seq told) (late?))
                                 (reduced told)
                                 (conj told (stepped state op))))
                             [] (eduction (mapcat (fn [[state ops]] (map #(vector state %) ops))) list)))))})))
