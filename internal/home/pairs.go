@@ -19,21 +19,33 @@ const (
 // Find1 returns the index where a key stands, or would stand, in a state of keys and values
 // that is sorted by key.
 func Find1(s models.State, key int32) (i int, found bool) {
+	for most := len(s); most-i > fewPairs; { // it stands from i on, and not behind most
+		if middle := (i + most) / 4 * 2; s[middle] < key {
+			i = middle + 2
+		} else {
+			most = middle
+		}
+	}
 	for i < len(s) && s[i] < key {
 		i += 2
 	}
 	return i, i < len(s) && s[i] == key
 }
 
+// fewPairs is the length of a state, or of a part of it, that is searched from its beginning on.
+const fewPairs = 32
+
 // Set1 returns s with another value at a key.
-func Set1(s models.State, key, value int32) models.State {
+func Set1(s models.State, key, value int32) models.State { return Change1(slices.Clone(s), key, value) }
+
+// Change1 returns s with another value at a key. It may change s.
+func Change1(s models.State, key, value int32) models.State {
 	i, found := Find1(s, key)
-	next := slices.Clone(s)
 	if found {
-		next[i+1] = value
-		return next
+		s[i+1] = value
+		return s
 	}
-	return slices.Insert(next, i, key, value)
+	return slices.Insert(s, i, key, value)
 }
 
 // At1 returns the value at a key, or other if the key is left out.

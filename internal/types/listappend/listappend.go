@@ -286,11 +286,15 @@ func (m *listAppend) with(s models.State, slot, node int32) models.State {
 const mostAppended = 4
 
 func (m *listAppend) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	mine := false // s is
 	for i := m.shape.From[op.A]; i < m.shape.From[op.A+1]; i++ {
 		step := m.shape.Steps[i]
 		node := home.At1(s, step.Slot, 0)
 		if step.Append {
-			s = m.with(s, step.Slot, m.node(node, step.Value))
+			if !mine {
+				s, mine = slices.Clone(s), true
+			}
+			s = home.Change1(s, step.Slot, m.node(node, step.Value))
 		} else if !m.reads(i, node) {
 			return dst
 		}
