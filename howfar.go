@@ -35,13 +35,13 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 		if err != nil {
 			return nil, err
 		}
-		return &m.HowFar, nil
+		return &report.HowFar{Distance: m.Distance}, nil
 	}
 	keyed, spec, _, err := keysOf(h, spec, o)
 	if err != nil {
 		return nil, err
 	}
-	var keys []report.HowFar
+	var keys []report.Distance
 	all := measurement{smallest: true}
 	undecided := false
 	for i, key := range keyed.Keys {
@@ -52,7 +52,7 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 		for _, x := range m.updates {
 			all.updates = append(all.updates, howfar.Update{Operation: m.history.WholeOperation(x.Operation), Key: i, Lost: x.Lost})
 		}
-		if m.HowFar.Holds.Strongest() == report.Linearizable {
+		if m.Holds.Strongest() == report.Linearizable {
 			continue
 		}
 		if m.Clocks == nil {
@@ -63,7 +63,7 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 			all.why = cmp.Or(m.why, all.why)
 		}
 		m.Key = h.Values.Text(key)
-		keys = append(keys, m.HowFar)
+		keys = append(keys, m.Distance)
 	}
 	if len(keys) == 0 {
 		return report.NotFar(), nil
@@ -81,7 +81,7 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 
 // measurement is how far one history is from being linearizable.
 type measurement struct {
-	report.HowFar
+	report.Distance
 	history  *jepsen.History
 	updates  []howfar.Update
 	smallest bool
@@ -198,7 +198,7 @@ func (r *ruler) measure(ops *models.Operations, verdict jepsen.Verdict) *measure
 		}
 	}
 	if verdict == jepsen.Valid {
-		return &measurement{HowFar: *report.NotFar(), history: ops.History, updates: updatesOf(parts, nil)}
+		return &measurement{Distance: report.NotFar().Distance, history: ops.History, updates: updatesOf(parts, nil)}
 	}
 	m := &measurement{history: ops.History, smallest: true}
 	m.Holds = howfar.Guarantees(r.ctx, ops, parts)

@@ -11,19 +11,27 @@ import (
 	"clew/jepsen"
 )
 
-// HowFar says how far a history is from being linearizable. docs/guarantees.md defines all of it. If there are independent
-// keys, it is about all of them together, or the worst one. Keys has the same of each that fails.
+// HowFar says how far a history is from being linearizable. If there are independent keys, it is about all of them
+// together, or the worst one, and Keys has the same of each that fails.
 type HowFar struct {
+	Distance
+	Keys []Distance `json:"keys,omitempty"`
+}
+
+// Distance is how far a history, or one of its independent keys, is from being linearizable. docs/guarantees.md defines all
+// of it.
+type Distance struct {
 	Key       string     `json:"key,omitempty"` // an independent key, as EDN
 	Holds     Guarantees `json:"guarantees"`
 	Clocks    *Clocks    `json:"clock-error,omitempty"` // nil: the history is linearizable
 	Behind    *Behind    `json:"behind,omitempty"`      // nil: not known, as for data types other than registers
 	Forgotten *Forgotten `json:"forgotten,omitempty"`   // nil: the history is linearizable
-	Keys      []HowFar   `json:"keys,omitempty"`
 }
 
 // NotFar returns what is said of a history that is linearizable.
-func NotFar() *HowFar { return &HowFar{Holds: Guarantees{Holds: []Guarantee{Linearizable}}} }
+func NotFar() *HowFar {
+	return &HowFar{Distance: Distance{Holds: Guarantees{Holds: []Guarantee{Linearizable}}}}
+}
 
 // Guarantee is a guarantee of consistency.
 type Guarantee string
@@ -132,7 +140,7 @@ const (
 )
 
 // Lines returns all of it in lines for people.
-func (x *HowFar) Lines() []string {
+func (x *Distance) Lines() []string {
 	if x.Holds.Strongest() == Linearizable {
 		return []string{"how far: its operations are linearizable"}
 	}
@@ -242,7 +250,7 @@ const (
 
 // Together returns what is true of some independent keys together: what holds of each, the greatest clock error and age, and
 // all that was forgotten.
-func Together(keys []HowFar) *HowFar {
+func Together(keys []Distance) *HowFar {
 	x := HowFar{Keys: keys}
 	for _, g := range AllGuarantees() {
 		worst, applies := jepsen.Valid, len(keys) > 0
@@ -287,6 +295,14 @@ func (c *Clocks) Worse(other *Clocks) *Clocks {
 
 // howFar prints what JSON has under the same keys. Guarantees are keywords, and so is what a suffix is of.
 func (p *ednPrinter) howFar(x *HowFar) {
+	m := p.distance(&x.Distance)
+	if len(x.Keys) > 0 {
+		m = append(m, field{"keys", func() { p.list("[]", len(x.Keys), func(i int) { p.fields(p.distance(&x.Keys[i])) }) }})
+	}
+	p.fields(m)
+}
+
+func (p *ednPrinter) distance(x *Distance) []field {
 	names := func(all []Guarantee) func() {
 		return func() { p.list("[]", len(all), func(i int) { p.keyword(string(all[i]))() }) }
 	}
@@ -324,10 +340,7 @@ func (p *ednPrinter) howFar(x *HowFar) {
 	if f := x.Forgotten; f != nil {
 		m = append(m, field{"forgotten", func() { p.forgotten(f) }})
 	}
-	if len(x.Keys) > 0 {
-		m = append(m, field{"keys", func() { p.list("[]", len(x.Keys), func(i int) { p.howFar(&x.Keys[i]) }) }})
-	}
-	p.fields(m)
+	return m
 }
 
 func (p *ednPrinter) forgotten(f *Forgotten) {
