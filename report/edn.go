@@ -216,6 +216,9 @@ func (p *ednPrinter) single(r *Result) []field {
 		if r.Kind != "" {
 			m = append(m, field{"kind", p.keyword(string(r.Kind))})
 		}
+		if r.Told != nil {
+			m = append(m, field{"anomaly", func() { p.anomaly(r, r.Told) }})
+		}
 		configs, paths = func() { p.configs(r) }, func() { p.paths(r) }
 	default:
 		m = append(m, field{"cause", p.keyword(string(r.Cause))})
@@ -428,6 +431,7 @@ func (s *savedResult) read(m edn.Value) bool {
 			}
 		}
 	}
+	s.levels(m)
 	if said, ok := m.Get("kind"); ok {
 		r.Kind = models.AnomalyOf(strings.TrimPrefix(said.String(), ":"))
 	}
