@@ -113,8 +113,8 @@ func (x *Levels) Types() (types []string) {
 	return types
 }
 
-// Lines returns the levels in lines for people, and the anomalies that rule out the weakest level that does not hold.
-func (x *Levels) Lines() (lines []string) {
+// Line returns the levels as a line for people, or "".
+func (x *Levels) Line() string {
 	var parts []string
 	if len(x.Strongest) > 0 {
 		parts = append(parts, levelNames(x.Strongest, "and")+" "+map[bool]string{true: "holds", false: "hold"}[len(x.Strongest) == 1])
@@ -129,8 +129,16 @@ func (x *Levels) Lines() (lines []string) {
 	if len(x.Undecided) > 0 {
 		parts = append(parts, "undecided: "+levelNames(x.Undecided, "and"))
 	}
-	if len(parts) > 0 {
-		lines = append(lines, "levels: "+strings.Join(parts, ", "))
+	if len(parts) == 0 {
+		return ""
+	}
+	return "levels: " + strings.Join(parts, ", ")
+}
+
+// Lines returns the levels in lines for people, and an anomaly of each type.
+func (x *Levels) Lines() (lines []string) {
+	if line := x.Line(); line != "" {
+		lines = append(lines, line)
 	}
 	for _, kind := range x.Types() {
 		for _, a := range x.Anomalies {
