@@ -50,14 +50,25 @@ type TxnStep struct {
 // Line returns the anomaly as a line for people.
 func (a *TxnAnomaly) Line() string { return a.Type + ": " + a.Says }
 
-// Worst returns the anomaly that breaks the weakest level, or nil.
+// Worst returns the anomaly that breaks the weakest level, or nil. If several do, that is one that needs no cycle, and else the first by
+// its type.
 func (x *Levels) Worst() (worst *TxnAnomaly) {
 	for i := range x.Anomalies {
-		if a := &x.Anomalies[i]; worst == nil || a.Breaks != worst.Breaks && worst.Breaks.Implies(a.Breaks) {
+		if a := &x.Anomalies[i]; worst == nil || a.worse(worst) {
 			worst = a
 		}
 	}
 	return worst
+}
+
+func (a *TxnAnomaly) worse(b *TxnAnomaly) bool {
+	switch {
+	case a.Breaks != b.Breaks:
+		return b.Breaks.Implies(a.Breaks)
+	case (a.Steps == nil) != (b.Steps == nil):
+		return a.Steps == nil
+	}
+	return a.Type < b.Type
 }
 
 // maxShown bounds the transactions of an anomaly that pictures and pages show.
