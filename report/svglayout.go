@@ -73,10 +73,10 @@ func (d *svgDrawing) space(least float64) float64 {
 		return d.space0()
 	}
 	begins := make([]int, n) // by column: the operation that is invoked there, plus 1
-	ends := make([]int, n)   // by column: the transaction of an anomaly that returns there, plus 1
+	ends := make([]int, n)   // by column: the transaction of a cycle that returns there, plus 1
 	for i, x := range w.Ops {
 		begins[int(x.From)] = i + 1
-		if w.Result.Told != nil && !x.Open && !x.Crashed {
+		if len(w.Relations) > 0 && w.Relations[0].Label != "" && !x.Open && !x.Crashed {
 			ends[int(x.To)] = i + 1
 		}
 	}

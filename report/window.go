@@ -408,7 +408,10 @@ func (b *windowBuilder) concerned(txn int) string {
 	if n := len(a.Steps); n > 0 {
 		keys = []string{a.Steps[txn].Key, a.Steps[(txn+n-1)%n].Key}
 	}
-	var parts []string
+	parts, failed := []string{}, ""
+	if b.h.Status[a.Txns[txn]] == jepsen.Failed {
+		failed = "failed "
+	}
 	n, skipped := 0, false
 	for _, part := range v.Items(b.h.OpValue(a.Txns[txn])) {
 		items := v.Items(part)
@@ -428,7 +431,7 @@ func (b *windowBuilder) concerned(txn int) string {
 	case skipped:
 		parts = append(parts, "…")
 	}
-	return strings.Join(parts, ", ")
+	return failed + strings.Join(parts, ", ")
 }
 
 // at returns the column of an event, or that of the next event that has one.

@@ -221,7 +221,9 @@ func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 	}
 	if a.Other >= 0 {
 		other = h.Name(t.ops.Of[a.Other])
-		x.Txns = append(x.Txns, t.ops.Of[a.Other])
+		if a.Other != a.Txn {
+			x.Txns = append(x.Txns, t.ops.Of[a.Other])
+		}
 	}
 	if a.Failed >= 0 {
 		other = h.Name(t.l.Failed[a.Failed])
