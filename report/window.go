@@ -236,7 +236,9 @@ func (b *windowBuilder) complete(ctx context.Context) error {
 		b.linearize(ctx)
 	}
 	b.lanes()
-	b.gaps()
+	if !b.alone {
+		b.gaps()
+	}
 	b.relate()
 	b.bands()
 	if b.o.ByTime {
@@ -252,7 +254,7 @@ func (r *Result) AnomalyWindow(ctx context.Context, a *TxnAnomaly, o WindowOptio
 		return nil, errors.New("a picture shows operations; found an anomaly without any")
 	}
 	of := &Result{File: r.File, History: h, Spec: r.Spec, Told: a, Explanation: a.Line()}
-	b := &windowBuilder{r: of, h: h, o: WindowOptions{Core: true, ByTime: o.ByTime}, w: &Window{Result: of, FailAt: -1}, threads: threadsOf(h)}
+	b := &windowBuilder{r: of, h: h, o: WindowOptions{Core: true, ByTime: o.ByTime}, w: &Window{Result: of, FailAt: -1}, threads: threadsOf(h), alone: true}
 	b.ops = a.ShownTxns()
 	for _, op := range b.ops {
 		b.end = max(b.end, h.Invocation[op], h.Completion[op])
@@ -324,6 +326,7 @@ type windowBuilder struct {
 	h       *jepsen.History
 	o       WindowOptions
 	w       *Window
+	alone   bool                     // what else happened is not counted
 	threads []int32                  // by process: the processes of one thread have one number
 	ops     []jepsen.Operation       // in order
 	from    jepsen.Event             // the first event that is shown
