@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -302,13 +303,14 @@ func (p *ednPrinter) anomaly(r *Result, a *TxnAnomaly) {
 	p.fields(m)
 }
 
-// levels reads what ednPrinter.levels printed, and the anomaly that the explanation tells.
+// levels reads what ednPrinter.levels printed, or what Elle says of the same, and the anomaly that the explanation tells.
 func (s *savedResult) levels(m edn.Value) {
 	if told, ok := m.Get("anomaly"); ok {
-		s.r.Told = s.anomaly(told)
+		s.r.Told = s.anomaly(told, "")
 	}
-	strongest, ok := m.Get("strongest")
-	if !ok {
+	types, ok := m.Get("anomaly-types")
+	strongest, ours := m.Get("strongest")
+	if !ok && !ours {
 		return
 	}
 	x := &Levels{Strongest: levelsOf(strongest), Count: map[string]int{}}
@@ -320,14 +322,16 @@ func (s *savedResult) levels(m edn.Value) {
 		x.Asked = models.Level(name(asked))
 	}
 	counts, _ := m.Get("anomaly-counts")
-	types, _ := m.Get("anomaly-types")
 	anomalies, _ := m.Get("anomalies")
 	for _, kind := range types.Items() {
 		list, _ := anomalies.Get(name(kind))
 		for _, item := range list.Items() {
-			if a := s.anomaly(item); a != nil {
+			a := s.anomaly(item, name(kind))
+			if a == nil {
+				continue
+			}
+			if x.Count[a.Type]++; x.Count[a.Type] <= MaxAnomalies {
 				x.Anomalies = append(x.Anomalies, *a)
-				x.Count[a.Type]++
 			}
 		}
 		if n, ok := counts.Get(name(kind)); ok {
@@ -339,34 +343,86 @@ func (s *savedResult) levels(m edn.Value) {
 	s.r.Levels = x
 }
 
-// anomaly reads an anomaly. It returns nil if the history does not have its transactions.
-func (s *savedResult) anomaly(m edn.Value) *TxnAnomaly {
+// withAnomalies returns the part of a result map that has Elle's anomalies, which Jepsen's tests have below :workload. It returns the map itself if that has
+// a failure, or if there is no such part so deep in it.
+func withAnomalies(m edn.Value, deep int) edn.Value {
+	_, fails := m.Get("op")
+	_, has := m.Get("anomaly-types")
+	if fails || has || deep == 0 || m.Kind() != edn.KindMap {
+		return m
+	}
+	for _, part := range m.Items() {
+		if part = withAnomalies(part, deep-1); part.Kind() == edn.KindMap {
+			if _, has := part.Get("anomaly-types"); has {
+				return part
+			}
+		}
+	}
+	return m
+}
+
+// told reads a failure of which only the anomalies are known, as Elle has it: the worst one is told. It returns None if the history
+// does not have them.
+func (s *savedResult) told() (last jepsen.Event) {
+	last = jepsen.None
+	if s.r.Levels == nil || s.r.Levels.Worst() == nil {
+		return last
+	}
+	s.r.Told = s.r.Levels.Worst()
+	s.r.Explanation, s.r.Core = s.r.Told.Line(), slices.Sorted(slices.Values(s.r.Told.Txns))
+	for _, op := range s.r.Core {
+		if s.h.Status[op] == jepsen.Succeeded {
+			last = max(last, s.h.Completion[op])
+		}
+	}
+	return last
+}
+
+// anomaly reads an anomaly. It returns nil if the history does not have its transactions. Elle's have other keys, and no words.
+func (s *savedResult) anomaly(m edn.Value, kind string) *TxnAnomaly {
 	get := func(m edn.Value, key string) string {
 		v, ok := m.Get(key)
 		switch {
 		case !ok:
 			return ""
-		case v.Kind() == edn.KindString && key != "key" && key != "value":
+		case v.Kind() == edn.KindString && key != "key" && !strings.HasPrefix(key, "value"):
 			return v.Go().(string)
 		}
 		return v.String()
 	}
-	a := &TxnAnomaly{Type: strings.TrimPrefix(get(m, "type"), ":"), Breaks: models.Level(strings.TrimPrefix(get(m, "breaks"), ":")),
+	a := &TxnAnomaly{Type: cmp.Or(kind, strings.TrimPrefix(get(m, "type"), ":")), Breaks: models.Level(strings.TrimPrefix(get(m, "breaks"), ":")),
 		Says: get(m, "explanation"), Key: get(m, "key"), Wrong: get(m, "wrong")}
+	for _, key := range []string{"ops", "cycle", "txns"} {
+		list, _ := m.Get(key)
+		ops := s.operations(list)
+		if len(ops) < len(list.Items()) {
+			return nil
+		}
+		a.Txns = append(a.Txns, ops...)
+	}
+	for _, key := range []string{"op", "writer"} {
+		if op, ok := m.Get(key); ok && s.operation(op) != jepsen.None {
+			a.Txns = append(a.Txns, s.operation(op))
+		}
+	}
 	steps, _ := m.Get("steps")
-	for _, step := range steps.Items() {
-		a.Steps = append(a.Steps, TxnStep{strings.TrimPrefix(get(step, "type"), ":"), get(step, "key"), get(step, "value"), get(step, "explanation")})
+	if n := len(steps.Items()); n > 0 && len(a.Txns) == n+1 {
+		a.Txns = a.Txns[:n]
 	}
-	ops, _ := m.Get("ops")
-	if cycle, ok := m.Get("cycle"); ok {
-		ops = cycle
-	}
-	a.Txns = s.operations(ops)
-	if n := len(a.Txns); len(a.Steps) > 0 && n == len(a.Steps)+1 {
-		a.Txns = a.Txns[:n-1]
+	for i, step := range steps.Items() {
+		x := TxnStep{strings.TrimPrefix(get(step, "type"), ":"), get(step, "key"), cmp.Or(get(step, "value'"), get(step, "value")), get(step, "explanation")}
+		x.Says = cmp.Or(x.Says, fmt.Sprintf("T%d comes before T%d (%s)", i+1, (i+1)%len(steps.Items())+1, strings.TrimSpace(x.Type+" "+x.Key+" "+x.Value)))
+		a.Steps = append(a.Steps, x)
 	}
 	if len(a.Txns) == 0 || len(a.Steps) > 0 && len(a.Txns) != len(a.Steps) {
 		return nil
+	}
+	if a.Says == "" {
+		var names []string
+		for _, op := range a.ShownTxns() {
+			names = append(names, s.h.Name(op))
+		}
+		a.Says = strings.Join(names, ", ")
 	}
 	return a
 }

@@ -299,3 +299,32 @@ func TestTheWorstAnomalyIsDrawnBelow(t *testing.T) {
 		}
 	}
 }
+
+// What Elle found is drawn, too, from the results of a test.
+func TestElleIsRead(t *testing.T) {
+	first := transactions(t, skew(2, 0))
+	h := first.History
+	op := func(index int) string { return string(h.OpPrinter().AppendEvent(nil, h.EventAt(int64(index)))) }
+	result := fmt.Sprintf(`{:stats {:valid? true}, :valid? false, :workload {:valid? false, :anomaly-types (:G2-item), :not #{:repeatable-read},
+		:also-not #{:serializable :strict-serializable}, :anomalies {:G2-item [{:cycle [%[1]s %[2]s %[1]s], :type :G2-item,
+		:steps [{:type :rw, :key "0", :value :elle.list-append/init, :value' "3", :a-mop-index 0}
+		        {:type :rw, :key "1", :value :elle.list-append/init, :value' "2", :a-mop-index 0}]}]}}}`, op(2), op(3))
+	r, err := report.ReadEDN(strings.NewReader(result), "results.edn", h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Spec = first.Spec
+	if r.Verdict != jepsen.Invalid || r.Told == nil || h.Index(r.FailEvent.OrNone()) != 3 {
+		t.Fatalf("%v: %v", r.Verdict, r.Told)
+	}
+	if want := `T2 comes before T1 (rw "1" "2")`; r.Told.Steps[1].Says != want {
+		t.Errorf("the second step is %q, expected %q", r.Told.Steps[1].Says, want)
+	}
+	if svg := lookAtAnomaly(t, r, r.Told); !bytes.Contains(svg, []byte(`>rw &#34;0&#34; &#34;3&#34;<`)) {
+		t.Errorf("the first step is not drawn: %s", svg)
+	}
+	look(t, "Elle's", r, report.WindowOptions{})
+	if _, err := report.ReadEDN(strings.NewReader(strings.ReplaceAll(result, ":index 3", ":index 77")), "results.edn", h); err == nil {
+		t.Error("a result of another history is read")
+	}
+}
