@@ -61,8 +61,8 @@ func (r *Result) WriteSVG(w io.Writer) error {
 	return window.WriteSVG(w)
 }
 
-// WriteSVG draws the window, at most 1,400 pixels
-// wide and 900 high unless more rows were requested.
+// WriteSVG draws the window, at most 1,400 pixels wide and 900 high unless more rows were requested. What is Below
+// is as high.
 func (w *Window) WriteSVG(out io.Writer) error { return w.DrawSVG(out, SVGOptions{}) }
 
 // SVGOptions say what an SVG picture is for.
