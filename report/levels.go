@@ -369,7 +369,7 @@ func (s *savedResult) told() (last jepsen.Event) {
 		return last
 	}
 	s.r.Told = s.r.Levels.Worst()
-	s.r.Explanation, s.r.Core = s.r.Told.Line(), slices.Sorted(slices.Values(s.r.Told.Txns))
+	s.r.Explanation, s.r.Drawn, s.r.Core = s.r.Told.Line(), s.r.Told.Type, slices.Sorted(slices.Values(s.r.Told.Txns))
 	for _, op := range s.r.Core {
 		if s.h.Status[op] == jepsen.Succeeded {
 			last = max(last, s.h.Completion[op])
