@@ -584,13 +584,19 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	if len(r.Configs) > 0 {
 		r.LastOperation = jepsen.Some(r.Configs[0].Last)
 	}
+	if d.why != nil && d.why.Bare {
+		r.Told = levels.Cycle(part, d.why.Rows)
+	}
 	if stopped(part.Model, func() {
-		r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), part.Among(r.Core), d.why != nil && !d.why.Bare)
+		r.Story, _ = story.Tell(ctx, part, r.FailEvent.OrNone(), part.Among(r.Core), r.Told != nil || d.why != nil && !d.why.Bare)
 	}) {
 		c.lacks("the story of the failure")
 	}
 	if d.why != nil {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), d.why.Name
+		if r.Told != nil {
+			r.Explanation = r.Told.Says
+		}
 		stopped(part.Model, func() { r.Drawn = drawn(r, part, d) })
 		if d.why.State != nil && len(d.why.Rows) == 1 && len(r.Story.ToRead()) == 0 && r.Drawn != "" {
 			r.Explanation += " (" + text.Shorten(text.Line(r.Drawn), maxWhy) + ")"

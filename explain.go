@@ -175,6 +175,9 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		for _, row := range rows {
 			r.Named = append(r.Named, part.Of[row])
 		}
+		if r.Told != nil {
+			r.Named = r.Told.ShownTxns()
+		}
 		told = d.why.Relations()
 	} else {
 		r.Named = append([]jepsen.Operation{r.History.OpOf[r.FailEvent.OrNone()]}, r.Named...)

@@ -45,7 +45,7 @@ func ReadFS(fsys fs.FS, name string, o jepsen.Options) (*jepsen.History, error) 
 	return forms.Read(f, name, o)
 }
 
-// ReadResult reads the result map of a history, as Result.WriteEDN or Knossos wrote it, for pictures: see
+// ReadResult reads the result map of a history, as Result.WriteEDN, Knossos or Elle wrote it, for pictures: see
 // report.ReadEDN. The spec's model shows how the operations are related. A spec that does not fit is not an error.
 func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.History, spec models.Spec) (*report.Result, error) {
 	r, err := report.ReadEDN(in, name, h)

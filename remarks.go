@@ -234,7 +234,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	d := levels.Decide(ctx, c.ops, o.Consistency)
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
-		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels,
+		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels, Told: d.Told,
 	}
 	if r.Verified = d.Checked && o.Verify != VerifyNever; !d.Checked && d.Verdict != jepsen.Unknown && o.Verify != VerifyNever {
 		r.Unverified = "neither an order nor a cycle shows it, which could be checked again"
@@ -282,6 +282,9 @@ func (c *checking) levels(r *report.Result, o Options) *report.Result {
 			return refuted(r, errors.New("the graph of transactions has no cycle"))
 		}
 		x.Asked, r.Levels = o.Consistency, x
+		if slices.ContainsFunc(x.Anomalies, func(a report.TxnAnomaly) bool { return r.Told != nil && a.Says == r.Told.Says }) {
+			r.Explanation = r.Told.Line() // the whole history has the same cycle, whose kind may depend on later reads
+		}
 	}
 	return r
 }

@@ -180,7 +180,7 @@ func (s *TxnListsShape) Alone(all, some *Columns, t int32) TxnListsShape {
 		return left
 	}
 	a := TxnListsShape{Slots: s.Slots, Elements: s.Elements, From: make([]int32, 1, len(s.From)),
-		Longest: make([][]int32, s.Slots), Odd: make([][]int32, len(s.Odd)), Value: s.Value}
+		Longest: make([][]int32, s.Slots), Odd: make([][]int32, len(s.Odd)), Failed: s.Failed, Key: s.Key, Value: s.Value}
 	for _, list := range s.Init {
 		a.Init = append(a.Init, kept(list))
 	}

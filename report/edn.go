@@ -216,6 +216,9 @@ func (p *ednPrinter) single(r *Result) []field {
 		if r.Kind != "" {
 			m = append(m, field{"kind", p.keyword(string(r.Kind))})
 		}
+		if r.Told != nil {
+			m = append(m, field{"anomaly", func() { p.anomaly(r, r.Told) }})
+		}
 		configs, paths = func() { p.configs(r) }, func() { p.paths(r) }
 	default:
 		m = append(m, field{"cause", p.keyword(string(r.Cause))})
@@ -348,7 +351,7 @@ func (p *ednPrinter) printer(r *Result) *jepsen.OpPrinter {
 	return p.ops
 }
 
-// ReadEDN reads the result map of a history, as written by WriteEDN or Knossos.
+// ReadEDN reads the result map of a history, as written by WriteEDN or Knossos, or a map with the anomalies that Elle found.
 // It returns the verdict, and for a failure also what pictures show of it. A map
 // does not contain what was linearized before the failure. A failure belongs to
 // this history if the history has the failing event; other results, if they
@@ -379,7 +382,7 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	case said == "false":
 		r.Verdict = jepsen.Invalid
 		s := &savedResult{r: r, h: h, byIndex: newIndexed(h)}
-		if !s.read(m) {
+		if !s.read(withAnomalies(m, 2)) {
 			return nil, at.Errorf("the :op of the result is not an :ok event of %s; expected the result of this history", h.File)
 		}
 		return r, nil
@@ -404,9 +407,13 @@ type savedResult struct {
 
 // read reads a failure. It returns false if the history does not have the failing event.
 func (s *savedResult) read(m edn.Value) bool {
-	op, _ := m.Get("op")
+	op, failing := m.Get("op")
 	r, h := s.r, s.h
+	s.levels(m)
 	event := s.event(op)
+	if !failing {
+		event = s.told()
+	}
 	if r.FailEvent = jepsen.Some(event); event == jepsen.None || h.Type[event] != jepsen.OK {
 		return false
 	}

@@ -30,6 +30,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the pictures of testdata; loo
 var pictured = []models.Spec{
 	{Name: "register"}, {Name: "fifo-queue"}, {Name: "stack"}, {Name: "mutex"}, {Name: "cas-register", Init: "0"},
 	{Name: "multi-register", Init: "{:x 0 :y 0 :z 0}"}, {Name: "bank", Init: "{:a 20 :b 20 :c 20}"},
+	{Name: "list-append"},
 }
 
 // failure returns the result of one of them.
@@ -126,7 +127,7 @@ func TestPicturesOfGeneratedHistories(t *testing.T) {
 	r := gen.Rand(11)
 	pictures := 0
 	for _, model := range []string{"register", "cas-register", "versioned-register", "multi-register", "set", "lookup-set",
-		"fifo-queue", "unordered-queue", "priority-queue", "stack", "kv", "mutex", "owner-semaphore", "bank", "counter", "log", "lease", "id-generator"} {
+		"fifo-queue", "unordered-queue", "priority-queue", "stack", "kv", "mutex", "owner-semaphore", "bank", "counter", "log", "lease", "id-generator", "list-append"} {
 		for i := range 60 {
 			if !effort.Takes(i) {
 				continue

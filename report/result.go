@@ -76,6 +76,8 @@ type Result struct {
 	// Levels says at which levels of consistency transactions are. It is nil unless the history has transactions whose
 	// order of versions is known.
 	Levels *Levels
+	// Told is the anomaly that Explanation tells. It is nil unless that is one of transactions.
+	Told *TxnAnomaly
 
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.

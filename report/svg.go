@@ -43,6 +43,7 @@ const (
 	svgRow               = 54
 	svgLeastRow          = 30
 	svgPad               = 10 // between labels
+	svgSteps             = 40 // beside the label of a transaction, where steps lead to it and on
 	svgSentence, svgNote = 6, 10
 	svgTitle             = 300 // characters of the text that a browser shows under the pointer
 )
@@ -60,8 +61,8 @@ func (r *Result) WriteSVG(w io.Writer) error {
 	return window.WriteSVG(w)
 }
 
-// WriteSVG draws the window, at most 1,400 pixels
-// wide and 900 high unless more rows were requested.
+// WriteSVG draws the window, at most 1,400 pixels wide and 900 high unless more rows were requested. What is Below
+// is as high.
 func (w *Window) WriteSVG(out io.Writer) error { return w.DrawSVG(out, SVGOptions{}) }
 
 // SVGOptions say what an SVG picture is for.
@@ -103,6 +104,7 @@ type svgDrawing struct {
 	why    int     // how many characters may say why the failing operation cannot happen
 	width  int
 	top    int // of the first row
+	above  int // the height of the picture above it, or 0
 	row    int // the height of a row
 	items  []any
 	texts  []any    // drawn on top of everything else
@@ -111,35 +113,48 @@ type svgDrawing struct {
 
 func drawSVG(w *Window, o SVGOptions) svgPicture {
 	d := &svgDrawing{w: w, o: o}
+	height := d.draw()
+	p := svgPicture{Role: "group", Defs: svgDefinitions()}
+	if !o.Part {
+		said := w.Result.sentence()
+		if w.Below != nil {
+			below := &svgDrawing{w: w.Below, o: o, above: height}
+			height = below.draw()
+			d.width, d.items = max(d.width, below.width), append(d.items, below.items...)
+			said += "; " + w.Below.Result.sentence()
+		}
+		d.items = append([]any{svgRect{Width: d.width, Height: height, Class: "paper"}}, d.items...)
+		p.Role, p.Title, p.Desc = "img", w.Title, text.Shorten(text.Line(said), 4*svgTitle)
+		p.Style = map[string]string{"": svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n", "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
+	}
+	p.Width, p.Height, p.ViewBox, p.Items = d.width, height, fmt.Sprintf("0 0 %d %d", d.width, height), d.items
+	return p
+}
+
+// draw draws everything below what is above, and returns where it ends.
+func (d *svgDrawing) draw() (bottom int) {
 	d.layout()
-	head, foot := d.sentence(), w.Legend()
-	if o.Part { // which the page has as text
+	head, foot := d.sentence(), d.w.Legend()
+	if d.o.Part { // which the page has as text
 		head, foot = nil, nil
 	}
 	lanes, bandsHigh := d.bandLanes()
-	y := svgMargin + len(head)*svgLine + svgLine/2
+	y := d.above + svgMargin + len(head)*svgLine + svgLine/2
 	d.top = y + bandsHigh
-	left := svgHeight - d.top - len(foot)*svgLine - 2*svgMargin
-	d.row = min(svgRow, max(svgLeastRow, left/max(1, len(w.Rows))))
-	bottom := d.top + d.row*len(w.Rows)
-	height := bottom + svgMargin
-	if len(foot) > 0 {
-		height += len(foot)*svgLine + svgMargin
-	}
-	if !o.Part {
-		d.items = append(d.items, svgRect{Width: d.width, Height: height, Class: "paper"})
-	}
+	left := d.above + svgHeight - d.top - len(foot)*svgLine - 2*svgMargin
+	d.row = min(svgRow, max(svgLeastRow, left/max(1, len(d.w.Rows))))
+	bottom = d.top + d.row*len(d.w.Rows)
 	for i, line := range head {
-		line.Y = svgMargin + (i+1)*svgLine - 4
+		line.Y = d.above + svgMargin + (i+1)*svgLine - 4
 		d.items = append(d.items, line)
 	}
 	d.bands(lanes, y, bottom)
 	d.rules()
-	if w.FailAt >= 0 {
-		x := d.at(w.FailAt)
+	if d.w.FailAt >= 0 {
+		x := d.at(d.w.FailAt)
 		d.items = append(d.items, svgStroke{X1: x, Y1: d.top, X2: x, Y2: bottom, Class: "cut"})
 	}
-	for i := range w.Ops {
+	for i := range d.w.Ops {
 		d.bar(i)
 	}
 	d.whys()
@@ -152,15 +167,10 @@ func drawSVG(w *Window, o SVGOptions) svgPicture {
 	for i, line := range foot {
 		d.explain(line, bottom+svgMargin+(i+1)*svgLine-4)
 	}
-	p := svgPicture{
-		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "group",
-		Defs: svgDefinitions(), Items: d.items,
+	if len(foot) > 0 {
+		bottom += len(foot)*svgLine + svgMargin
 	}
-	if !o.Part {
-		p.Role, p.Title, p.Desc = "img", w.Title, text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle)
-		p.Style = map[string]string{"": svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n", "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
-	}
-	return p
+	return bottom + svgMargin
 }
 
 // gapBefore returns the words for what is omitted before an operation that is not the
@@ -252,7 +262,7 @@ func (d *svgDrawing) bar(i int) {
 	}
 	g.Items = append(g.Items, svgRect{X: from, Y: y, Width: max(4, to-from), Height: svgBar, Round: 3, Class: class})
 	d.items = append(d.items, g)
-	if d.o.Part && len(d.w.Points) == 0 { // where a page puts points of its own
+	if d.w.Result.Told != nil || d.o.Part && len(d.w.Points) == 0 { // where a page puts points of its own
 		d.taken = append(d.taken, svgBox{float64(from), float64(y), float64(until), float64(y + svgBar)})
 	}
 	room := float64(d.right - from)
@@ -343,10 +353,18 @@ func (p curve) at(t float64) (x, y float64) {
 	return a*p[0][0] + b*p[1][0] + c*p[2][0] + d*p[3][0], a*p[0][1] + b*p[1][1] + c*p[2][1] + d*p[3][1]
 }
 
+// drawn returns how many relations are drawn: all steps between transactions, or the first relations.
+func (w *Window) drawn() int {
+	if w.Result.Told != nil {
+		return len(w.Relations)
+	}
+	return min(len(w.Relations), svgNote-3)
+}
+
 // arrows finds the course of each arrow, and keeps the area at its head free of text.
 func (d *svgDrawing) arrows() []curve {
 	w := d.w
-	arrows := make([]curve, min(len(w.Relations), svgNote-3))
+	arrows := make([]curve, w.drawn())
 	for i := range arrows {
 		r := w.Relations[i]
 		a, b := w.Ops[r.From], w.Ops[r.To]
@@ -357,8 +375,15 @@ func (d *svgDrawing) arrows() []curve {
 			arrows[i] = curve{{x1, ay}, {x1 + bend, ay}, {x2 - bend, by}, {x2, by}}
 			continue
 		}
-		x1, y1, dy1 := d.edge(r.From, by >= ay, r.Kind)
-		x2, y2, dy2 := d.edge(r.To, by <= ay, r.Kind)
+		from, to, beside := .6, .6, 8.0
+		switch {
+		case r.Label != "": // each transaction has a step that leads to it, and one that leads on
+			from, to, beside = .75, .25, 24
+		case r.Kind == models.MustBeBefore:
+			from, to = .3, .3
+		}
+		x1, y1, dy1 := d.edge(r.From, by >= ay, from, beside)
+		x2, y2, dy2 := d.edge(r.To, by <= ay, to, 8)
 		arrows[i] = curve{{x1, y1}, {x1, y1 + dy1}, {x2, y2 + dy2}, {x2, y2}}
 		d.taken = append(d.taken, svgBox{x2 - 6, min(y2, y2+dy2/3), x2 + 6, max(y2, y2+dy2/3)})
 	}
@@ -366,19 +391,15 @@ func (d *svgDrawing) arrows() []curve {
 }
 
 // edge returns where an arrow that comes from below or above leaves or reaches the bar of
-// an operation, and which way it bends. The place is beside the label if there is room.
-func (d *svgDrawing) edge(op int, below bool, kind models.RelationKind) (x, y, bend float64) {
+// an operation, and which way it bends. The place is so far beside the label if there is room.
+func (d *svgDrawing) edge(op int, below bool, part, beside float64) (x, y, bend float64) {
 	o := d.w.Ops[op]
 	from, to := d.column(o.From), max(d.column(o.To), d.column(o.From)+8)
-	part := .6
-	if kind == models.MustBeBefore {
-		part = .3
-	}
 	x, y, bend = from+part*(to-from), float64(d.barTop(o.Row)), -3*svgBar
 	if below {
 		return x, y + svgBar, -bend
 	}
-	if end := from + textWidth(fitted(d.labels[op], 1e4, svgChar), svgChar) + 8; end < to-4 {
+	if end := from + textWidth(fitted(d.labels[op], 1e4, svgChar), svgChar) + beside; end < to-4 {
 		x = max(x, end)
 	}
 	return x, y, bend
@@ -389,24 +410,34 @@ func (d *svgDrawing) arrow(i int, p curve) {
 	d.items = append(d.items, svgGroup{Title: text.Shorten(r.Text, svgTitle), Items: []any{svgPath{
 		D:     fmt.Sprintf("M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f", p[0][0], p[0][1], p[1][0], p[1][1], p[2][0], p[2][1], p[3][0], p[3][1]),
 		Class: fmt.Sprint("arrow a", uint8(r.Kind)), End: fmt.Sprintf("url(#m%d)", uint8(r.Kind))}}})
-	d.badge(i+1, r.Kind, p)
+	if r.Label == "" || !d.badge(r, p, textWidth(r.Label, svgSmall)+4) {
+		d.badge(r, p, 0)
+	}
 }
 
-// badge puts the number of an arrow on it where the area is free.
-func (d *svgDrawing) badge(n int, kind models.RelationKind, p curve) {
+// badge puts the number of an arrow on it where the area is free, with its label if there is room for it. It reports whether it found
+// such a place.
+func (d *svgDrawing) badge(r WindowRelation, p curve, room float64) bool {
 	for _, aside := range []float64{0, -9, 9, -18, 18} {
 		for _, t := range []float64{.5, .45, .55, .4, .6, .35, .65, .3, .7, .25, .75, .2, .8} {
 			x, y := p.at(t)
 			y += aside
-			box := svgBox{x - 8, y - 8, x + 8, y + 8}
-			if box.y1 < float64(d.top) || slices.ContainsFunc(d.taken, box.meets) {
+			box := svgBox{x - 8, y - 8, x + 8 + room, y + 8}
+			if room > 0 {
+				box.y1 -= 4
+			}
+			if box.y1 < float64(d.top) || box.x2 > float64(d.right) || slices.ContainsFunc(d.taken, box.meets) {
 				continue
 			}
 			d.taken = append(d.taken, box)
-			d.items = append(d.items, numbered(fmt.Sprint(n), kind, int(x), int(y))...)
-			return
+			d.items = append(d.items, numbered(fmt.Sprint(r.Number), r.Kind, int(x), int(y))...)
+			if room > 0 {
+				d.texts = append(d.texts, svgText{X: int(x) + 11, Y: int(y) - 3, Class: "small halo", Text: r.Label})
+			}
+			return true
 		}
 	}
+	return false
 }
 
 func numbered(n string, kind models.RelationKind, x, y int) []any {
@@ -449,8 +480,12 @@ const (
 // Legend explains the marks of the picture: first the relations in words, last what is omitted.
 func (w *Window) Legend() (lines []LegendLine) {
 	add := func(mark, text string) { lines = append(lines, LegendLine{Mark: mark, Text: text}) }
-	for i, r := range w.Relations[:min(len(w.Relations), svgNote-3)] {
-		lines = append(lines, LegendLine{fmt.Sprint(i + 1), r.Text, r.Kind})
+	for _, r := range w.Relations[:w.drawn()] {
+		said := r.Text
+		if r.Label != "" {
+			said = r.Label + ": " + said
+		}
+		lines = append(lines, LegendLine{fmt.Sprint(r.Number), said, r.Kind})
 	}
 	if slices.ContainsFunc(w.Points, func(p Point) bool { return !p.Attempt }) {
 		said := "takes effect here; below it, the state after that"
@@ -501,6 +536,7 @@ func (w *Window) omitted() string {
 		}
 	}
 	add(w.MoreRows, "more process", "more processes")
+	add(w.MoreTxns, "more transaction", "more transactions")
 	add(w.MoreCore, "more operation of the core", "more operations of the core")
 	add(w.MoreNamed, "that the sentence names", "that the sentence names")
 	add(w.MoreBands, "more nemesis event", "more nemesis events")

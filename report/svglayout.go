@@ -73,8 +73,12 @@ func (d *svgDrawing) space(least float64) float64 {
 		return d.space0()
 	}
 	begins := make([]int, n) // by column: the operation that is invoked there, plus 1
+	ends := make([]int, n)   // by column: the transaction of a cycle that returns there, plus 1
 	for i, x := range w.Ops {
 		begins[int(x.From)] = i + 1
+		if len(w.Relations) > 0 && w.Relations[0].Label != "" && !x.Open && !x.Crashed {
+			ends[int(x.To)] = i + 1
+		}
 	}
 	last := make([]int, len(w.Rows)) // by row: its last operation so far, plus 1
 	for c := range d.xs {
@@ -92,6 +96,9 @@ func (d *svgDrawing) space(least float64) float64 {
 				x = max(x, d.xs[int(w.Ops[before].From)]+room)
 			}
 			last[row] = i + 1
+		}
+		if i := ends[c] - 1; i >= 0 {
+			x = max(x, d.xs[int(w.Ops[i].From)]+textWidth(d.labels[i], svgChar)+svgSteps)
 		}
 		d.xs[c] = x
 	}

@@ -34,7 +34,7 @@ type Window struct {
 	Rows      []WindowRow
 	Ops       []WindowOp // in order of invocation
 	Bands     []Band
-	Relations []WindowRelation // the contradiction, numbered from 1 by their place
+	Relations []WindowRelation // the contradiction
 	Points    []Point          // a linearization, in order
 
 	// FailAt is the place of the first failing completion, or -1 if it is not shown.
@@ -47,6 +47,11 @@ type Window struct {
 	MoreBands int
 	// MorePoints says how many operations were linearized before the first point that is shown.
 	MorePoints int
+	// MoreTxns says how many transactions of an anomaly are omitted.
+	MoreTxns int
+
+	// Below is drawn below it in a picture of its own: the worst anomaly of transactions, unless this window shows it. It may be nil.
+	Below *Window
 }
 
 // WindowRow is a row of a window: a process, and those that took its place after it had crashed.
@@ -139,6 +144,8 @@ type WindowRelation struct {
 	Kind     models.RelationKind
 	From, To int    // places in Ops
 	Text     string // "process 1's write 2 returned before process 3's read 1"
+	Number   int
+	Label    string // of a step between transactions: "rw :x 5"
 }
 
 // Band is something that happened around the operations, such
@@ -195,22 +202,76 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.label(ctx); err != nil {
+	if err := b.complete(ctx); err != nil {
 		return nil, err
 	}
-	if !o.Core {
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
+	if worst := r.worst(); worst != nil && !o.Core && o.Around == nil {
+		b.w.Below, err = r.AnomalyWindow(ctx, worst, o)
+	}
+	return b.w, err
+}
+
+// worst returns the worst anomaly of transactions, or nil if the picture of the failure shows it or there is none.
+func (r *Result) worst() *TxnAnomaly {
+	if r.Levels == nil || !r.fails() {
+		return nil
+	}
+	worst := r.Levels.Worst()
+	switch {
+	case worst == nil, r.Told != nil && r.Told.Says == worst.Says:
+		return nil
+	case worst.Steps == nil && !slices.ContainsFunc(worst.Txns, func(op jepsen.Operation) bool { return !slices.Contains(r.Core, op) && !slices.Contains(r.Named, op) }):
+		return nil
+	}
+	return worst
+}
+
+// complete puts everything else into a window of chosen operations.
+func (b *windowBuilder) complete(ctx context.Context) error {
+	if err := b.label(ctx); err != nil {
+		return err
+	}
+	if !b.o.Core {
 		b.linearize(ctx)
 	}
 	b.lanes()
-	b.gaps()
+	if !b.alone {
+		b.gaps()
+	}
 	b.relate()
 	b.bands()
-	if o.ByTime {
-		if err := b.byTime(); err != nil {
-			return nil, err
-		}
+	if b.o.ByTime {
+		return b.byTime()
 	}
-	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
+	return nil
+}
+
+// AnomalyWindow returns a window of an anomaly of the result. Of the options, only the scale counts.
+func (r *Result) AnomalyWindow(ctx context.Context, a *TxnAnomaly, o WindowOptions) (*Window, error) {
+	h := r.History
+	if h == nil || len(a.Txns) == 0 {
+		return nil, errors.New("a picture shows operations; found an anomaly without any")
+	}
+	of := &Result{File: r.File, History: h, Spec: r.Spec, Told: a, Explanation: a.Line()}
+	b := &windowBuilder{r: of, h: h, o: WindowOptions{Core: true, ByTime: o.ByTime}, w: &Window{Result: of, FailAt: -1}, threads: threadsOf(h), alone: true}
+	b.ops = a.ShownTxns()
+	for _, op := range b.ops {
+		b.end = max(b.end, h.Invocation[op], h.Completion[op])
+	}
+	slices.Sort(b.ops)
+	b.ops = slices.Compact(b.ops)
+	of.Core = b.ops
+	b.columns()
+	if i := a.wrong(); i >= 0 {
+		x := &b.w.Ops[b.placeOf[a.Txns[i]]]
+		x.Failing, x.Why = true, text.Shorten(text.Line(a.Wrong), maxWhy)
+	}
+	b.w.MoreTxns = len(a.Txns) - len(b.ops)
+	if err := b.complete(ctx); err != nil {
+		return nil, err
+	}
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + a.Type
 	return b.w, nil
 }
 
@@ -265,6 +326,7 @@ type windowBuilder struct {
 	h       *jepsen.History
 	o       WindowOptions
 	w       *Window
+	alone   bool                     // what else happened is not counted
 	threads []int32                  // by process: the processes of one thread have one number
 	ops     []jepsen.Operation       // in order
 	from    jepsen.Event             // the first event that is shown
@@ -326,8 +388,53 @@ func (b *windowBuilder) label(ctx context.Context) (err error) {
 		if x.Label, err = b.r.Spec.Words(ctx, b.h, x.Operation); err != nil {
 			return err
 		}
+		if b.r.Told == nil {
+			continue
+		}
+		if n := slices.Index(b.r.Told.Txns, x.Operation); n >= 0 {
+			x.Label = fmt.Sprintf("T%d ", n+1) + cmp.Or(b.concerned(n), x.Label)
+		}
 	}
 	return nil
+}
+
+// Bounds of the label of a transaction of an anomaly.
+const (
+	maxParts = 4  // of its parts
+	maxPart  = 24 // characters of a part
+)
+
+// concerned returns those parts of a transaction of the anomaly that concern a key that it is about, or "" if there are none.
+func (b *windowBuilder) concerned(txn int) string {
+	a, v := b.r.Told, b.h.Values
+	keys := []string{a.Key}
+	if n := len(a.Steps); n > 0 {
+		keys = []string{a.Steps[txn].Key, a.Steps[(txn+n-1)%n].Key}
+	}
+	parts, failed := []string{}, ""
+	if b.h.Status[a.Txns[txn]] == jepsen.Failed {
+		failed = "failed "
+	}
+	n, skipped := 0, false
+	for _, part := range v.Items(b.h.OpValue(a.Txns[txn])) {
+		items := v.Items(part)
+		switch {
+		case len(items) != 3 || !slices.Contains(keys, v.Text(items[1])) || n == maxParts:
+			skipped = true
+			continue
+		case skipped:
+			parts = append(parts, "…")
+		}
+		n, skipped = n+1, false
+		parts = append(parts, text.Middle(text.Line(strings.TrimPrefix(v.Text(items[0]), ":")+" "+v.Text(items[1])+" "+v.Text(items[2])), maxPart))
+	}
+	switch {
+	case n == 0:
+		return ""
+	case skipped:
+		parts = append(parts, "…")
+	}
+	return failed + strings.Join(parts, ", ")
 }
 
 // at returns the column of an event, or that of the next event that has one.
@@ -338,13 +445,46 @@ func (b *windowBuilder) at(e jepsen.Event) float64 {
 
 // relate keeps the relations between operations that are shown.
 func (b *windowBuilder) relate() {
+	if t := b.r.Told; t != nil && t.Steps != nil {
+		b.steps(t)
+		return
+	}
 	for _, r := range b.r.Relations {
 		from, fromShown := b.placeOf[r.From]
 		to, toShown := b.placeOf[r.To]
 		if fromShown && toShown {
 			said := fmt.Sprintf("%s of process %s %s %s of process %s", b.w.Ops[from].Label, b.h.ProcessName(r.From), r.Kind, b.w.Ops[to].Label, b.h.ProcessName(r.To))
-			b.w.Relations = append(b.w.Relations, WindowRelation{r.Kind, from, to, text.Line(said)})
+			b.w.Relations = append(b.w.Relations, WindowRelation{r.Kind, from, to, text.Line(said), len(b.w.Relations) + 1, ""})
 		}
+	}
+}
+
+// stepKinds are the kinds of relations that steps between transactions are. Others say what must be before.
+var stepKinds = map[string]models.RelationKind{"wr": models.Saw, "process": models.ReturnedBefore, "realtime": models.ReturnedBefore}
+
+// maxStep bounds the characters of a key and of a value beside an arrow.
+const maxStep = 10
+
+// steps keeps the steps of a cycle between transactions that are shown.
+func (b *windowBuilder) steps(a *TxnAnomaly) {
+	for _, i := range a.ShownSteps() {
+		from, fromShown := b.placeOf[a.Txns[i]]
+		to, toShown := b.placeOf[a.Txns[(i+1)%len(a.Txns)]]
+		if !fromShown || !toShown {
+			continue
+		}
+		s := a.Steps[i]
+		kind, known := stepKinds[s.Type]
+		if !known {
+			kind = models.MustBeBefore
+		}
+		label := s.Type
+		for _, of := range []string{s.Key, s.Value} {
+			if of != "" {
+				label += " " + text.Shorten(text.Line(of), maxStep)
+			}
+		}
+		b.w.Relations = append(b.w.Relations, WindowRelation{kind, from, to, text.Line(s.Says), i + 1, label})
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 )
 
 const renderHelp = `Draws a history around its failure or another event. RESULT is what clew check
---output edn printed for the history, or a result map of Knossos. Without RESULT the
+--output edn printed for the history, or a result map of Knossos or Elle, such as a
+results.edn with anomalies of transactions. Without RESULT the
 history is checked again, and the picture also shows where operations take effect,
 and the states after that.
 

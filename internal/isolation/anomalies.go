@@ -38,6 +38,9 @@ type Anomaly struct {
 	Within  bool    // Incompatible: with the order in which Other appends
 }
 
+// Forbidden returns the weakest level that does not allow the anomaly.
+func (a *Anomaly) Forbidden() models.Level { return forbidden[a.Kind] }
+
 // Breaks reports whether the anomaly contradicts a level.
 func (a *Anomaly) Breaks(level models.Level) bool { return level.Implies(forbidden[a.Kind]) }
 
@@ -50,8 +53,11 @@ var cycleLevels = map[string][3]models.Level{ // without a suffix, -process, -re
 	"G2-item":            {models.Serializable, models.StrongSessionSerializable, models.StrictSerializable},
 }
 
-// Breaks reports whether a cycle contradicts a level.
-func (c *Cycle) Breaks(level models.Level) bool {
-	base, suffix := split(c.Kind)
-	return level.Implies(cycleLevels[base][suffix])
+// Forbidden returns the weakest level that does not allow a kind of cycle.
+func Forbidden(kind string) models.Level {
+	base, suffix := split(kind)
+	return cycleLevels[base][suffix]
 }
+
+// Breaks reports whether a cycle contradicts a level.
+func (c *Cycle) Breaks(level models.Level) bool { return level.Implies(Forbidden(c.Kind)) }

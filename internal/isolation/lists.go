@@ -385,6 +385,9 @@ func (l *Lists) answer(x *graphed, level models.Level) Answer {
 // At says whether the history is at a level.
 func (l *Lists) At(level models.Level) Answer { return l.answer(l.asked(), level) }
 
+// Cycle returns a short cycle that contradicts a level, or nil if there is none. Other anomalies do not matter.
+func (l *Lists) Cycle(level models.Level) *Cycle { return l.asked().at(level).Cycle }
+
 // Levels says at which levels the history is.
 func (l *Lists) Levels() []Answer {
 	return all(func(level models.Level) Answer { return l.answer(l.asked(), level) })

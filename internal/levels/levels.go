@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"clew/edn"
 	"clew/internal/isolation"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -27,6 +26,7 @@ type Decision struct {
 	Wrong   string       // what is wrong with the evidence: a bug
 	Checked bool         // the evidence is right, but for the reads of an Order
 	Levels  *report.Levels
+	Told    *report.TxnAnomaly // Invalid: what Why tells
 }
 
 // AllOf reports whether all levels are decided for a model.
@@ -51,6 +51,30 @@ func All(ops *models.Operations) *report.Levels {
 	return x
 }
 
+// Cycle tells a cycle of some transactions on lists that are not strictly serializable by themselves. What others append does not
+// count, and each step also holds among all transactions. Rows below 0 stand for none. It returns nil if it finds no cycle.
+func Cycle(ops *models.Operations, rows []models.Row) *report.TxnAnomaly {
+	if !AllOf(ops.Model) {
+		return nil
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row models.Row) bool { return row < 0 })
+	slices.Sort(rows)
+	alone := ops.Alone(slices.Compact(rows), ops.Events-1).Operations
+	l, _, ambiguous := isolation.ReadLists(alone)
+	if ambiguous {
+		return nil
+	}
+	a := isolation.Answer{Cycle: l.Cycle(models.StrictSerializable)}
+	if a.Cycle == nil {
+		return nil
+	}
+	if wrong, _ := l.Wrong(a); wrong != "" {
+		return nil
+	}
+	x := (&teller{ops: alone, l: l}).cycle(a.Cycle.Steps, a.Cycle.Kind)
+	return &x
+}
+
 // Decide decides a level that Refuse does not refuse.
 func Decide(ctx context.Context, ops *models.Operations, level models.Level) Decision {
 	if shape, is := models.ShapeOf[models.TxnRegistersShape](ops.Model); is {
@@ -73,7 +97,7 @@ func Decide(ctx context.Context, ops *models.Operations, level models.Level) Dec
 		d.Levels.Asked = level
 		t.anomalies(d.Levels, level)
 		first := t.answer(a)
-		d.Kind, d.Why = first.Type, first.Type+": "+first.Says
+		d.Kind, d.Why, d.Told = first.Type, first.Line(), &first
 		for _, op := range first.Txns {
 			d.Shown = append(d.Shown, ops.Among([]jepsen.Operation{op})...)
 		}
@@ -169,7 +193,7 @@ func (t *teller) answer(a isolation.Answer) report.TxnAnomaly {
 	case a.Cycle != nil:
 		return t.cycle(a.Cycle.Steps, a.Cycle.Kind)
 	}
-	return report.TxnAnomaly{Type: string(isolation.Interfering), Txns: t.of(a.Open),
+	return report.TxnAnomaly{Type: string(isolation.Interfering), Breaks: models.SnapshotIsolation, Txns: t.of(a.Open),
 		Says: "these transactions update the same keys, and nothing read their updates: in each order of them, one reads from no snapshot: " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
 }
 
@@ -183,26 +207,29 @@ func (t *teller) of(rows []int32) (ops []jepsen.Operation) {
 	return ops
 }
 
-func (t *teller) key(key int32) string { return t.text(t.l.Key(key)) }
+func (t *teller) key(key int32) string { return t.ops.History.Values.Text(t.l.Key(key)) }
 
-func (t *teller) value(element int32) string { return t.text(t.l.Value(element)) }
+func (t *teller) value(element int32) string { return t.ops.History.Values.Text(t.l.Value(element)) }
 
 // anomaly tells an anomaly that is not a cycle.
 func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 	h := t.ops.History
-	reader, key, element, other := h.Name(t.ops.Of[a.Txn]), t.key(a.Key), "", ""
-	x := report.TxnAnomaly{Type: string(a.Kind), Txns: t.of([]int32{a.Txn})}
+	x := report.TxnAnomaly{Type: string(a.Kind), Breaks: a.Forbidden(), Txns: t.of([]int32{a.Txn}), Key: t.key(a.Key)}
+	reader, key, element, other := h.Name(t.ops.Of[a.Txn]), short(x.Key), "", ""
 	if a.Element >= 0 {
-		element = t.value(a.Element)
+		element = short(t.value(a.Element))
 	}
 	if a.Other >= 0 {
 		other = h.Name(t.ops.Of[a.Other])
-		x.Txns = append(x.Txns, t.ops.Of[a.Other])
+		if a.Other != a.Txn {
+			x.Txns = append(x.Txns, t.ops.Of[a.Other])
+		}
 	}
 	if a.Failed >= 0 {
 		other = h.Name(t.l.Failed[a.Failed])
 		x.Txns = append(x.Txns, t.l.Failed[a.Failed])
 	}
+	x.Wrong = strings.ReplaceAll(wrongs[a.Kind], "{}", element)
 	switch a.Kind {
 	case isolation.Internal:
 		x.Says = fmt.Sprintf("%s read %s otherwise than it had itself read and appended before", reader, key)
@@ -225,6 +252,14 @@ func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 		x.Says = t.incompatible(a, reader, key, element, other)
 	}
 	return x
+}
+
+// wrongs says what pictures do of the transaction that is wrong. {} stands for an element.
+var wrongs = map[isolation.Kind]string{
+	isolation.Internal: "contradicts what it did before", isolation.FutureRead: "shows {} before its own append",
+	isolation.Garbage: "nothing appended {}", isolation.AbortedRead: "{} is of a failed transaction", isolation.HalfRead: "more than {} was appended",
+	isolation.Duplicates: "{} was appended once", isolation.DirtyUpdate: "{} follows what a failed transaction appended",
+	isolation.LostUpdate: "read the same version as T1", isolation.Incompatible: "in another order",
 }
 
 // incompatible tells of lists or appends that contradict each other.
@@ -252,7 +287,7 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 			break
 		}
 	}
-	x := report.TxnAnomaly{Type: kind}
+	x := report.TxnAnomaly{Type: kind, Breaks: isolation.Forbidden(kind)}
 	says, who := make([]string, len(cycle)), make([]string, len(cycle))
 	for i, s := range cycle {
 		a, b := fmt.Sprintf("T%d", i+1), fmt.Sprintf("T%d", (i+1)%len(cycle)+1)
@@ -263,7 +298,8 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 		if s.Value >= 0 {
 			step.Value = t.value(s.Value)
 		}
-		says[i] = t.step(s, a, b, step)
+		step.Says = t.step(s, a, b, step)
+		says[i] = step.Says
 		x.Steps, x.Txns = append(x.Steps, step), append(x.Txns, t.ops.Of[s.From])
 		if i < maxNamed {
 			who[i] = a + " is " + t.ops.History.Name(t.ops.Of[s.From])
@@ -280,6 +316,7 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 
 // step tells a step from transaction a to b.
 func (t *teller) step(s isolation.Step, a, b string, step report.TxnStep) string {
+	step.Key, step.Value = short(step.Key), short(step.Value)
 	switch s.Why {
 	case isolation.WW:
 		return fmt.Sprintf("%s appended to %s before %s's append of %s", a, step.Key, b, step.Value)
@@ -306,8 +343,8 @@ func Ends(ops *models.Operations, rows []models.Row) int32 {
 	return end
 }
 
-// text prints a key or value.
-func (t *teller) text(id edn.ID) string { return text.Shorten(t.ops.History.Values.Text(id), maxValue) }
+// short shortens a key or value for a sentence.
+func short(value string) string { return text.Shorten(value, maxValue) }
 
 // maxValue bounds the length of a key or value in a sentence.
 const maxValue = 40

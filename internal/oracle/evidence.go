@@ -401,8 +401,11 @@ func (e *evidence) mapKeys() string {
 			want = strings.Replace(want, ":final-paths", ":final-paths :init", 1)
 		}
 	}
+	if e.r.Told != nil {
+		want = strings.Replace(want, ":analyzer", ":analyzer :anomaly", 1)
+	}
 	if e.r.Levels != nil {
-		keys := append(strings.Fields(want), ":also-not", ":anomalies", ":anomaly-types", ":not", ":strongest")
+		keys := append(strings.Fields(want), ":also-not", ":anomalies", ":anomaly-counts", ":anomaly-types", ":not", ":strongest")
 		slices.Sort(keys)
 		want = strings.Join(keys, " ")
 	}

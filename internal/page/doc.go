@@ -10,6 +10,7 @@
 //	│ ▁▂▂▃▂▂▁▂▃▂▂▂▂▃▂▂▂▂▂▃▂▂│▂▂▂▂▃▂▂▂▂▂▂▂▂▃▂▂▂▂▂▂▂▂▂▂▂▂ │  the whole history
 //	│ find: ______                                   │
 //	│ ▸ operations ▸ text ▸ core ▸ what was tried    │
+//	│ levels and anomalies                           │  of transactions, each with a drawing
 //	└────────────────────────────────────────────────┘
 //
 // If there are independent keys, the page has an index, and the part in between for

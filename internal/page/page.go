@@ -86,7 +86,8 @@ type document struct {
 	Head     heading
 	Index    *index // nil if there is none
 	Sections []*section
-	Timeline *timeline // nil without operations
+	Levels   *levelsPart // nil without transactions
+	Timeline *timeline   // nil without operations
 }
 
 // heading tells the verdict in a few words.
@@ -127,9 +128,7 @@ func newHeading(r *report.Result) heading {
 		}
 	}
 	if r.Levels != nil {
-		for _, line := range r.Levels.Lines() {
-			note(line)
-		}
+		note(r.Levels.Line())
 	}
 	return h
 }
@@ -161,6 +160,10 @@ func (d *document) fill(ctx context.Context, w io.Writer, r *report.Result, o re
 	}
 	if r.History != nil && r.History.Operations() > 0 {
 		d.Timeline = newTimeline(ctx, r)
+	}
+	var err error
+	if d.Levels, err = newLevels(ctx, r, o); err != nil {
+		return err
 	}
 	for _, s := range d.Sections {
 		o.Around = s.around

@@ -201,3 +201,36 @@ func ManyAnomalies(writes int) string {
 	}
 	return b.String()
 }
+
+// Transactions is a history of transactions on lists with n stale reads, one after the other, then a cycle of reads, an aborted read and a lost update. Its
+// values are as EDN.
+func Transactions(n int, value string) string {
+	var b strings.Builder
+	index := 0
+	event := func(process int, kind, value string) {
+		Event(&b, index, process, kind, "txn", value)
+		index++
+	}
+	at := func(key string) string { return fmt.Sprintf("[%s %s]", key, value) }
+	for i := range n {
+		key := at(fmt.Sprint(i))
+		for process, txn := range []string{"[[:append " + key + " " + value + "]]", "[[:r " + key + " []]]"} {
+			event(process, "invoke", txn)
+			event(process, "ok", txn)
+		}
+	}
+	x, y := at(":x"), at(":y")
+	for _, kind := range []string{"invoke", "ok"} {
+		event(0, kind, "[[:append "+x+" "+value+"] [:r "+y+" ["+value+"]]]")
+		event(1, kind, "[[:append "+y+" "+value+"] [:r "+x+" ["+value+"]]]")
+	}
+	event(2, "invoke", "[[:append :z "+value+"]]")
+	event(2, "fail", "[[:append :z "+value+"]]")
+	event(1, "invoke", "[[:r :z nil]]")
+	event(1, "ok", "[[:r :z ["+value+"]]]")
+	for _, kind := range []string{"invoke", "ok"} {
+		event(0, kind, "[[:r :w []] [:append :w 1]]")
+		event(1, kind, "[[:r :w []] [:append :w 2]]")
+	}
+	return b.String()
+}

@@ -279,8 +279,31 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("the policy holds", func(t *testing.T) { testPolicy(b, small) })
 	b.in("keys have an index, and each a part of its own", func(t *testing.T) { testKeys(b) })
 	b.in("the index of a store", func(t *testing.T) { testStore(b) })
+	b.in("the levels and anomalies of transactions", func(t *testing.T) { testLevels(b) })
 	b.in("the page of a pass", func(t *testing.T) { testMonitored(b) })
 	b.in("the page of passes over a store", func(t *testing.T) { testMonitoredRuns(b) })
+}
+
+// testLevels looks at the part of a page about levels, on every screen, with a drawing of each anomaly that can be scrolled and is heard.
+func testLevels(b *browser) {
+	defer b.do(call(emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
+	html := pagetest.Written(b.t, pagetest.CheckAs(b.t, pagetest.Transactions(3, "7"), models.Spec{Name: "list-append"}, clew.Options{}))
+	const drawings = `Array.from(document.querySelectorAll("#levels .canvas"))`
+	for _, width := range []int64{400, 800, 1400} {
+		b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width == 400}))
+		b.open(html)
+		b.js(`document.querySelectorAll("details").forEach(d => { d.open = true })`)
+		b.holds(`document.documentElement.scrollWidth <= innerWidth`)
+		b.holds(drawings + `.length >= 4`)
+		b.holds(drawings + `.every((e) => e.tabIndex === 0 && e.getAttribute("aria-label").startsWith("Drawing of ") && e.clientWidth > 250)`)
+		b.holds(drawings + `.every((e) => parseFloat(getComputedStyle(e.querySelector("text")).fontSize) >= 11)`)
+	}
+	b.js(`document.querySelector("#levels a").click()`)
+	b.holds(`(r => r.bottom > 0 && r.top < innerHeight)(document.querySelector(location.hash).getBoundingClientRect())`)
+	fill := `getComputedStyle(document.querySelector("#levels .core")).fill`
+	light := b.js(fill)
+	b.do(media("", "dark"))
+	b.holds(fill + ` !== "` + light + `"`)
 }
 
 // testMonitored follows the bars of a pass over a history to their drawings and lines.
