@@ -220,8 +220,9 @@ func TestCyclesAreToldAndDrawn(t *testing.T) {
 			t.Fatalf("line %d: %s", i+1, line)
 		}
 	}
+	t.Logf("%d cycles were told; there are %v", told, kinds)
 	if told < 10 || len(kinds) < 8 {
-		t.Errorf("%d cycles were told, of the kinds %v", told, kinds)
+		t.Error("expected more")
 	}
 }
 
