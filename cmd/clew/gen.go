@@ -209,7 +209,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	}
 	var known bool
 	if o.Kind, known = gen.KindNamed(c.String("bug")); !known {
-		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(kindNames(gen.LongKinds())), c.String("bug"))
+		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(append([]string{gen.Linearizable.String()}, kindNames(gen.KindsOf(o.Model))...)), c.String("bug"))
 	}
 	return o, o.Check()
 }
