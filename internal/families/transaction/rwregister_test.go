@@ -219,7 +219,7 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 		shape := x.shape()
 		for _, realTime := range []bool{true, false} {
 			for _, contrary := range []bool{true, false} {
-				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, realTime), c
+				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, &Keeps{Time: realTime}), c
 				s.contrary = contrary
 				r, want := s.run(true), jepsen.Invalid
 				if conflicts += s.s.Conflicts; !realTime {
@@ -239,7 +239,7 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 				found[want]++
 			}
 		}
-		d := Serializable(t.Context(), c, shape)
+		d := Registers(t.Context(), c, shape, Keeps{})
 		if (d.Verdict == jepsen.Valid) != x.Linearizable(concurrent) {
 			t.Fatalf("%v\n%s%v", d.Verdict, x.Show(c), x.txns)
 		}
