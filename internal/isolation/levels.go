@@ -47,7 +47,7 @@ type Answer struct {
 	Order   []int32  // Valid, if the level asks for an order: of the transactions that happened
 	Points  []int32  // Valid, if it asks for snapshots: 2*txn for the snapshot of a transaction, and 2*txn+1 for its commit
 	Cycle   *Cycle   // Invalid
-	Open    []int32  // Invalid without a cycle: transactions whose versions can have no order
+	Open    []int32  // Invalid by search: transactions whose versions can have no order. Of registers, Cycle may have a cycle of these
 	Why     string   // of registers: what is wrong with those, or why the answer is Unknown
 	Anomaly *Anomaly // Invalid: what is not a cycle
 }

@@ -60,7 +60,7 @@ type registerRead struct {
 	txn int32
 	cell
 	by    int32 // a transaction or initialOwner
-	outer bool  // the transaction had not written the key before
+	outer bool  // the transaction had neither read nor written the key before
 }
 
 // ReadRegisters reads transactions on registers. If several transactions may have written what one read, it returns that one and two of those; the
@@ -184,7 +184,7 @@ func (r *Registers) look(txn int32, twice map[cell][2]int32) (several []int32) {
 		if two, is := twice[cell{s.Slot, s.Value}]; is {
 			return []int32{txn, two[0], two[1]}
 		}
-		r.read(txn, s, own < 0)
+		r.read(txn, s, saw < 0)
 	}
 	return nil
 }
@@ -276,7 +276,11 @@ func (r *Registers) graph(keys bool) *Graph {
 			value, _ := r.leaves(next, x.key)
 			g.Add(x.txn, next, RW, x.key, value)
 		}
-		if _, writes := r.leaves(x.txn, x.key); x.by == initialOwner && x.outer && (!writes || next == x.txn) {
+		value, writes := r.leaves(x.txn, x.key)
+		if overwritten && x.outer && writes { // an update was lost
+			g.Add(next, x.txn, RW, x.key, value)
+		}
+		if x.by == initialOwner && x.outer && (!writes || next == x.txn) {
 			g.Add(x.txn, writers[x.key], RW, x.key, -1)
 		}
 	}
@@ -339,6 +343,7 @@ func (r *Registers) at(level models.Level, conflicts int64) Answer {
 	switch {
 	case d.Verdict == jepsen.Invalid:
 		a.Open, a.Why = d.Core, d.Why.Tell(r.ops.Teller())
+		a.Cycle = r.cycleOf(a.Open, level)
 	case d.Verdict == jepsen.Unknown:
 		a.Why = d.Reason.Tell(r.ops.Teller())
 	case of.split:
@@ -410,6 +415,12 @@ func (r *Registers) Showing(_ []Step, txns []int32) (all []int32) {
 // Wrong says what is wrong with the evidence of an answer, or "", and whether it has evidence that can be checked.
 func (r *Registers) Wrong(a Answer) (why string, checked bool) {
 	switch {
+	case a.Open != nil:
+		at, all := r.tried(a.Open, a.Level)
+		if at {
+			return "there is an order of the transactions that should have none", true
+		}
+		return "", all
 	case a.Order != nil:
 		return r.inOrder(a.Order, relations[a.Level].of), true
 	case a.Points != nil:
@@ -422,25 +433,12 @@ func (r *Registers) Wrong(a Answer) (why string, checked bool) {
 
 // replayed says what is wrong with snapshots and commits.
 func (r *Registers) replayed(points []int32, of Relation) string {
-	now := make([]int32, len(r.Made))
-	for key := range now {
-		now[key] = r.shape.Init(int32(key))
+	now := map[int32]int32{}
+	for key := range int32(len(r.Made)) {
+		now[key] = r.shape.Init(key)
 	}
-	own := make([]int32, len(now)) // what the transaction sees
 	return r.replay(points, of, stored{
-		func(txn int32) bool {
-			for _, s := range r.steps(txn) {
-				own[s.Slot] = now[s.Slot]
-			}
-			for _, s := range r.steps(txn) {
-				if s.Write {
-					own[s.Slot] = s.Value
-				} else if own[s.Slot] != s.Value {
-					return false
-				}
-			}
-			return true
-		},
+		func(txn int32) bool { return r.explains(txn, now) },
 		func(txn int32) (keys []int32) {
 			for _, s := range r.steps(txn) {
 				if s.Write {
@@ -449,13 +447,7 @@ func (r *Registers) replayed(points []int32, of Relation) string {
 			}
 			return keys
 		},
-		func(txn int32) {
-			for _, s := range r.steps(txn) {
-				if s.Write {
-					now[s.Slot] = s.Value
-				}
-			}
-		},
+		func(txn int32) { r.write(txn, now) },
 	})
 }
 

@@ -160,7 +160,7 @@ func closure(edges [][]bool) [][]bool {
 
 func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
 	n := effort.Histories(40_000, 1_000_000)
-	searched, valid, between := 0, map[models.Level]int{}, map[[2]models.Level]int{}
+	searched, bare, valid, between := 0, 0, map[models.Level]int{}, map[[2]models.Level]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
 		txns, keys := draw(r, 2+r.IntN(5), 1+r.IntN(3), 1+r.IntN(4), 1+r.IntN(3))
@@ -172,16 +172,20 @@ func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
 		l := registersOf(t, text)
 		together := l.Levels()
 		want := map[models.Level]bool{}
+		for _, level := range models.AllLevels() {
+			want[level] = twin(txns, keys, level)
+		}
 		for i, level := range models.AllLevels() {
 			a := l.At(level)
-			want[level] = twin(txns, keys, level)
 			if all := together[i]; a.Verdict == jepsen.Unknown || (a.Verdict == jepsen.Valid) != want[level] || all.Verdict != a.Verdict {
 				t.Fatalf("seed %d: %s is %v (together %v), by definition %v: %+v %+v\n%s", seed, level, a.Verdict, all, want[level], a, l.Anomalies, text)
 			}
 			if a.Open != nil {
-				searched++
+				if searched++; a.Cycle == nil {
+					bare++
+				}
 			}
-			if why := l.evidence(txns, keys, a); why != "" {
+			if why := l.evidence(txns, keys, a, want); why != "" {
 				t.Fatalf("seed %d: %s: %s: %+v\n%s", seed, level, why, a, text)
 			}
 		}
@@ -219,7 +223,7 @@ func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
 	if searched < int(n)/200 {
 		t.Errorf("only %d levels fail by search", searched)
 	}
-	t.Log(searched, valid)
+	t.Log(searched, bare, valid)
 	for _, a := range models.AllLevels() {
 		if valid[a] < int(n)/10 || valid[a] > int(n)-int(n)/500 {
 			t.Errorf("%s: %d of %d are valid; expected more of both", a, valid[a], n)
@@ -233,7 +237,7 @@ func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
 }
 
 // evidence says what is wrong with the evidence of an answer.
-func (l *readRegisters) evidence(txns []ttxn, keys int, a Answer) string {
+func (l *readRegisters) evidence(txns []ttxn, keys int, a Answer, want map[models.Level]bool) string {
 	why, checked := l.Wrong(a)
 	switch {
 	case why != "":
@@ -244,9 +248,19 @@ func (l *readRegisters) evidence(txns []ttxn, keys int, a Answer) string {
 		return replay(l.ops, txns, keys, a.Order, a.Level)
 	case a.Points != nil:
 		return snapshots(l.ops, txns, keys, a.Points, a.Level)
-	case a.Cycle != nil:
+	case a.Cycle != nil && a.Open == nil:
 		return followRegisters(l, txns, a.Cycle)
 	case a.Open != nil: // those by themselves are not at the level either
+		if a.Cycle != nil {
+			for level, holds := range want {
+				if holds && a.Cycle.Breaks(level) {
+					return fmt.Sprintf("%s holds, and there is a %s", level, a.Cycle.Kind)
+				}
+			}
+			if why := followCertain(l, txns, a.Cycle); why != "" {
+				return why
+			}
+		}
 		var some []ttxn
 		for _, row := range a.Open {
 			some = append(some, txns[l.ops.Of[row]])
@@ -256,6 +270,29 @@ func (l *readRegisters) evidence(txns []ttxn, keys int, a Answer) string {
 		}
 	case a.Verdict == jepsen.Invalid && a.Anomaly == nil:
 		return "there is no evidence"
+	}
+	return ""
+}
+
+// followCertain says what is wrong with a cycle whose steps may follow from the level.
+func followCertain(l *readRegisters, txns []ttxn, c *Cycle) string {
+	for i, s := range c.Steps {
+		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To {
+			return "the steps are not a cycle"
+		}
+		a, b := &txns[l.ops.Of[s.From]], &txns[l.ops.Of[s.To]]
+		if s.Why&(Process|Time|KeyTime) != 0 {
+			if a.res < 0 || a.res >= b.inv || s.Why == Process && a.process != b.process {
+				return "a step in time goes back"
+			}
+			continue
+		}
+		key, _ := l.ops.History.Values.Int(l.Key(s.Key))
+		wrote := func(t *ttxn) bool { return t.appended(int(key)) != nil }
+		read := func(t *ttxn) bool { return reads(t, int(key), func([]int) bool { return true }) }
+		if s.Why == WR && !(wrote(a) && read(b)) || s.Why == RW && !(read(a) && wrote(b)) || s.Why == WW && !(wrote(a) && wrote(b)) {
+			return "a step is not between transactions that write and read the key"
+		}
 	}
 	return ""
 }

@@ -113,6 +113,7 @@ func Decide(ctx context.Context, ops *models.Operations, level models.Level) Dec
 		for _, op := range first.Txns {
 			d.Shown = append(d.Shown, ops.Among([]jepsen.Operation{op})...)
 		}
+		d.Shown = append(d.Shown, a.Open...)
 		var steps []isolation.Step
 		if a.Cycle != nil {
 			steps = a.Cycle.Steps
@@ -219,7 +220,11 @@ func (t *teller) answer(a isolation.Answer) report.TxnAnomaly {
 	case a.Cycle != nil:
 		return t.cycle(a.Cycle.Steps, a.Cycle.Kind)
 	case a.Why != "":
-		return report.TxnAnomaly{Type: string(isolation.NoOrder), Txns: t.of(a.Open), Says: a.Why + ": " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
+		kind := isolation.NoOrder
+		if models.StrongSessionSnapshotIsolation.Implies(a.Level) {
+			kind = isolation.Interfering
+		}
+		return report.TxnAnomaly{Type: string(kind), Txns: t.of(a.Open), Says: a.Why + ": " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
 	}
 	return report.TxnAnomaly{Type: string(isolation.Interfering), Txns: t.of(a.Open),
 		Says: "these transactions update the same keys, and nothing read their updates: in each order of them, one reads from no snapshot: " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
