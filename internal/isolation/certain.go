@@ -46,13 +46,14 @@ func (r *Registers) cycleOf(rows []int32, level models.Level) *Cycle {
 		if !level.Implies(weak) || models.ReadCommitted.Implies(weak) {
 			continue
 		}
-		of := relations[weak]
-		v := r.certain(rows, weak).view(of.of, of.split, nil)
-		work := int64(searchWork)
-		if c, n := v.components(); n < v.len() {
-			if cycle := v.shortest(c, n, &work); cycle != nil {
-				cycle.Kind = kindAt(cycle.Steps, weak)
-				return cycle
+		of, g := relations[weak], r.certain(rows, weak)
+		for _, without := range []Relation{WW, 0} { // what was read says more
+			v, work := g.view(of.of&^without, of.split, nil), int64(searchWork)
+			if c, n := v.components(); n < v.len() {
+				if cycle := v.shortest(c, n, &work); cycle != nil {
+					cycle.Kind = kindAt(cycle.Steps, weak)
+					return cycle
+				}
 			}
 		}
 	}
@@ -192,12 +193,12 @@ func (x *certain) more() (found bool) {
 				if _, both := x.r.leaves(a, key); i == j || !writes || !both || x.known[[3]int32{key, a, b}] || !x.impossible(j, i, key) {
 					continue
 				}
-				x.known[[3]int32{key, a, b}], found = true, true
-				x.add(i, j, WW, key, value)
-				for reader, row := range x.rows {
-					if row != b && x.saw(row, a, key) {
-						x.add(reader, j, RW, key, value)
-					}
+				found = true
+				neither := x.impossible(i, j, key)
+				x.order(i, j, key, value)
+				if neither { // the cycle that this closes may say more
+					value, _ := x.r.leaves(a, key)
+					x.order(j, i, key, value)
 				}
 				if x.cyclic() {
 					return false
@@ -206,6 +207,17 @@ func (x *certain) more() (found bool) {
 		}
 	}
 	return found
+}
+
+// order notes that the version of one row comes before that of another one, which has a value.
+func (x *certain) order(i, j int, key, value int32) {
+	x.known[[3]int32{key, x.rows[i], x.rows[j]}] = true
+	x.add(i, j, WW, key, value)
+	for reader, row := range x.rows {
+		if reader != j && x.saw(row, x.rows[i], key) {
+			x.add(reader, j, RW, key, value)
+		}
+	}
 }
 
 // cyclic reports whether a row comes before itself.

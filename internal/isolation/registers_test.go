@@ -159,7 +159,7 @@ func closure(edges [][]bool) [][]bool {
 }
 
 func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
-	n := effort.Histories(40_000, 1_000_000)
+	n := effort.Histories(100_000, 1_000_000)
 	searched, bare, valid, between := 0, 0, map[models.Level]int{}, map[[2]models.Level]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -378,6 +378,57 @@ func TestImplicationsOfLevelsOfRegisters(t *testing.T) {
 	for _, level := range models.AllLevels() {
 		if holds[level] < int(n)/50 || holds[level] == int(n) {
 			t.Errorf("%s holds for %d of %d", level, holds[level], n)
+		}
+	}
+}
+
+// Evidence that is not right is noticed.
+func TestWrongEvidenceOfRegisters(t *testing.T) {
+	inits = false
+	l := registersOf(t, `
+{:process 0, :type :invoke, :f :txn, :value [[:w 0 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:w 0 1]]}
+{:process 0, :type :invoke, :f :txn, :value [[:r 0 nil] [:w 0 2]]}
+{:process 0, :type :ok, :f :txn, :value [[:r 0 1] [:w 0 2]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r 0 nil]]}
+{:process 1, :type :ok, :f :txn, :value [[:r 0 1]]}
+{:process 2, :type :invoke, :f :txn, :value [[:w 0 3]]}
+{:process 2, :type :ok, :f :txn, :value [[:w 0 3]]}`)
+	snapshot, strict := models.SnapshotIsolation, models.StrictSerializable
+	cycle := func(steps ...Step) *Cycle { return &Cycle{steps, kindOf(steps)} }
+	number := func(value int32) int32 { // the class of a value
+		for _, s := range l.steps(value - 1) {
+			if s.Write {
+				return s.Value
+			}
+		}
+		return l.steps(3)[0].Value
+	}
+	one, two, three := number(1), number(2), number(3)
+	missed, later := Step{2, 1, RW, 0, two}, Step{1, 2, Time, -1, -1}
+	for name, c := range map[string]struct {
+		a     Answer
+		wrong bool
+	}{
+		"an order":                         {Answer{Level: models.StrongSessionSerializable, Order: []int32{0, 2, 1, 3}}, false},
+		"an order against time":            {Answer{Level: strict, Order: []int32{0, 2, 1, 3}}, true},
+		"an order without a transaction":   {Answer{Level: models.Serializable, Order: []int32{0, 2, 1}}, true},
+		"points":                           {Answer{Level: snapshot, Points: []int32{0, 1, 4, 2, 3, 5, 6, 7}}, false},
+		"a snapshot that is too late":      {Answer{Level: snapshot, Points: []int32{0, 1, 2, 3, 4, 5, 6, 7}}, true},
+		"updates that overlap":             {Answer{Level: snapshot, Points: []int32{0, 1, 4, 2, 6, 3, 7, 5}}, true},
+		"a missing commit":                 {Answer{Level: snapshot, Points: []int32{0, 1, 4, 2, 3, 5, 6}}, true},
+		"a cycle":                          {Answer{Level: strict, Cycle: cycle(missed, later)}, false},
+		"a cycle with another name":        {Answer{Level: strict, Cycle: &Cycle{[]Step{missed, later}, "G0"}}, true},
+		"a cycle with what was not read":   {Answer{Level: strict, Cycle: cycle(Step{1, 2, WR, 0, two}, missed)}, true},
+		"a cycle with an order not known":  {Answer{Level: strict, Cycle: cycle(Step{2, 3, RW, 0, three}, Step{3, 2, Time, -1, -1})}, true},
+		"a cycle with its own update":      {Answer{Level: strict, Cycle: cycle(Step{2, 0, RW, 0, one}, Step{0, 2, WR, 0, one})}, true},
+		"a cycle with time turned":         {Answer{Level: strict, Cycle: cycle(Step{0, 2, WR, 0, one}, Step{2, 0, Time, -1, -1})}, true},
+		"transactions that have no order":  {Answer{Level: strict, Open: []int32{0, 1, 2}}, false},
+		"transactions that have an order":  {Answer{Level: models.Serializable, Open: []int32{0, 1, 2}}, true},
+		"transactions that have snapshots": {Answer{Level: snapshot, Open: []int32{0, 1, 2, 3}}, true},
+	} {
+		if why, checked := l.Wrong(c.a); !checked || (why != "") != c.wrong {
+			t.Errorf("%s: %q", name, why)
 		}
 	}
 }
