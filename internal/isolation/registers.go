@@ -323,14 +323,14 @@ func (r *Registers) known(level models.Level) Answer {
 // At says whether the history is at a level.
 func (r *Registers) At(level models.Level) Answer { return r.at(level, 0) }
 
-// at does so with at most so many conflicts, unless that is 0.
-func (r *Registers) at(level models.Level, conflicts int64) Answer {
+// at does so with at most so much work, unless that is 0.
+func (r *Registers) at(level models.Level, work int64) Answer {
 	a := r.known(level)
 	if a.Verdict != jepsen.Unknown {
 		return a
 	}
 	of := relations[level]
-	keeps := transaction.Keeps{Time: of.of&Time != 0, Keys: of.of&KeyTime != 0, Processes: of.of&Process != 0, Snapshots: of.split, Conflicts: conflicts}
+	keeps := transaction.Keeps{Time: of.of&Time != 0, Keys: of.of&KeyTime != 0, Processes: of.of&Process != 0, Snapshots: of.split, Work: work}
 	if keeps.Processes {
 		for row, txn := range r.ops.A {
 			keeps.Process = slices.Grow(keeps.Process, int(txn)+1)
@@ -354,8 +354,11 @@ func (r *Registers) at(level models.Level, conflicts int64) Answer {
 	return a
 }
 
-// mostConflicts bounds the search for each of all levels.
-const mostConflicts = 20_000
+// The search for each level is bounded if all are asked for, in nodes and edges that it follows: so many, and more for each transaction.
+const (
+	registersWork = 500_000_000
+	workPerTxn    = 2000
+)
 
 // Levels says at which levels the history is. What breaks a level breaks those that imply it. What is left is searched for, the
 // weakest first.
@@ -386,7 +389,7 @@ func (r *Registers) Levels() []Answer {
 		if a, is := broken(level); is {
 			answers[i] = a
 		} else {
-			answers[i] = r.at(level, mostConflicts)
+			answers[i] = r.at(level, registersWork+workPerTxn*int64(len(r.Inv)))
 		}
 	}
 	return answers

@@ -148,13 +148,13 @@ type teller struct {
 // words are what updates are called.
 type words struct {
 	did, done string // "T1 appended to :x", "had appended"
-	update    string // "T1's append of 2"
+	update    string // "T1's append of 2", after "T1"
 	with      string // a read of a key "with" a value
 }
 
 var (
-	onLists     = words{"appended", "appended", "append", "with"}
-	onRegisters = words{"wrote", "written", "write", "as"}
+	onLists     = words{"appended", "appended", "'s append of ", "with"}
+	onRegisters = words{"wrote", "written", "'s write of ", "as"}
 )
 
 // levels sorts answers.
@@ -347,13 +347,13 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 func (t *teller) step(s isolation.Step, a, b string, step report.TxnStep) string {
 	switch s.Why {
 	case isolation.WW:
-		return fmt.Sprintf("%s %s to %s before %s's %s of %s", a, t.did, step.Key, b, t.update, step.Value)
+		return fmt.Sprintf("%s %s to %s before %s%s%s", a, t.did, step.Key, b, t.update, step.Value)
 	case isolation.First:
-		return fmt.Sprintf("%s read %s before %s's %s of %s and %s to it", a, step.Key, b, t.update, step.Value, t.did)
+		return fmt.Sprintf("%s read %s before %s%s%s and %s to it", a, step.Key, b, t.update, step.Value, t.did)
 	case isolation.WR:
-		return fmt.Sprintf("%s read %s's %s of %s to %s", b, a, t.update, step.Value, step.Key)
+		return fmt.Sprintf("%s read %s%s%s to %s", b, a, t.update, step.Value, step.Key)
 	case isolation.RW:
-		return fmt.Sprintf("%s read %s before %s's %s of %s", a, step.Key, b, t.update, step.Value)
+		return fmt.Sprintf("%s read %s before %s%s%s", a, step.Key, b, t.update, step.Value)
 	case isolation.Process:
 		return fmt.Sprintf("%s had returned before the same process called %s", a, b)
 	}

@@ -36,8 +36,8 @@ type Keeps struct {
 	Processes bool // the same, of transactions of one process
 	Snapshots bool // transactions have snapshots and commits in such an order; not with Time or Keys
 
-	Process   []int32 // by transaction: its process
-	Conflicts int64   // bounds the search, unless it is 0
+	Process []int32 // by transaction: its process
+	Work    int64   // bounds the nodes and edges that the search follows, unless it is 0
 }
 
 // Registers decides whether transactions on registers have an order, or snapshots and commits. The decision has it as its Witness, or a Core and Why. With snapshots,

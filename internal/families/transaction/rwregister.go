@@ -1,7 +1,6 @@
 package transaction
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -165,6 +164,7 @@ type sweep struct {
 	from, to [2][]int32
 	stands   []int32 // by chosen edge: the place of its literal in the trail
 	head     int     // how much of the trail is in the graph
+	counted  int64   // how much of the work the solver knows of
 	cycle    []models.Row
 	plain    bool // the last cycle does not rest on a choice of the solver
 }
@@ -229,7 +229,7 @@ func (s *sweep) run(witness bool) fastpath.Result {
 const keptCompletions = 64
 
 // mostConflicts bounds the search.
-const mostConflicts int64 = 200_000
+const mostConflicts = 200_000
 
 func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) *sweep {
 	s := &sweep{versions: versionsOf(in, shape), in: in, pairs: map[uint64]bool{}}
@@ -250,10 +250,9 @@ func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) 
 		}
 	}
 	s.keeping = newKeeping(s, shape, keeps)
-	most := cmp.Or(keeps.Conflicts, mostConflicts)
 	s.s = cdcl.New(s, cdcl.Options{Poll: func() bool {
 		in.Poll()
-		return s.s.Conflicts < most
+		return s.s.Conflicts < mostConflicts && (keeps.Work == 0 || s.work < keeps.Work)
 	}})
 	return s
 }
@@ -373,6 +372,7 @@ func (s *sweep) replay() bool {
 	}
 	s.replayed = append(s.replayed[:low], s.at[low:]...)
 	s.low = int32(len(s.at))
+	s.work += int64(len(s.at) - low)
 	fits := true
 	for _, node := range s.replayed[low:] {
 		if s.isRow(node) {
@@ -495,6 +495,8 @@ func (s *sweep) readersOf(end int32) int32 {
 
 // Propagate implements cdcl.Theory.
 func (s *sweep) Propagate() bool {
+	s.s.Steps += s.work - s.counted // so it polls more often if the graph is large
+	s.counted = s.work
 	for ; s.ready < len(s.todo); s.ready++ {
 		e := s.todo[s.ready]
 		if !s.fix(e.from, e.to) {
