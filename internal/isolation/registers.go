@@ -63,8 +63,8 @@ type registerRead struct {
 	outer bool  // the transaction had neither read nor written the key before
 }
 
-// ReadRegisters reads transactions on registers. If several transactions may have written what one read, it returns that one and two of those; the
-// first of them may be -1, for the initial value.
+// ReadRegisters reads transactions on registers. If several may have written what one read, it returns that one and two of
+// those; the first of them may be -1, for the initial value.
 func ReadRegisters(ctx context.Context, ops *models.Operations) (r *Registers, several []int32) {
 	shape, _ := models.ShapeOf[models.TxnRegistersShape](ops.Model)
 	r = &Registers{ctx: ctx, ops: ops, shape: &shape, makers: map[cell]maker{}, next: map[cell]int32{}}

@@ -396,15 +396,7 @@ func TestWrongEvidenceOfRegisters(t *testing.T) {
 {:process 2, :type :ok, :f :txn, :value [[:w 0 3]]}`)
 	snapshot, strict := models.SnapshotIsolation, models.StrictSerializable
 	cycle := func(steps ...Step) *Cycle { return &Cycle{steps, kindOf(steps)} }
-	number := func(value int32) int32 { // the class of a value
-		for _, s := range l.steps(value - 1) {
-			if s.Write {
-				return s.Value
-			}
-		}
-		return l.steps(3)[0].Value
-	}
-	one, two, three := number(1), number(2), number(3)
+	one, two, three := l.steps(0)[0].Value, l.steps(1)[1].Value, l.steps(3)[0].Value
 	missed, later := Step{2, 1, RW, 0, two}, Step{1, 2, Time, -1, -1}
 	for name, c := range map[string]struct {
 		a     Answer

@@ -40,9 +40,9 @@ type Keeps struct {
 	Work    int64   // bounds the nodes and edges that the search follows, unless it is 0
 }
 
-// Registers decides whether transactions on registers have an order, or snapshots and commits. The decision has it as its Witness, or a Core and Why. With snapshots,
-// the Witness has 2*row for the snapshot of a row, and 2*row+1 for its commit. There is no first failing completion, since in
-// general the prefixes of a history do not say more.
+// Registers decides whether transactions on registers have an order, or snapshots and commits. The decision has it as its
+// Witness, or a Core and Why. With snapshots, the Witness has 2*row for the snapshot of a row, and 2*row+1 for its commit. There
+// is no first failing completion: where more transactions may show later, the prefixes of a history say little.
 func Registers(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, keeps Keeps) fastpath.Decision {
 	path := func(ctx context.Context, c *models.Columns, _ fastpath.Want) fastpath.Decision {
 		a, in := onRegisters(&shape, &keeps), fastpath.PlainInput(ctx, c)
