@@ -209,7 +209,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 			return nil, err
 		}
 		if r == nil || strict.Verdict == jepsen.Valid {
-			r = c.levels(strict, o)
+			r = c.levels(ctx, strict, o)
 		}
 	}
 	r.Altered = c.spec.Altered(h)

@@ -268,13 +268,13 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 }
 
 // levels adds at which levels transactions are that are not strictly serializable, or for which a level was asked.
-func (c *checking) levels(r *report.Result, o Options) *report.Result {
+func (c *checking) levels(ctx context.Context, r *report.Result, o Options) *report.Result {
 	switch {
 	case c.ops == nil:
 	case r.Verdict == jepsen.Valid && o.Consistency != "":
 		r.Levels = &report.Levels{Asked: o.Consistency, Strongest: []models.Level{models.StrictSerializable}}
 	case r.Verdict == jepsen.Invalid:
-		x := levels.All(c.ops)
+		x := levels.All(ctx, c.ops)
 		if x == nil {
 			break
 		}

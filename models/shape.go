@@ -124,6 +124,11 @@ type (
 	TxnRegistersShape struct {
 		Init func(slot int32) int32         // the initial value class, as it reads
 		Of   func(txn int32) []RegisterStep // the steps of a transaction
+
+		// Failed returns the transactions of the history that failed, and what each would have written to known slots.
+		Failed func(h *jepsen.History) (txns []jepsen.Operation, writes [][]RegisterStep)
+		// Key returns the key that is behind the number of a slot. The class of a value is its edn.ID.
+		Key func(slot int32) edn.ID
 	}
 )
 

@@ -17,6 +17,7 @@ const (
 	DirtyUpdate  Kind = "dirty-update"       // an update of what a failed transaction wrote
 	LostUpdate   Kind = "lost-update"        // two transactions read the same version and both updated it
 	Interfering  Kind = "G-SI"               // updates that nothing read can have no order
+	NoOrder      Kind = "no-order"           // writes to registers can have no order that explains what was read
 )
 
 // forbidden is the weakest level that does not allow an anomaly. What is not listed follows from cycles.

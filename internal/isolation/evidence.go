@@ -22,20 +22,20 @@ func (l *Lists) Wrong(a Answer) (why string, checked bool) {
 	case a.Points != nil:
 		return l.replay(a.Points, relations[a.Level].of), true
 	case a.Cycle != nil:
-		return l.follow(a.Cycle), true
+		return l.follow(a.Cycle, l.holds), true
 	}
 	return "", false
 }
 
 // inOrder says what is wrong with the order in time of transactions.
-func (l *Lists) inOrder(order []int32, of Relation) string {
+func (h *History) inOrder(order []int32, of Relation) string {
 	last := map[int32]int32{} // by process, by key, or for all: the earliest return of those that come later in the order
 	at := func(id, txn int32) bool {
 		first, some := last[id]
-		if some && first < l.Inv[txn] {
+		if some && first < h.Inv[txn] {
 			return false
 		}
-		if res := l.Res[txn]; res != models.Open && (!some || res < first) {
+		if res := h.Res[txn]; res != models.Open && (!some || res < first) {
 			last[id] = res
 		}
 		return true
@@ -46,9 +46,9 @@ func (l *Lists) inOrder(order []int32, of Relation) string {
 		case of&Time != 0:
 			ok = at(0, txn)
 		case of&Process != 0:
-			ok = at(l.Process[txn], txn)
+			ok = at(h.Process[txn], txn)
 		case of&KeyTime != 0:
-			for _, key := range l.touched(txn) {
+			for _, key := range h.touched(txn) {
 				ok = at(key, txn) && ok
 			}
 		}
@@ -56,24 +56,31 @@ func (l *Lists) inOrder(order []int32, of Relation) string {
 			return "the order of transactions contradicts that in time"
 		}
 	}
-	return l.complete(order)
+	return h.complete(order)
 }
 
 // complete says whether transactions that returned are missing.
-func (l *Lists) complete(txns []int32) string {
-	there := make([]bool, len(l.Inv))
+func (h *History) complete(txns []int32) string {
+	there := make([]bool, len(h.Inv))
 	for _, txn := range txns {
 		if there[txn] {
 			return "a transaction happens twice"
 		}
 		there[txn] = true
 	}
-	for txn, res := range l.Res {
+	for txn, res := range h.Res {
 		if res != models.Open && !there[txn] {
 			return "a transaction is missing"
 		}
 	}
 	return ""
+}
+
+// stored is what snapshots and commits are replayed on.
+type stored struct {
+	explains func(txn int32) bool    // whether all that a transaction read fits what is stored
+	updates  func(txn int32) []int32 // the keys that it updates
+	update   func(txn int32)
 }
 
 // replay says what is wrong with snapshots and commits.
@@ -82,16 +89,38 @@ func (l *Lists) replay(points []int32, of Relation) string {
 	for key := range l.shape.Init {
 		lists[key] = slices.Clip(lists[key])
 	}
-	commit := make([]int32, l.shape.Slots) // by key: the place of the last commit that updated it
-	snapshot := make([]int32, len(l.Inv))
+	return l.History.replay(points, of, stored{
+		func(txn int32) bool { return l.explained(txn, lists) },
+		func(txn int32) (keys []int32) {
+			for _, s := range l.steps(txn) {
+				if s.Append {
+					keys = append(keys, s.Slot)
+				}
+			}
+			return keys
+		},
+		func(txn int32) {
+			for _, s := range l.steps(txn) {
+				if s.Append {
+					lists[s.Slot] = append(lists[s.Slot], s.Value)
+				}
+			}
+		},
+	})
+}
+
+// replay says what is wrong with snapshots and commits.
+func (h *History) replay(points []int32, of Relation, on stored) string {
+	commit := map[int32]int32{} // by key: the place of the last commit that updated it
+	snapshot := make([]int32, len(h.Inv))
 	session := map[int32]int32{} // by process: the latest call of those that have taken their snapshot
 	var commits []int32
 	for i, p := range points {
 		txn := p / 2
 		if p%2 == 0 {
 			snapshot[txn] = int32(i) + 1
-			session[l.Process[txn]] = max(session[l.Process[txn]], l.Inv[txn]+1)
-			if !l.explained(txn, lists) {
+			session[h.Process[txn]] = max(session[h.Process[txn]], h.Inv[txn]+1)
+			if !on.explains(txn) {
 				return "a snapshot does not explain a read"
 			}
 			continue
@@ -100,24 +129,21 @@ func (l *Lists) replay(points []int32, of Relation) string {
 			return "a transaction commits before its snapshot"
 		}
 		commits = append(commits, txn)
-		if res := l.Res[txn]; of&Process != 0 && res != models.Open && session[l.Process[txn]] > res+1 {
+		if res := h.Res[txn]; of&Process != 0 && res != models.Open && session[h.Process[txn]] > res+1 {
 			return "a process does not see what it did before"
 		}
-		for _, s := range l.steps(txn) {
-			if s.Append {
-				if commit[s.Slot] > snapshot[txn] {
-					return "two transactions overlap that update the same key"
-				}
-				lists[s.Slot] = append(lists[s.Slot], s.Value)
+		keys := on.updates(txn)
+		for _, key := range keys {
+			if commit[key] > snapshot[txn] {
+				return "two transactions overlap that update the same key"
 			}
 		}
-		for _, s := range l.steps(txn) {
-			if s.Append {
-				commit[s.Slot] = int32(i) + 1
-			}
+		on.update(txn)
+		for _, key := range keys {
+			commit[key] = int32(i) + 1
 		}
 	}
-	return l.complete(commits)
+	return h.complete(commits)
 }
 
 // explained reports whether lists explain all reads of a transaction.
@@ -148,13 +174,14 @@ func (l *Lists) explained(txn int32, lists [][]int32) bool {
 	return true
 }
 
-// follow says what is wrong with a cycle.
-func (l *Lists) follow(c *Cycle) string {
+// follow says what is wrong with a cycle, given which steps hold.
+func (h *History) follow(c *Cycle, holds func(s Step) bool) string {
 	for i, s := range c.Steps {
-		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To || !l.Happened[s.From] {
+		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To || !h.Happened[s.From] {
 			return "the steps do not make a cycle"
 		}
-		if !l.holds(s) {
+		inTime := s.Why&(Process|Time|KeyTime) != 0
+		if inTime && !h.inTimeStep(s) || !inTime && !holds(s) {
 			return "a step of the cycle does not hold"
 		}
 	}
@@ -164,12 +191,14 @@ func (l *Lists) follow(c *Cycle) string {
 	return ""
 }
 
-// holds reports whether a step holds.
+// inTimeStep reports whether a step in time holds.
+func (h *History) inTimeStep(s Step) bool {
+	return h.Res[s.From] != models.Open && h.Res[s.From] < h.Inv[s.To] && (s.Why != Process || h.Process[s.From] == h.Process[s.To])
+}
+
+// holds reports whether a step holds that is not in time.
 func (l *Lists) holds(s Step) bool {
-	switch s.Why {
-	case Process, Time, KeyTime:
-		return l.Res[s.From] != models.Open && l.Res[s.From] < l.Inv[s.To] && (s.Why != Process || l.Process[s.From] == l.Process[s.To])
-	case WR:
+	if s.Why == WR {
 		return l.owner[s.Value] == s.From && l.readsOne(s.To, s.Key, func(list []int32) bool { return slices.Contains(list, s.Value) })
 	}
 	if l.owner[s.Value] != s.To {

@@ -61,7 +61,7 @@ func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 			continue
 		}
 		l := listsOf(t, text)
-		x, all := l.graphed(), levelsOf(l)
+		x, all := l.graphed(l.graph), levelsOf(l)
 		want := map[models.Level]bool{}
 		for _, level := range models.AllLevels() {
 			a := l.answer(x, level)
@@ -112,9 +112,9 @@ func evidence(l *readLists, txns []ttxn, keys int, a Answer) string {
 	}
 	switch {
 	case a.Verdict == jepsen.Valid && a.Order != nil:
-		return replay(l, txns, keys, a.Order, a.Level)
+		return replay(l.ops, txns, keys, a.Order, a.Level)
 	case a.Verdict == jepsen.Valid && a.Points != nil:
-		return snapshots(l, txns, keys, a.Points, a.Level)
+		return snapshots(l.ops, txns, keys, a.Points, a.Level)
 	case a.Verdict == jepsen.Invalid && a.Cycle == nil && a.Anomaly == nil && a.Open == nil:
 		return "there is no evidence"
 	case a.Cycle != nil:
@@ -124,17 +124,17 @@ func evidence(l *readLists, txns []ttxn, keys int, a Answer) string {
 }
 
 // replay says what is wrong with an order.
-func replay(l *readLists, txns []ttxn, keys int, order []int32, level models.Level) string {
+func replay(ops *models.Operations, txns []ttxn, keys int, order []int32, level models.Level) string {
 	lists, done := make([][]int, keys), map[jepsen.Operation]bool{}
 	before := precedes(level, keys)
 	for i, row := range order {
-		txn := l.ops.Of[row]
+		txn := ops.Of[row]
 		t := &txns[txn]
 		if done[txn] || !t.explains(lists) {
 			return "the order does not explain a read"
 		}
 		for _, later := range order[i+1:] {
-			if before(&txns[l.ops.Of[later]], t) {
+			if before(&txns[ops.Of[later]], t) {
 				return "the order contradicts that in time"
 			}
 		}
@@ -149,11 +149,11 @@ func replay(l *readLists, txns []ttxn, keys int, order []int32, level models.Lev
 }
 
 // snapshots says what is wrong with points in time.
-func snapshots(l *readLists, txns []ttxn, keys int, at []int32, level models.Level) string {
+func snapshots(ops *models.Operations, txns []ttxn, keys int, at []int32, level models.Level) string {
 	p := &points{txns: txns, keys: keys, before: precedes(level, keys)}
 	started, committed, lists := 0, 0, make([][]int, keys)
 	for _, point := range at {
-		i := int(l.ops.Of[point/2])
+		i := int(ops.Of[point/2])
 		t, bit := &txns[i], 1<<i
 		if point%2 == 1 {
 			if committed |= bit; started&bit == 0 {

@@ -47,41 +47,63 @@ type Answer struct {
 	Order   []int32  // Valid, if the level asks for an order: of the transactions that happened
 	Points  []int32  // Valid, if it asks for snapshots: 2*txn for the snapshot of a transaction, and 2*txn+1 for its commit
 	Cycle   *Cycle   // Invalid
-	Open    []int32  // Invalid without a cycle: transactions whose versions can have no order
+	Open    []int32  // Invalid by search: transactions whose versions can have no order. Of registers, Cycle may have a cycle of these
+	Why     string   // of registers: what is wrong with those, or why the answer is Unknown
 	Anomaly *Anomaly // Invalid: what is not a cycle
 }
+
+// Found is what was found in a history that is not a cycle.
+type Found struct {
+	Anomalies []Anomaly
+	Failed    []jepsen.Operation // the transactions that failed, of which some read showed something
+}
+
+// What returns what was found.
+func (f *Found) What() *Found { return f }
 
 // graphed is a history with its graph, for several questions.
 type graphed struct {
 	*History
+	make func(keys bool) *Graph
 	g    *Graph
 	keys bool // it has KeyTime
 	left int64
 }
 
-func (h *History) graphed() *graphed { return &graphed{History: h, left: searchWork} }
+func (h *History) graphed(graph func(keys bool) *Graph) *graphed {
+	return &graphed{History: h, make: graph, left: searchWork}
+}
 
 // of returns the graph, with KeyTime if a level needs it.
 func (x *graphed) of(keys bool) *Graph {
 	if x.g == nil || keys && !x.keys {
-		x.g, x.keys = x.graph(keys), keys
+		x.g, x.keys = x.make(keys), keys
 	}
 	return x.g
+}
+
+// cycleAt returns a cycle that a level does not allow, or the level's view of the graph, with its components.
+func (x *graphed) cycleAt(level models.Level) (cycle *Cycle, v *view, of []int32, n int32) {
+	r := relations[level]
+	v = x.of(r.of&KeyTime != 0).view(r.of, r.split, nil)
+	of, n = v.components()
+	if n < v.len() {
+		cycle = v.shortest(of, n, &x.left)
+	}
+	return cycle, v, of, n
 }
 
 // at says whether the history is at a level.
 func (x *graphed) at(level models.Level) Answer {
 	r := relations[level]
-	g := x.of(r.of&KeyTime != 0)
-	v := g.view(r.of, r.split, nil)
-	of, n := v.components()
 	a := Answer{Level: level, Verdict: jepsen.Invalid}
+	cycle, v, of, n := x.cycleAt(level)
 	if n < v.len() {
-		a.Cycle = v.shortest(of, n, &x.left)
+		a.Cycle = cycle
 		return a
 	}
 	if r.split {
-		a.Points, a.Open, a.Verdict = x.snapshots(g, v, of)
+		a.Points, a.Open, a.Verdict = x.snapshots(v.g, v, of)
 		return a
 	}
 	a.Verdict = jepsen.Valid

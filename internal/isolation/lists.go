@@ -28,9 +28,8 @@ import (
 // Lists is a history of transactions that append to lists.
 type Lists struct {
 	History
-	Anomalies []Anomaly
-	Failed    []jepsen.Operation // the transactions that failed, of which some read showed something
-	Shower    []int32            // by key: the transaction that read the longest list, or -1
+	Found
+	Shower []int32 // by key: the transaction that read the longest list, or -1
 
 	shape    *models.TxnListsShape
 	txn      []int32 // by transaction: its number in the shape
@@ -398,7 +397,7 @@ func (l *Lists) Cycles() []Cycle { return l.asked().of(false).cycles(&l.asking.l
 
 func (l *Lists) asked() *graphed {
 	if l.asking == nil {
-		l.asking = l.graphed()
+		l.asking = l.graphed(l.graph)
 	}
 	return l.asking
 }

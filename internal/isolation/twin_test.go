@@ -15,10 +15,12 @@ import (
 
 // tstep is a micro-operation: an append of a value, or a read of a list.
 type tstep struct {
-	append bool
-	key    int
-	value  int
-	list   []int
+	register bool // it writes or reads the end of the list
+	unknown  bool // it read nil, which says nothing
+	append   bool
+	key      int
+	value    int
+	list     []int
 }
 
 // ttxn is a transaction.
@@ -39,9 +41,25 @@ func (t *ttxn) appended(key int) (values []int) {
 	return values
 }
 
+// shows says whether a read shows a list, or its end.
+func (s *tstep) shows(list []int) bool {
+	if s.register {
+		return s.unknown || lastOf(list) == lastOf(s.list)
+	}
+	return slices.Equal(list, s.list)
+}
+
+// lastOf returns the last element of a list, or 0.
+func lastOf(list []int) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[len(list)-1]
+}
+
 // touches says whether it is known to concern a key.
 func (t *ttxn) touches(key int) bool {
-	return slices.ContainsFunc(t.steps, func(s tstep) bool { return s.key == key && (s.append || t.status == jepsen.Succeeded) })
+	return slices.ContainsFunc(t.steps, func(s tstep) bool { return s.key == key && (s.append || t.status == jepsen.Succeeded && !s.unknown) })
 }
 
 // explains says whether all reads of a transaction show lists, and what it appended before.
@@ -50,7 +68,7 @@ func (t *ttxn) explains(lists [][]int) bool {
 	for _, s := range t.steps {
 		if s.append {
 			now[s.key] = append(slices.Clone(now[s.key]), s.value)
-		} else if t.status == jepsen.Succeeded && !slices.Equal(now[s.key], s.list) {
+		} else if t.status == jepsen.Succeeded && !s.shows(now[s.key]) {
 			return false
 		}
 	}
@@ -75,6 +93,9 @@ func twin(txns []ttxn, keys int, level models.Level) bool {
 	case models.SnapshotIsolation, models.StrongSessionSnapshotIsolation:
 		return (&points{txns: live, keys: keys, before: before, seen: map[string]bool{}}).search(0, 0, make([][]int, keys))
 	case models.ReadCommitted, models.ReadUncommitted:
+		if slices.ContainsFunc(txns, func(t ttxn) bool { return slices.ContainsFunc(t.steps, func(s tstep) bool { return s.register }) }) {
+			return adyaRegisters(txns, keys, level)
+		}
 		return adya(live, txns, keys, level)
 	}
 	return ordered(live, before, 0, make([][]int, keys), map[string]bool{})
@@ -370,10 +391,16 @@ func text(txns []ttxn) string {
 			var b []string
 			for _, s := range t.steps {
 				switch {
+				case s.register && s.append:
+					b = append(b, fmt.Sprintf("[:w %d %d]", s.key, s.value))
 				case s.append:
 					b = append(b, fmt.Sprintf("[:append %d %d]", s.key, s.value))
 				case !returned:
 					b = append(b, fmt.Sprintf("[:r %d nil]", s.key))
+				case s.register && (s.unknown || len(s.list) == 0):
+					b = append(b, fmt.Sprintf("[:r %d %s]", s.key, initially(s.unknown, s.key)))
+				case s.register:
+					b = append(b, fmt.Sprintf("[:r %d %d]", s.key, lastOf(s.list)))
 				default:
 					b = append(b, fmt.Sprintf("[:r %d %v]", s.key, s.list))
 				}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"clew/edn"
 	"clew/internal/isolation"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -29,32 +30,69 @@ type Decision struct {
 	Told    *report.TxnAnomaly // Invalid: what Why tells
 }
 
-// AllOf reports whether all levels are decided for a model.
+// AllOf reports whether levels are decided for a model.
 func AllOf(m models.Model) bool {
 	_, lists := models.ShapeOf[models.TxnListsShape](m)
-	return lists
+	_, registers := models.ShapeOf[models.TxnRegistersShape](m)
+	return lists || registers
 }
 
-// All says at which levels operations are. It returns nil if they are not transactions on lists, or if a value was appended
-// twice.
-func All(ops *models.Operations) *report.Levels {
+// Refuse returns an error if a level is not decided for a model. Strict serializability is linearizability, of any model.
+func Refuse(m models.Model, name string, level models.Level) error {
+	if !level.Weaker() || AllOf(m) {
+		return nil
+	}
+	return fmt.Errorf("the consistency level %s is about transactions whose values tell the order of updates; %s has none", level, name)
+}
+
+// transactions are those of a history, as package isolation reads them.
+type transactions interface {
+	Levels() []isolation.Answer
+	At(level models.Level) isolation.Answer
+	Cycles() []isolation.Cycle
+	What() *isolation.Found
+	Key(key int32) edn.ID
+	Value(element int32) edn.ID
+	Showing(steps []isolation.Step, txns []int32) []int32
+	Wrong(a isolation.Answer) (why string, checked bool)
+}
+
+// read reads transactions. If several may have made what one read, it says which, and returns nil.
+func read(ctx context.Context, ops *models.Operations) (t *teller, ambiguous string) {
+	if _, registers := models.ShapeOf[models.TxnRegistersShape](ops.Model); registers {
+		r, several := isolation.ReadRegisters(ctx, ops)
+		if several != nil {
+			return nil, fmt.Sprintf("%s read what is there initially or was written more than once to the same key: %s", names(ops, several[:1]), names(ops, several[1:]))
+		}
+		return &teller{ops, r, onRegisters}, ""
+	}
+	l, twice, several := isolation.ReadLists(ops)
+	if several {
+		return nil, "a value was appended twice to the same key: " + names(ops, twice[:])
+	}
+	return &teller{ops, l, onLists}, ""
+}
+
+// All says at which levels operations are. It returns nil if they are not transactions on lists or registers, or if a value was
+// appended twice, or read and written twice.
+func All(ctx context.Context, ops *models.Operations) *report.Levels {
 	if !AllOf(ops.Model) {
 		return nil
 	}
-	l, _, ambiguous := isolation.ReadLists(ops)
-	if ambiguous {
+	t, ambiguous := read(ctx, ops)
+	if ambiguous != "" {
 		return nil
 	}
-	t := &teller{ops: ops, l: l}
-	x := t.levels(l.Levels())
-	t.anomalies(x, models.StrictSerializable)
+	answers := t.txns.Levels()
+	x := t.levels(answers)
+	t.anomalies(x, answers, models.StrictSerializable)
 	return x
 }
 
 // Cycle tells a cycle of some transactions on lists that are not strictly serializable by themselves. What others append does not
 // count, and each step also holds among all transactions. Rows below 0 stand for none. It returns nil if it finds no cycle.
 func Cycle(ops *models.Operations, rows []models.Row) *report.TxnAnomaly {
-	if !AllOf(ops.Model) {
+	if _, lists := models.ShapeOf[models.TxnListsShape](ops.Model); !lists {
 		return nil
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row models.Row) bool { return row < 0 })
@@ -71,41 +109,41 @@ func Cycle(ops *models.Operations, rows []models.Row) *report.TxnAnomaly {
 	if wrong, _ := l.Wrong(a); wrong != "" {
 		return nil
 	}
-	x := (&teller{ops: alone, l: l}).cycle(a.Cycle.Steps, a.Cycle.Kind)
+	x := (&teller{alone, l, onLists}).cycle(a.Cycle.Steps, a.Cycle.Kind)
 	return &x
 }
 
 // Decide decides a level that Refuse does not refuse.
 func Decide(ctx context.Context, ops *models.Operations, level models.Level) Decision {
-	if shape, is := models.ShapeOf[models.TxnRegistersShape](ops.Model); is {
-		return registers(ctx, ops, shape)
+	t, ambiguous := read(ctx, ops)
+	if ambiguous != "" {
+		return Decision{Cause: jepsen.Ambiguous, Why: ambiguous}
 	}
-	l, twice, ambiguous := isolation.ReadLists(ops)
-	if ambiguous {
-		return Decision{Cause: jepsen.Ambiguous, Why: "a value was appended twice to the same key: " + names(ops, twice[:])}
-	}
-	t := &teller{ops: ops, l: l}
-	a := l.At(level)
+	a := t.txns.At(level)
 	d := Decision{Verdict: a.Verdict, Order: a.Order, Levels: t.levels([]isolation.Answer{a})}
 	d.Levels.Asked = level
-	d.Wrong, d.Checked = l.Wrong(a)
+	d.Wrong, d.Checked = t.txns.Wrong(a)
 	switch a.Verdict {
 	case jepsen.Unknown:
-		d.Cause, d.Why = jepsen.Ambiguous, "the order of updates that nothing read has too many choices"
+		if d.Cause, d.Why = jepsen.Ambiguous, a.Why; d.Why == "" {
+			d.Why = "the order of updates that nothing read has too many choices"
+		}
 	case jepsen.Invalid:
-		d.Levels = t.levels(l.Levels())
+		answers := t.txns.Levels()
+		d.Levels = t.levels(answers)
 		d.Levels.Asked = level
-		t.anomalies(d.Levels, level)
+		t.anomalies(d.Levels, answers, level)
 		first := t.answer(a)
 		d.Kind, d.Why, d.Told = first.Type, first.Line(), &first
 		for _, op := range first.Txns {
 			d.Shown = append(d.Shown, ops.Among([]jepsen.Operation{op})...)
 		}
+		d.Shown = append(d.Shown, a.Open...)
 		var steps []isolation.Step
 		if a.Cycle != nil {
 			steps = a.Cycle.Steps
 		}
-		d.Shown = append(d.Shown, l.Showing(steps, d.Shown)...)
+		d.Shown = append(d.Shown, t.txns.Showing(steps, d.Shown)...)
 		slices.Sort(d.Shown)
 		d.Shown = slices.Compact(d.Shown)
 	}
@@ -127,9 +165,22 @@ func names(ops *models.Operations, rows []int32) string {
 
 // teller tells anomalies.
 type teller struct {
-	ops *models.Operations
-	l   *isolation.Lists
+	ops  *models.Operations
+	txns transactions
+	words
 }
+
+// words are what updates are called.
+type words struct {
+	did, done string // "T1 appended to :x", "had appended"
+	update    string // "T1's append of 2", after "T1"
+	with      string // a read of a key "with" a value
+}
+
+var (
+	onLists     = words{"appended", "appended", "'s append of ", "with"}
+	onRegisters = words{"wrote", "written", "'s write of ", "as"}
+)
 
 // levels sorts answers.
 func (t *teller) levels(answers []isolation.Answer) *report.Levels {
@@ -160,25 +211,26 @@ func (t *teller) levels(answers []isolation.Answer) *report.Levels {
 	return x
 }
 
-// anomalies adds all anomalies that contradict a level.
-func (t *teller) anomalies(x *report.Levels, level models.Level) {
+// anomalies adds all anomalies that contradict a level, given what is known of all levels.
+func (t *teller) anomalies(x *report.Levels, answers []isolation.Answer, level models.Level) {
 	add := func(kind string, tell func() report.TxnAnomaly) {
 		if x.Count[kind]++; x.Count[kind] <= report.MaxAnomalies {
 			x.Anomalies = append(x.Anomalies, tell())
 		}
 	}
-	for i := range t.l.Anomalies {
-		if a := &t.l.Anomalies[i]; a.Breaks(level) {
+	found := t.txns.What().Anomalies
+	for i := range found {
+		if a := &found[i]; a.Breaks(level) {
 			add(string(a.Kind), func() report.TxnAnomaly { return t.anomaly(a) })
 		}
 	}
-	for _, c := range t.l.Cycles() {
+	for _, c := range t.txns.Cycles() {
 		if c.Breaks(level) {
 			add(c.Kind, func() report.TxnAnomaly { return t.cycle(c.Steps, c.Kind) })
 		}
 	}
-	if len(x.Count) == 0 {
-		if a := t.l.At(level); a.Verdict == jepsen.Invalid {
+	for _, a := range answers { // what only a search refutes
+		if a.Open != nil && level.Implies(a.Level) && slices.Contains(x.Not, a.Level) {
 			first := t.answer(a)
 			add(first.Type, func() report.TxnAnomaly { return first })
 		}
@@ -192,6 +244,12 @@ func (t *teller) answer(a isolation.Answer) report.TxnAnomaly {
 		return t.anomaly(a.Anomaly)
 	case a.Cycle != nil:
 		return t.cycle(a.Cycle.Steps, a.Cycle.Kind)
+	case a.Why != "":
+		kind := isolation.NoOrder
+		if models.StrongSessionSnapshotIsolation.Implies(a.Level) {
+			kind = isolation.Interfering
+		}
+		return report.TxnAnomaly{Type: string(kind), Breaks: a.Level, Txns: t.of(a.Open), Says: a.Why + ": " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
 	}
 	return report.TxnAnomaly{Type: string(isolation.Interfering), Breaks: models.SnapshotIsolation, Txns: t.of(a.Open),
 		Says: "these transactions update the same keys, and nothing read their updates: in each order of them, one reads from no snapshot: " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
@@ -207,9 +265,11 @@ func (t *teller) of(rows []int32) (ops []jepsen.Operation) {
 	return ops
 }
 
-func (t *teller) key(key int32) string { return t.ops.History.Values.Text(t.l.Key(key)) }
+func (t *teller) key(key int32) string { return t.ops.History.Values.Text(t.txns.Key(key)) }
 
-func (t *teller) value(element int32) string { return t.ops.History.Values.Text(t.l.Value(element)) }
+func (t *teller) value(element int32) string {
+	return t.ops.History.Values.Text(t.txns.Value(element))
+}
 
 // anomaly tells an anomaly that is not a cycle.
 func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
@@ -226,40 +286,48 @@ func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 		}
 	}
 	if a.Failed >= 0 {
-		other = h.Name(t.l.Failed[a.Failed])
-		x.Txns = append(x.Txns, t.l.Failed[a.Failed])
+		other = h.Name(t.txns.What().Failed[a.Failed])
+		x.Txns = append(x.Txns, t.txns.What().Failed[a.Failed])
 	}
-	x.Wrong = strings.ReplaceAll(wrongs[a.Kind], "{}", element)
+	x.Wrong = strings.NewReplacer("{}", element, "{did}", t.did).Replace(wrongs[a.Kind])
 	switch a.Kind {
 	case isolation.Internal:
-		x.Says = fmt.Sprintf("%s read %s otherwise than it had itself read and appended before", reader, key)
+		x.Says = fmt.Sprintf("%s read %s otherwise than it had itself read and %s before", reader, key, t.done)
 	case isolation.FutureRead:
-		x.Says = fmt.Sprintf("%s read %s with %s before it appended that itself", reader, key, element)
+		x.Says = fmt.Sprintf("%s read %s %s %s before it %s that itself", reader, key, t.with, element, t.did)
 	case isolation.Garbage:
-		x.Says = fmt.Sprintf("%s read %s with %s, which nothing had appended", reader, key, element)
+		x.Says = fmt.Sprintf("%s read %s %s %s, which nothing had %s", reader, key, t.with, element, t.done)
 	case isolation.AbortedRead:
-		x.Says = fmt.Sprintf("%s read %s with %s, which only %s would have appended", reader, key, element, other)
+		x.Says = fmt.Sprintf("%s read %s %s %s, which only %s would have %s", reader, key, t.with, element, other, t.done)
 	case isolation.HalfRead:
-		x.Says = fmt.Sprintf("%s read %s up to %s, although %s appended more to it", reader, key, element, other)
+		x.Says = t.half(reader, key, element, other)
 	case isolation.Duplicates:
 		x.Says = fmt.Sprintf("%s read %s with %s twice, which was appended once", reader, key, element)
 	case isolation.DirtyUpdate:
 		x.Says = fmt.Sprintf("%s appended %s to %s after what %s appended", reader, element, key, other)
 	case isolation.LostUpdate:
 		x.Txns = t.of(a.Others)
-		x.Says = fmt.Sprintf("%s read the same version of %s, and then each of them appended to it", names(t.ops, a.Others[:min(len(a.Others), maxNamed)]), key)
+		x.Says = fmt.Sprintf("%s read the same version of %s, and then each of them %s to it", names(t.ops, a.Others[:min(len(a.Others), maxNamed)]), key, t.did)
 	case isolation.Incompatible:
 		x.Says = t.incompatible(a, reader, key, element, other)
 	}
 	return x
 }
 
-// wrongs says what pictures do of the transaction that is wrong. {} stands for an element.
+// wrongs says what pictures do of the transaction that is wrong. {} stands for an element, and {did} for what made it.
 var wrongs = map[isolation.Kind]string{
-	isolation.Internal: "contradicts what it did before", isolation.FutureRead: "shows {} before its own append",
-	isolation.Garbage: "nothing appended {}", isolation.AbortedRead: "{} is of a failed transaction", isolation.HalfRead: "more than {} was appended",
+	isolation.Internal: "contradicts what it did before", isolation.FutureRead: "shows {} before it {did} that",
+	isolation.Garbage: "nothing {did} {}", isolation.AbortedRead: "{} is of a failed transaction", isolation.HalfRead: "{} was not the last",
 	isolation.Duplicates: "{} was appended once", isolation.DirtyUpdate: "{} follows what a failed transaction appended",
 	isolation.LostUpdate: "read the same version as T1", isolation.Incompatible: "in another order",
+}
+
+// half tells of a read of what a transaction replaced itself.
+func (t *teller) half(reader, key, element, other string) string {
+	if t.words == onRegisters {
+		return fmt.Sprintf("%s read %s as %s, although %s itself wrote it again", reader, key, element, other)
+	}
+	return fmt.Sprintf("%s read %s up to %s, although %s appended more to it", reader, key, element, other)
 }
 
 // incompatible tells of lists or appends that contradict each other.
@@ -319,13 +387,13 @@ func (t *teller) step(s isolation.Step, a, b string, step report.TxnStep) string
 	step.Key, step.Value = short(step.Key), short(step.Value)
 	switch s.Why {
 	case isolation.WW:
-		return fmt.Sprintf("%s appended to %s before %s's append of %s", a, step.Key, b, step.Value)
+		return fmt.Sprintf("%s %s to %s before %s%s%s", a, t.did, step.Key, b, t.update, step.Value)
 	case isolation.First:
-		return fmt.Sprintf("%s read %s before %s's append of %s and appended to it", a, step.Key, b, step.Value)
+		return fmt.Sprintf("%s read %s before %s%s%s and %s to it", a, step.Key, b, t.update, step.Value, t.did)
 	case isolation.WR:
-		return fmt.Sprintf("%s read %s's append of %s to %s", b, a, step.Value, step.Key)
+		return fmt.Sprintf("%s read %s%s%s to %s", b, a, t.update, step.Value, step.Key)
 	case isolation.RW:
-		return fmt.Sprintf("%s read %s before %s's append of %s", a, step.Key, b, step.Value)
+		return fmt.Sprintf("%s read %s before %s%s%s", a, step.Key, b, t.update, step.Value)
 	case isolation.Process:
 		return fmt.Sprintf("%s had returned before the same process called %s", a, b)
 	}

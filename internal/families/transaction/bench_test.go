@@ -25,7 +25,7 @@ func BenchmarkRegisters(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("serializable/operations=%d", n), func(b *testing.B) {
 			testkit.BenchSweep(b, &ops.Columns, func(c *models.Columns, want fastpath.Want) fastpath.Decision {
-				return Serializable(b.Context(), c, *shape)
+				return Registers(b.Context(), c, *shape, Keeps{})
 			})
 		})
 	}

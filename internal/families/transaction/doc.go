@@ -3,5 +3,5 @@
 //
 // Each kind of transaction has a file that says what is decided and why: listappend.go and rwregister.go. cycle.go
 // finds the cycle that the former tells. versions.go reads what registers held, and order.go keeps the order that the
-// latter repairs.
+// latter repairs. keeping.go has weaker orders of transactions on registers, and snapshots.
 package transaction

@@ -51,7 +51,7 @@ func TestArchivedRegisters(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		ops, shape := readRegisters(t, []byte(line))
 		for level, realTime := range []bool{true, false} {
-			r := newSweep(fastpath.PlainInput(t.Context(), &ops.Columns), shape, realTime).run(false)
+			r := newSweep(fastpath.PlainInput(t.Context(), &ops.Columns), shape, &Keeps{Time: realTime}).run(false)
 			if got := fmt.Sprint(r.Verdict == jepsen.Valid); r.Verdict == jepsen.Unknown || got != want[n][level] {
 				t.Errorf("line %d, real time %t: %v %v, want %s", n+1, realTime, r.Verdict, r.Reason, want[n][level])
 			}
@@ -98,7 +98,7 @@ func TestLongRegistersAgreeWithTheGeneralSearch(t *testing.T) {
 		}
 		for _, realTime := range []bool{true, false} {
 			in := fastpath.PlainInput(t.Context(), &ops.Columns)
-			s, want := newSweep(in, shape, realTime), newSweep(in, shape, realTime).run(false)
+			s, want := newSweep(in, shape, &Keeps{Time: realTime}), newSweep(in, shape, &Keeps{Time: realTime}).run(false)
 			s.contrary = true
 			if r := s.run(false); r.Verdict != want.Verdict || r.End != want.End {
 				t.Fatalf("seed %d: with other choices %v at %d, not %v at %d", seed, r.Verdict, r.End, want.Verdict, want.End)

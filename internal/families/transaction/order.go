@@ -19,6 +19,7 @@ type order struct {
 	fixed, chosen edges
 	lits          []cdcl.Lit // by chosen edge
 	low           int32      // positions below it did not change since it was last raised
+	work          int64      // how many nodes were reached and edges followed
 
 	mark            []int32 // by node: the stamp of the search that reached it
 	by              []int32 // by node: the edge by which it was reached; chosen ones are negative
@@ -141,6 +142,7 @@ func (o *order) leads(from, to int32) bool {
 	o.forward = append(o.forward, from)
 	for i := 0; i < len(o.forward); i++ {
 		node := o.forward[i]
+		o.work++
 		for e := o.chosen.out[node]; e >= 0; e = o.chosen.nextOut[e] {
 			o.reach(o.chosen.to[e], -1-e, end)
 		}
@@ -156,6 +158,7 @@ func (o *order) leads(from, to int32) bool {
 }
 
 func (o *order) reach(node, by, end int32) {
+	o.work++
 	if o.mark[node] != o.stamp && o.pos[node] <= end {
 		o.mark[node], o.by[node] = o.stamp, by
 		o.forward = append(o.forward, node)
@@ -197,6 +200,7 @@ func (o *order) backward(to, start int32) {
 		node := o.before[i]
 		for _, g := range [2]*edges{&o.fixed, &o.chosen} {
 			for e := g.in[node]; e >= 0; e = g.nextIn[e] {
+				o.work++
 				if from := g.from[e]; o.mark[from] != o.stamp && o.pos[from] >= start {
 					o.mark[from] = o.stamp
 					o.before = append(o.before, from)

@@ -88,30 +88,14 @@ var (
 )
 
 func rwRegister(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape, want fastpath.Want) fastpath.Decision {
-	return onRegisters(&shape, true).Run(fastpath.PlainInput(ctx, c), want)
+	return onRegisters(&shape, &Keeps{Time: true}).Run(fastpath.PlainInput(ctx, c), want)
 }
 
-// Serializable decides whether transactions on registers are serializable, in any order. The decision has an order as its
-// Witness, or a Core and Why. The prefixes of a history may be serializable or not, so there is no first failing completion.
-func Serializable(ctx context.Context, c *models.Columns, shape models.TxnRegistersShape) fastpath.Decision {
-	path := func(ctx context.Context, c *models.Columns, _ fastpath.Want) fastpath.Decision {
-		a, in := onRegisters(&shape, false), fastpath.PlainInput(ctx, c)
-		r := a.Decide(in, true)
-		d := fastpath.Undecided(r.Reason)
-		d.Verdict, d.Witness = r.Verdict, r.Witness
-		if r.Verdict == jepsen.Invalid {
-			a.Core(in, r.Keys, &d)
-		}
-		return d
-	}
-	return fastpath.Path(path).Decide(ctx, c, fastpath.WantWitness)
-}
-
-// onRegisters returns the decision with or without real time.
-func onRegisters(shape *models.TxnRegistersShape, realTime bool) *fastpath.Algorithm {
+// onRegisters returns the decision for what an order keeps.
+func onRegisters(shape *models.TxnRegistersShape, keeps *Keeps) *fastpath.Algorithm {
 	return &fastpath.Algorithm{
 		Decide: func(in fastpath.Input, witness bool) fastpath.Result {
-			return newSweep(in, shape, realTime).run(witness)
+			return newSweep(in, shape, keeps).run(witness)
 		},
 		Needs: func(in fastpath.Input) fastpath.Needs {
 			v := versionsOf(in, shape)
@@ -150,22 +134,22 @@ func writtenLater(c *models.Columns, shape *models.TxnRegistersShape, why *fastp
 type sweep struct {
 	versions
 	order
+	*keeping
 	in       fastpath.Input
-	realTime bool
 	contrary bool // for tests: choices are made against the order, and paths do not tell any
 	s        *cdcl.Solver
 
 	// By row.
 	state   []int8       // whether it has happened
 	because []models.Row // the one that shows that it has
-	since   []models.Row // the last that returned before its invocation, or -1
 	fresh   []models.Row // those that have just happened
 
 	// By version.
 	chain   []int32 // the first version of its chain
 	after   []int32 // the next one in its chain, or -1
 	last    []int32 // by first version: the last one of the chain
-	end     []int32 // by first version: the node of the chain's end, or -1
+	end     []int32 // by first version: the node of the chain's end, or -1; with snapshots, the next node is that of its readers
+	base    []int32 // with snapshots: the version that its transaction overwrites
 	readers []int32 // the last reader in the list, plus 1
 	left    []int32 // the version before it in the order that was replayed
 	next    []int32 // the version after it there, or -1
@@ -180,6 +164,7 @@ type sweep struct {
 	from, to [2][]int32
 	stands   []int32 // by chosen edge: the place of its literal in the trail
 	head     int     // how much of the trail is in the graph
+	counted  int64   // how much of the work the solver knows of
 	cycle    []models.Row
 	plain    bool // the last cycle does not rest on a choice of the solver
 }
@@ -193,21 +178,15 @@ const (
 	happened
 )
 
-// run decides whether transactions have an order. With real time, each that returned before another was invoked stands before
-// it.
+// run decides whether transactions have an order that keeps what it has to.
 func (s *sweep) run(witness bool) fastpath.Result {
 	if s.ambiguous != nil {
 		return fastpath.Result{Reason: s.ambiguous}
 	}
 	in := s.in
-	returns, last, row := in.Returns(), models.Row(-1), models.Row(0)
+	returns := in.Returns()
 	levels, done := [2]int{}, 0
 	for t := range in.Events {
-		if int(row) < in.Len() && in.Inv[row] == t {
-			s.since[row] = last
-			row++
-			continue
-		}
 		r := returns[t] - 1
 		if r < 0 {
 			continue
@@ -215,10 +194,9 @@ func (s *sweep) run(witness bool) fastpath.Result {
 		if why := s.collect(r, t); why != nil {
 			return s.wrong(why, why.Rows, t, r)
 		}
-		if why := s.add(r, last); why != nil {
+		if why := s.add(r); why != nil {
 			return s.wrong(why, why.Rows, t, r)
 		}
-		last = r
 		switch s.solve() {
 		case cdcl.Stopped:
 			return fastpath.Result{Reason: tooMany.Of()}
@@ -234,7 +212,12 @@ func (s *sweep) run(witness bool) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
 		for _, node := range s.at {
-			if int(node) < in.Len() {
+			switch {
+			case s.snapshots && s.isRow(node):
+				r.Witness = append(r.Witness, 2*node)
+			case s.snapshots && int(node) < 2*in.Len():
+				r.Witness = append(r.Witness, 2*s.rowOf(node)+1)
+			case s.isRow(node):
 				r.Witness = append(r.Witness, node)
 			}
 		}
@@ -248,22 +231,28 @@ const keptCompletions = 64
 // mostConflicts bounds the search.
 const mostConflicts = 200_000
 
-func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, realTime bool) *sweep {
-	s := &sweep{versions: versionsOf(in, shape), in: in, realTime: realTime, pairs: map[uint64]bool{}}
+func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) *sweep {
+	s := &sweep{versions: versionsOf(in, shape), in: in, pairs: map[uint64]bool{}}
 	n, v := in.Len(), int(s.slots)+len(s.owners)
-	s.state, s.because, s.since = make([]int8, n), make([]models.Row, n), make([]models.Row, n)
+	s.state, s.because = make([]int8, n), make([]models.Row, n)
 	s.chain, s.after, s.last, s.end = nones(v), nones(v), nones(v), nones(v)
-	s.readers, s.left, s.next = make([]int32, v), nones(v), nones(v)
+	s.readers, s.left, s.next, s.base = make([]int32, v), nones(v), nones(v), nones(v)
 	s.now = make([]int32, s.slots)
 	for slot := range s.slots {
 		s.now[slot], s.chain[slot], s.last[slot] = slot, slot, slot
 	}
-	for range 2 * n {
+	for range n {
 		s.newNode()
 	}
+	if keeps.Snapshots {
+		for range n {
+			s.newNode()
+		}
+	}
+	s.keeping = newKeeping(s, shape, keeps)
 	s.s = cdcl.New(s, cdcl.Options{Poll: func() bool {
 		in.Poll()
-		return s.s.Conflicts < mostConflicts
+		return s.s.Conflicts < mostConflicts && (keeps.Work == 0 || s.work < keeps.Work)
 	}})
 	return s
 }
@@ -271,7 +260,7 @@ func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, realTime bool)
 func nones(n int) []int32 { return slices.Repeat([]int32{-1}, n) }
 
 // future says whether a row cannot have happened by a time. Without real time it may show before it is invoked.
-func (s *sweep) future(row models.Row, t int32) bool { return s.realTime && s.in.Inv[row] > t }
+func (s *sweep) future(row models.Row, t int32) bool { return s.time && s.in.Inv[row] > t }
 
 // collect lists a row and those whose versions it read, as far as they have not happened, each after what it read. t is the
 // time.
@@ -302,19 +291,17 @@ func (s *sweep) collect(row models.Row, t int32) *fastpath.Finding {
 	return nil
 }
 
-// add adds those that have just happened, and the return of a row. last returned before.
-func (s *sweep) add(row, last models.Row) *fastpath.Finding {
+// add adds those that have just happened, and the return of a row.
+func (s *sweep) add(row models.Row) *fastpath.Finding {
 	for _, f := range s.fresh {
 		s.state[f] = happened
-		s.place(f)
+		s.happens(f)
 		for e := s.wFrom[f]; e < s.wFrom[f+1]; e++ {
 			s.chain[s.slots+e], s.last[s.slots+e] = s.slots+e, s.slots+e
 		}
 	}
 	for _, f := range s.fresh {
-		if since := s.since[f]; since >= 0 && s.realTime {
-			s.edge(s.returnOf(since), f)
-		}
+		s.follows(f)
 		for _, r := range s.readsOf(f) {
 			if why := s.read(f, r); why != nil {
 				return why
@@ -322,19 +309,9 @@ func (s *sweep) add(row, last models.Row) *fastpath.Finding {
 		}
 	}
 	s.fresh = s.fresh[:0]
-	if s.realTime {
-		node := s.returnOf(row)
-		s.place(node)
-		s.edge(row, node)
-		if last >= 0 {
-			s.edge(s.returnOf(last), node)
-		}
-	}
+	s.returned(row)
 	return nil
 }
-
-// returnOf returns the node of a row's return.
-func (s *sweep) returnOf(row models.Row) int32 { return int32(s.in.Len()) + row }
 
 func (s *sweep) edge(from, to int32) { s.todo = append(s.todo, edge{from, to}) }
 
@@ -342,15 +319,15 @@ func (s *sweep) edge(from, to int32) { s.todo = append(s.todo, edge{from, to}) }
 func (s *sweep) read(row models.Row, r read) *fastpath.Finding {
 	v := r.version
 	if r.owner >= 0 {
-		s.edge(r.owner, row)
+		s.edge(s.commit(r.owner), row)
 	}
 	if r.over < 0 {
 		s.reader, s.nextReader = append(s.reader, row), append(s.nextReader, s.readers[v])
 		s.readers[v] = int32(len(s.reader))
 		if s.after[v] >= 0 {
-			s.edge(row, s.ownerOf(s.after[v]))
+			s.edge(row, s.commit(s.ownerOf(s.after[v])))
 		} else if end := s.end[s.chain[v]]; end >= 0 {
-			s.edge(row, end)
+			s.edge(row, s.readersOf(end))
 		}
 		return nil
 	}
@@ -361,10 +338,10 @@ func (s *sweep) read(row models.Row, r read) *fastpath.Finding {
 	chain := s.chain[v]
 	s.chain[r.over], s.last[chain] = chain, r.over
 	for i := s.readers[v]; i > 0; i = s.nextReader[i-1] {
-		s.edge(s.reader[i-1], row)
+		s.edge(s.reader[i-1], s.commit(row))
 	}
 	if s.end[chain] >= 0 {
-		s.edge(row, s.end[chain])
+		s.edge(s.commit(row), s.end[chain])
 	}
 	return nil
 }
@@ -381,36 +358,58 @@ func (s *sweep) solve() cdcl.Verdict {
 	}
 }
 
-// replay says whether each read shows what was left last. If not, it asks for choices.
+// replay says whether each read shows what was left last and, with snapshots, each transaction overwrites what it found. If
+// not, it asks for choices.
 func (s *sweep) replay() bool {
-	n := int32(s.in.Len())
 	low := min(int(s.low), len(s.replayed))
 	for _, node := range slices.Backward(s.replayed[low:]) {
-		if node >= n {
-			continue
-		}
-		for e := s.wFrom[node]; e < s.wFrom[node+1]; e++ {
-			left := s.left[s.slots+e]
-			s.now[s.slot[e]], s.next[left] = left, -1
+		if row := s.leaves(node); row >= 0 {
+			for e := s.wFrom[row]; e < s.wFrom[row+1]; e++ {
+				left := s.left[s.slots+e]
+				s.now[s.slot[e]], s.next[left] = left, -1
+			}
 		}
 	}
 	s.replayed = append(s.replayed[:low], s.at[low:]...)
 	s.low = int32(len(s.at))
+	s.work += int64(len(s.at) - low)
 	fits := true
 	for _, node := range s.replayed[low:] {
-		if node >= n {
-			continue
+		if s.isRow(node) {
+			fits = s.shows(node) && fits
 		}
-		for _, r := range s.readsOf(node) {
-			if slot := s.slotOf(r.version); s.now[slot] != r.version {
-				fits = false
-				s.pair(s.chain[r.version], s.chain[s.next[r.version]])
-			}
+		if row := s.leaves(node); row >= 0 {
+			fits = s.leave(row) && fits
 		}
-		for e := s.wFrom[node]; e < s.wFrom[node+1]; e++ {
-			v, slot := s.slots+e, s.slot[e]
-			s.left[v], s.next[s.now[slot]], s.now[slot] = s.now[slot], v, v
+	}
+	return fits
+}
+
+// shows says whether the reads of a row show what was left last.
+func (s *sweep) shows(row models.Row) bool {
+	fits := true
+	for _, r := range s.readsOf(row) {
+		if slot := s.slotOf(r.version); s.now[slot] != r.version {
+			fits = false
+			s.pair(s.chain[r.version], s.chain[s.next[r.version]])
 		}
+	}
+	for e := s.wFrom[row]; e < s.wFrom[row+1]; e++ {
+		s.base[s.slots+e] = s.now[s.slot[e]]
+	}
+	return fits
+}
+
+// leave replays what a row leaves, and says whether nothing was left since its reads.
+func (s *sweep) leave(row models.Row) bool {
+	fits := true
+	for e := s.wFrom[row]; e < s.wFrom[row+1]; e++ {
+		v, slot := s.slots+e, s.slot[e]
+		if s.now[slot] != s.base[v] {
+			fits = false
+			s.pair(s.chain[v], s.chain[s.now[slot]])
+		}
+		s.left[v], s.next[s.now[slot]], s.now[slot] = s.now[slot], v, v
 	}
 	return fits
 }
@@ -427,20 +426,20 @@ func (s *sweep) pair(a, b int32) {
 	s.pairs[key] = true
 	endA, endB := s.endOf(a), s.endOf(b)
 	if a < s.slots {
-		s.edge(endA, s.ownerOf(b))
+		s.first(endA, s.ownerOf(b))
 		return
 	}
 	startA, startB := s.ownerOf(a), s.ownerOf(b)
 	var because [2][]cdcl.Lit
 	var made [2]bool
 	for i, way := range [2][2]int32{{startA, endB}, {startB, endA}} {
-		if made[i] = !s.contrary && s.leads(way[0], way[1]); made[i] {
+		if made[i] = !s.contrary && s.precedes(way[0], way[1]); made[i] {
 			because[i] = s.literals(nil)
 		}
 	}
 	for i, way := range [2][2]int32{{endA, startB}, {endB, startA}} {
 		if made[i] && len(because[i]) == 0 {
-			s.edge(way[0], way[1])
+			s.first(way[0], way[1])
 			return
 		}
 	}
@@ -454,25 +453,50 @@ func (s *sweep) pair(a, b int32) {
 	}
 }
 
+// first puts the end of a chain before the row that begins another one.
+func (s *sweep) first(end int32, row models.Row) {
+	s.edge(end, row)
+	if s.snapshots {
+		s.edge(s.readersOf(end), s.commit(row))
+	}
+}
+
+// precedes says whether a path rules out that a chain that ends at end comes before the one that a row begins. path holds it.
+func (s *sweep) precedes(row models.Row, end int32) bool {
+	return s.leads(row, end) || s.snapshots && s.leads(s.commit(row), s.readersOf(end))
+}
+
 // endOf returns the node of a chain's end. A new one stands at the end of the order, so its edges close no cycle.
 func (s *sweep) endOf(chain int32) int32 {
 	if s.end[chain] < 0 {
 		node := s.newNode()
 		s.place(node)
-		s.end[chain] = node
+		if s.end[chain] = node; s.snapshots {
+			s.place(s.newNode())
+		}
 		v := s.last[chain]
 		if v >= s.slots {
-			s.fix(s.ownerOf(v), node)
+			s.fix(s.commit(s.ownerOf(v)), node)
 		}
 		for i := s.readers[v]; i > 0; i = s.nextReader[i-1] {
-			s.fix(s.reader[i-1], node)
+			s.fix(s.reader[i-1], s.readersOf(node))
 		}
 	}
 	return s.end[chain]
 }
 
+// readersOf returns the node after the readers of the last version of a chain that ends at end.
+func (s *sweep) readersOf(end int32) int32 {
+	if s.snapshots {
+		return end + 1
+	}
+	return end
+}
+
 // Propagate implements cdcl.Theory.
 func (s *sweep) Propagate() bool {
+	s.s.Steps += s.work - s.counted // so it polls more often if the graph is large
+	s.counted = s.work
 	for ; s.ready < len(s.todo); s.ready++ {
 		e := s.todo[s.ready]
 		if !s.fix(e.from, e.to) {
@@ -484,28 +508,37 @@ func (s *sweep) Propagate() bool {
 	s.todo, s.ready = s.todo[:0], 0
 	for trail := s.s.Trail(); s.head < len(trail); s.head++ {
 		l := trail[s.head]
-		way, v := l&1, l.Var()
-		if !s.choose(s.from[way][v], s.to[way][v], l) {
-			s.circle(s.from[way][v])
-			s.plain = false
-			s.s.AddLemma(append(s.literals(nil), l.Not())...)
+		end, row := s.from[l&1][l.Var()], s.to[l&1][l.Var()]
+		if !s.chosenEdge(end, row, l) || s.snapshots && !s.chosenEdge(s.readersOf(end), s.commit(row), l) {
 			return true
 		}
-		s.stands = append(s.stands, int32(s.head))
 	}
 	return false
+}
+
+// chosenEdge adds an edge that the literal at the head of the trail makes. If that closes a cycle, it adds the clause that says so.
+func (s *sweep) chosenEdge(from, to int32, l cdcl.Lit) bool {
+	if !s.choose(from, to, l) {
+		s.circle(from)
+		s.plain = false
+		s.s.AddLemma(append(s.literals(nil), l.Not())...)
+		return false
+	}
+	s.stands = append(s.stands, int32(s.head))
+	return true
 }
 
 // circle keeps the rows of a cycle that path and an edge from a node make.
 func (s *sweep) circle(from int32) {
 	s.cycle, s.plain = s.cycle[:0], true
-	if int(from) < s.in.Len() {
-		s.cycle = append(s.cycle, from)
-	}
-	for _, e := range s.path {
-		if node := s.begin(e); int(node) < s.in.Len() {
-			s.cycle = append(s.cycle, node)
+	add := func(node int32) {
+		if row := s.rowOf(node); row >= 0 && !slices.Contains(s.cycle, row) {
+			s.cycle = append(s.cycle, row)
 		}
+	}
+	add(from)
+	for _, e := range s.path {
+		add(s.begin(e))
 		s.plain = s.plain && e >= 0
 	}
 	slices.Reverse(s.cycle)
@@ -534,7 +567,7 @@ func (s *sweep) Choose(group int32) (l cdcl.Lit, ok bool) {
 // why says why there is no order.
 func (s *sweep) why() *fastpath.Finding {
 	few := s.in.Len() <= mostNamed
-	if few {
+	if few && !s.snapshots {
 		if why := s.overwritten(); why != nil {
 			return why
 		}

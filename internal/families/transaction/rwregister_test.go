@@ -219,7 +219,7 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 		shape := x.shape()
 		for _, realTime := range []bool{true, false} {
 			for _, contrary := range []bool{true, false} {
-				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, realTime), c
+				s, is := newSweep(fastpath.PlainInput(t.Context(), c), &shape, &Keeps{Time: realTime}), c
 				s.contrary = contrary
 				r, want := s.run(true), jepsen.Invalid
 				if conflicts += s.s.Conflicts; !realTime {
@@ -239,7 +239,7 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 				found[want]++
 			}
 		}
-		d := Serializable(t.Context(), c, shape)
+		d := Registers(t.Context(), c, shape, Keeps{})
 		if (d.Verdict == jepsen.Valid) != x.Linearizable(concurrent) {
 			t.Fatalf("%v\n%s%v", d.Verdict, x.Show(c), x.txns)
 		}
@@ -277,4 +277,37 @@ func (x *registers) checkSerializableCore(t *testing.T, c *models.Columns, d fas
 			t.Fatalf("core %v is not minimal\n%s%v", d.Core, x.Show(c), x.txns)
 		}
 	}
+}
+
+// Whether there is an order, or snapshots, does not depend on which choices are made first. Package isolation compares the
+// usual choices with exhaustive search.
+func TestWhatOrdersKeepDoesNotDependOnChoices(t *testing.T) {
+	x := newRegisters()
+	rng := rand.New(rand.NewPCG(7, 8))
+	found, conflicts := map[jepsen.Verdict]int{}, int64(0)
+	for range testkit.Histories(5000, 300_000) {
+		c := x.history(rng, 3, 10, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
+		shape, process := x.shape(), make([]int32, c.Len())
+		for i := range process {
+			process[i] = rng.Int32N(4)
+		}
+		for _, keeps := range []Keeps{{Keys: true}, {Processes: true}, {Snapshots: true}, {Snapshots: true, Processes: true}} {
+			keeps.Process = process
+			var verdicts [2]jepsen.Verdict
+			for i := range verdicts {
+				s := newSweep(fastpath.PlainInput(t.Context(), c), &shape, &keeps)
+				s.contrary = i == 1
+				verdicts[i] = s.run(true).Verdict
+				conflicts += s.s.Conflicts
+			}
+			if verdicts[0] != verdicts[1] || verdicts[0] == jepsen.Unknown {
+				t.Fatalf("%+v: %v\n%s%v", keeps, verdicts, x.Show(c), x.txns)
+			}
+			found[verdicts[0]]++
+		}
+	}
+	if conflicts == 0 || found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 {
+		t.Errorf("%v, %d conflicts", found, conflicts)
+	}
+	t.Log(found, conflicts, "conflicts")
 }

@@ -75,6 +75,9 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 			return models.TxnRegistersShape{
 				Init: func(slot int32) int32 { return orNil(m.first[slot]) },
 				Of:   func(txn int32) []models.RegisterStep { return m.txns[txn] },
+
+				Failed: m.failed,
+				Key:    func(slot int32) edn.ID { return m.keys[slot] },
 			}
 		},
 		Partition:   &models.Partition{Of: m.part, Project: m.project},
@@ -197,6 +200,32 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 	m.txns = append(m.txns, txn)
 	m.mark(txn)
 	return models.Op{Kind: Txn, A: int32(len(m.txns) - 1), B: 0}, len(txn) > 0, nil
+}
+
+// failed is TxnRegistersShape.Failed.
+func (m *multiRegister) failed(h *jepsen.History) (txns []jepsen.Operation, writes [][]microOp) {
+	for i, status := range h.Status {
+		op := jepsen.Operation(i)
+		if status != jepsen.Failed {
+			continue
+		}
+		var would []microOp
+		items, _ := m.Sequence(h.Value[h.Invocation[op]])
+		for _, item := range items {
+			parts, _ := m.Sequence(item)
+			if len(parts) != 3 {
+				continue
+			}
+			slot, known := m.slot[m.V.Same(parts[1])]
+			if write, _ := m.names(parts[0]); write && known {
+				would = append(would, microOp{Slot: slot, Value: m.Class(parts[2]), Write: true})
+			}
+		}
+		if would != nil {
+			txns, writes = append(txns, op), append(writes, would)
+		}
+	}
+	return txns, writes
 }
 
 // repeats returns an error unless a completion has the micro-operations of its invocation.

@@ -1428,7 +1428,7 @@
     :consistency-models  the level that is decided, [:strict-serializable] by default;
                          docs/transactions.md has them all
 
-  A result of list-append has Elle's :anomaly-types, :anomalies, :not and :also-not."
+  A result has Elle's :anomaly-types, :anomalies, :not and :also-not."
   [options]
   (linearizable (without-elle options)))
 
