@@ -115,6 +115,8 @@ type (
 
 		// Failed returns the transactions of the history that failed, and the elements of each that some list shows.
 		Failed func(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32)
+		// Appends returns which micro-operation of a transaction of the history, failed or not, appends an element to a slot, or -1.
+		Appends func(h *jepsen.History, txn jepsen.Operation, slot, element int32) int32
 		// Key and Value return the keys and values that are behind the numbers of slots and elements.
 		Key, Value func(number int32) edn.ID
 	}

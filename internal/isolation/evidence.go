@@ -154,7 +154,7 @@ func (l *Lists) follow(c *Cycle) string {
 		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To || !l.Happened[s.From] {
 			return "the steps do not make a cycle"
 		}
-		if !l.holds(s) {
+		if _, _, holds := l.Behind(s); !holds {
 			return "a step of the cycle does not hold"
 		}
 	}
@@ -162,37 +162,4 @@ func (l *Lists) follow(c *Cycle) string {
 		return "the cycle has another name"
 	}
 	return ""
-}
-
-// holds reports whether a step holds.
-func (l *Lists) holds(s Step) bool {
-	switch s.Why {
-	case Process, Time, KeyTime:
-		return l.Res[s.From] != models.Open && l.Res[s.From] < l.Inv[s.To] && (s.Why != Process || l.Process[s.From] == l.Process[s.To])
-	case WR:
-		return l.owner[s.Value] == s.From && l.readsOne(s.To, s.Key, func(list []int32) bool { return slices.Contains(list, s.Value) })
-	}
-	if l.owner[s.Value] != s.To {
-		return false
-	}
-	missed := l.readsOne(s.From, s.Key, func(list []int32) bool { return !slices.Contains(list, s.Value) })
-	at := l.position[s.Value]
-	return slices.ContainsFunc(l.steps(s.From), func(x models.ListStep) bool {
-		switch {
-		case s.Why == RW:
-			return missed
-		case !x.Append || x.Slot != s.Key:
-			return false
-		case s.Why == First:
-			return missed
-		}
-		return l.position[x.Value] > 0 && (at == 0 || l.position[x.Value] < at)
-	})
-}
-
-// readsOne reports whether a transaction read a list of a key such as that.
-func (l *Lists) readsOne(txn, key int32, as func(list []int32) bool) bool {
-	return l.Res[txn] != models.Open && slices.ContainsFunc(l.steps(txn), func(s models.ListStep) bool {
-		return !s.Append && s.Slot == key && as(l.shape.List(s))
-	})
 }

@@ -47,7 +47,9 @@ type Answer struct {
 	Order   []int32  // Valid, if the level asks for an order: of the transactions that happened
 	Points  []int32  // Valid, if it asks for snapshots: 2*txn for the snapshot of a transaction, and 2*txn+1 for its commit
 	Cycle   *Cycle   // Invalid
+	Sorted  []int32  // Valid, if it asks for no cycle alone: the transactions that happened, so that each edge leads to a later one
 	Open    []int32  // Invalid without a cycle: transactions whose versions can have no order
+	Around  []int32  // and with them those whose points have no order beside theirs
 	Anomaly *Anomaly // Invalid: what is not a cycle
 }
 
@@ -81,12 +83,14 @@ func (x *graphed) at(level models.Level) Answer {
 		return a
 	}
 	if r.split {
-		a.Points, a.Open, a.Verdict = x.snapshots(g, v, of)
+		x.snapshots(&a, v, of)
 		return a
 	}
 	a.Verdict = jepsen.Valid
-	if r.of&RW != 0 {
-		a.Order = x.order(of, n)
+	if sorted := x.order(of, n); r.of&RW != 0 {
+		a.Order = sorted
+	} else {
+		a.Sorted = sorted
 	}
 	return a
 }
