@@ -17,7 +17,12 @@ import (
 func levelOf(r *report.Result) models.Level {
 	x := r.Levels
 	switch {
-	case x == nil || r.Keys != nil || len(x.Strongest) > 0 && x.Strongest[0] == models.StrictSerializable:
+	case x == nil || r.Keys != nil:
+		return ""
+	case linearizable(x):
+		if x.Asked != "" && r.Ops != nil && onLists(r.Ops.Model) {
+			return models.StrictSerializable
+		}
 		return ""
 	case x.Asked.Weaker():
 		return x.Asked
@@ -25,6 +30,16 @@ func levelOf(r *report.Result) models.Level {
 		return models.StrictSerializable
 	}
 	return ""
+}
+
+// linearizable reports whether a linearization shows that the levels hold.
+func linearizable(x *report.Levels) bool {
+	return len(x.Strongest) > 0 && x.Strongest[0] == models.StrictSerializable
+}
+
+func onLists(m models.Model) bool {
+	_, is := models.ShapeOf[models.TxnListsShape](m)
+	return is
 }
 
 // uncertain says why no certificate proves that transactions on registers are not at a level.
@@ -43,23 +58,20 @@ var steps = map[isolation.Relation]string{isolation.WW: "ww", isolation.First: "
 
 // level writes the line that proves that transactions are at a level, or that they are not.
 func (c *writer) level(r *report.Result, level models.Level) {
+	s := section{Valid: r.Verdict}
+	if r.Verdict == jepsen.Valid && (linearizable(r.Levels) || r.Witness != nil) {
+		s.Order = r.Witness
+		c.line(s)
+		return
+	}
 	ops, err := r.Spec.ReadWithin(c.ctx, r.History)
 	if err != nil {
 		c.err = err
 		return
 	}
-	s := section{Valid: r.Verdict}
-	if _, lists := models.ShapeOf[models.TxnListsShape](ops.Model); !lists {
-		s.Order = r.Witness
-		c.line(s)
-		return
-	}
 	l, _, _ := isolation.ReadLists(ops)
 	a := l.At(level)
-	s.Order = operations(ops, a.Order, 1)
-	if s.Order == nil {
-		s.Order = operations(ops, a.Sorted, 1)
-	}
+	s.Order = operations(ops, a.Sorted, 1)
 	s.Points = operations(ops, a.Points, 2)
 	if a.Verdict == jepsen.Invalid {
 		s.Analyzer, s.Explanation = r.Analyzer, r.Explanation
