@@ -6,7 +6,7 @@ a micro-operation is a transaction and a place in it, from 0."""
 import json, sys
 from collections import Counter
 import check, more
-from check import OPEN, TooHard, check as must, is_list, items, listed, numbers, only, readable
+from check import OPEN, TooHard, check as must, is_list, items, numbers, only, readable
 
 # Of each level, the steps of a cycle that it forbids; of snapshots no two rw may be adjacent.
 STEPS = {"strict-serializable": "ww wr rw process realtime", "strong-session-serializable": "ww wr rw process", "serializable-linearizable-keys": "ww wr rw realtime",
@@ -16,11 +16,12 @@ def strength(level): return {"read-uncommitted": 0, "read-committed": 1}.get(lev
 
 class Registers:
     """Transactions that read and write. Of one that did not succeed nothing is known of what it read."""
+    words = {check.key(f): f[0] for f in ("r", "read", "w", "write")}
     def __init__(self, ops, parameters):
         self.ops, self.nil = ops, None if parameters.get("nil-reads") == "exact" else "any"
         self.init = dict(only(parameters["init"])[1]) if "init" in parameters else {}
-        for op in ops.values(): op.steps = [self.meant(op, *map(self.word, x[:1]), *x[1:]) for x in map(listed, listed(op.value) if op.value is not None else ())]
-    def word(self, f): return {"write": "w", "append": "w", "read": "r"}.get(f[1], f[1])
+        for op in ops.values():  # what failed may have any form
+            op.steps = [self.meant(op, self.words[x[0]], *x[1:]) if len(x) == 3 and x[0] in self.words else ("?", None, None) for x in map(items, items(op.value) if op.f == "txn" or op.status != "fail" else ())]
     def meant(self, op, f, k, v): return (f if f == "w" or op.status == "ok" and (v is not None or self.nil is None) else "?", k, v)
     def start(self): return dict(self.init)
     def explains(self, n, state):
@@ -33,21 +34,21 @@ class Registers:
     def concerns(self, n): return {k for f, k, _ in self.ops[n].steps if f != "?"}
 class Lists(Registers):
     """Transactions that read lists, and append to them (w): who appended what, and the order of versions of each key, which is its first longest list."""
+    words = {check.key("r"): "r", check.key("append"): "w"}
     def __init__(self, ops, parameters):
         super().__init__(ops, parameters)
-        self.init, self.appended, self.failed, self.odd, twice = {k: items(v) for k, v in self.init.items()}, {}, set(), [], False
-        self.longest = dict(self.init)
+        self.init = {k: tuple(items(v)) for k, v in self.init.items()}
+        self.appended, self.failed, self.odd, self.longest, self.twice = {}, set(), [], dict(self.init), False
         for n, op in ops.items():
             for p, (f, k, v) in enumerate(op.steps):
                 if f == "w" and op.status == "fail": self.failed.add((k, v))
                 elif f == "w":
-                    twice = twice or (k, v) in self.appended or v in self.init.get(k, ())
+                    self.twice = self.twice or (k, v) in self.appended or v in self.init.get(k, ())
                     self.appended[k, v] = (n, p)
                 elif f == "r":
                     best = self.longest.get(k, ())
                     if len(v) > len(best): self.longest[k], v, best = v, best, v
                     if best[:len(v)] != v: self.odd.append((k, v))
-        self.twice = twice
         self.place = {k: {v: i for i, v in reversed(list(enumerate(vs)))} for k, vs in self.longest.items()}
         shown = [self.appended.get((k, v)) for k, vs in [*self.longest.items(), *self.odd] for v in vs]
         self.happened = {n for n, op in ops.items() if op.status == "ok"} | {by[0] for by in shown if by}
@@ -131,9 +132,10 @@ def check_graph(x, level, order):
             if f != "r": continue
             lengths[k] = max(len(v), lengths.get(k, 0))
             must(v[:len(x.init.get(k, ()))] == x.init.get(k, ()), f"transaction {n} read a list that lacks what was there initially")
-            writer = x.appended.get((k, x.outside(n, k, v)[-1:][0]), (n,))[0] if x.outside(n, k, v) else n
+            outside = x.outside(n, k, v)
+            writer = x.appended.get((k, outside[-1]), (n,))[0] if outside else n
             must(writer == n or where[writer] < where[n], f"transaction {n} stands before one of which it read")
-            must(writer == n or x.writes(writer, k)[-1:] == list(x.outside(n, k, v)[-1:]), f"transaction {n} read some of what another one appended")
+            must(writer == n or x.writes(writer, k)[-1] == outside[-1], f"transaction {n} read some of what another one appended")
 
 # What does not hold.
 def micro(x, m):
@@ -166,7 +168,7 @@ def check_cycle(x, level, anomaly, cycle):
     adjacent = any(k == before == "rw" for k, before in zip(kinds, kinds[-1:] + kinds))
     must(level not in SNAPSHOTS or not adjacent, f"{level} allows cycles in which rw follows rw")
     name = "G2-item" if adjacent else "G-nonadjacent-item" if kinds.count("rw") > 1 else "G-single-item" if {"rw", "first"} & set(kinds) else "G1c" if "wr" in kinds else "G0"
-    must(anomaly == name + ("-realtime" if "realtime" in kinds else "-process" if "process" in kinds else ""), f"this cycle has another name")
+    must(anomaly == name + ("-realtime" if "realtime" in kinds else "-process" if "process" in kinds else ""), "this cycle has another name")
 def inside(x, n, p, k, v):
     """Whether a read contradicts what its transaction itself read and appended before."""
     own = []
@@ -218,15 +220,16 @@ def check_choices(x, level, anomaly, transactions):
 def of_level(head, parts, lines):
     level, model = head["consistency"], head["model"]
     must(level in STEPS and not head["independent"] and (model == "list-append" or (model, level) == ("multi-register", "serializable")), "a level that is none, or of another model")
-    x, sections = (Lists if model == "list-append" else Registers)(parts[None][1], head["parameters"]), [json.loads(line, object_pairs_hook=check.once) for line in lines]
+    x = (Lists if model == "list-append" else Registers)(parts[None][1], head["parameters"])
+    sections = [json.loads(line, object_pairs_hook=check.once) for line in lines]
     must(len(sections) == 1 and isinstance(sections[0], dict) and sections[0].pop("key", 0) is None and sections[0].pop("valid", None) is head["valid"], "a certificate of another form")
-    s, ways = sections[0], {"cycle": check_cycle, "at": check_anomaly, "transactions": check_choices}
-    if head["valid"]: ways = {"points": check_points} if level in SNAPSHOTS else {"order": check_serial if strength(level) > 1 else check_graph}
-    elif model == "list-append": must(all(isinstance(s.pop(word, ""), str) for word in ("analyzer", "explanation")), "what is said of the failure is of another form")
-    way = next((way for way in ways if s.keys() == {way} | ({"anomaly"} - {"anomaly"} if head["valid"] else {"anomaly"})), None)
-    must(way and model == "list-append" or way == "order", "a certificate of another form")
-    must(way in ("points", "order") and strength(level) > 1 or not x.twice, "a value was appended twice to a key")
-    ways[way](x, level, **s) if not head["valid"] else ways[way](x, level, s[way])
+    s, holding = sections[0], {"points": check_points} if level in SNAPSHOTS else {"order": check_serial if strength(level) > 1 else check_graph}
+    failing = {"cycle": check_cycle, "at": check_anomaly, "transactions": check_choices} if model == "list-append" else {}
+    must(head["valid"] or all(isinstance(s.pop(word, ""), str) for word in ("analyzer", "explanation")), "what is said of the failure is of another form")
+    way = next((check_way for name, check_way in (holding if head["valid"] else failing).items() if s.keys() == ({name} if head["valid"] else {name, "anomaly"})), None)
+    must(way, "a certificate of another form")
+    must(way in (check_points, check_serial) or not x.twice, "a value was appended twice to a key")
+    way(x, level, **s)
     why = f"does not hold ({s['anomaly']})" if not head["valid"] else "holds"
     return f"proved: {level} {why} as {model} {head['parameters']}, independent: False, clients: {head['clients']}"
 check.of_level = of_level
