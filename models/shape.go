@@ -115,6 +115,8 @@ type (
 
 		// Failed returns the transactions of the history that failed, and the elements of each that some list shows.
 		Failed func(h *jepsen.History) (txns []jepsen.Operation, elements [][]int32)
+		// Appends returns which micro-operation of a transaction of the history, failed or not, appends an element to a slot, or -1.
+		Appends func(h *jepsen.History, txn jepsen.Operation, slot, element int32) int32
 		// Key and Value return the keys and values that are behind the numbers of slots and elements.
 		Key, Value func(number int32) edn.ID
 	}
@@ -185,7 +187,7 @@ func (s *TxnListsShape) Alone(all, some *Columns, t int32) TxnListsShape {
 		return left
 	}
 	a := TxnListsShape{Slots: s.Slots, Elements: s.Elements, From: make([]int32, 1, len(s.From)),
-		Longest: make([][]int32, s.Slots), Odd: make([][]int32, len(s.Odd)), Failed: s.Failed, Key: s.Key, Value: s.Value}
+		Longest: make([][]int32, s.Slots), Odd: make([][]int32, len(s.Odd)), Failed: s.Failed, Appends: s.Appends, Key: s.Key, Value: s.Value}
 	for _, list := range s.Init {
 		a.Init = append(a.Init, kept(list))
 	}

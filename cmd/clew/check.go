@@ -168,10 +168,8 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.howFar && (k.follow != nil || c.Bool("shard-keys")) {
 		return errors.New("--how-far needs the whole history; it cannot be combined with --follow or --shard-keys")
 	}
-	for _, flag := range []string{"witness", "certificate"} {
-		if level := k.options.Consistency; level.Weaker() && c.IsSet(flag) {
-			return fmt.Errorf("--%s is about linearizations; it cannot be combined with --consistency %s", flag, level)
-		}
+	if level := k.options.Consistency; level.Weaker() && c.IsSet("witness") {
+		return fmt.Errorf("--witness is about linearizations; it cannot be combined with --consistency %s", level)
 	}
 	return k.givenPolicy(c)
 }

@@ -21,8 +21,8 @@ func untimed(said string) string {
 
 // asTold does what a document says, in an empty folder: it writes the files, checks every model's examples, and
 // compares every session with a shell with the output in the document. Commands may have a text of their own, up to
-// END. A file is a block that begins with its name as a comment, or what cat shows in a session.
-func asTold(t *testing.T, document string) (models, sessions int) {
+// END. A file is a block that begins with its name as a comment, or what cat shows in a session. Others are copies.
+func asTold(t *testing.T, document string, copies ...string) (models, sessions int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", document))
 	if err != nil {
@@ -33,7 +33,18 @@ func asTold(t *testing.T, document string) (models, sessions int) {
 			t.Skip(err)
 		}
 	}
+	texts := map[string]string{}
+	for _, file := range copies {
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(file)] = string(text)
+	}
 	t.Chdir(t.TempDir())
+	for name, text := range texts {
+		putFile(t, name, text)
+	}
 	shell := func(command string) string {
 		out, _ := exec.Command("sh", "-c", command).CombinedOutput() // the command is to show its own status
 		return untimed(string(out))
@@ -124,6 +135,16 @@ func TestTheGuideToTransactions(t *testing.T) {
 
 func TestTheGuideToGuarantees(t *testing.T) {
 	if _, sessions := asTold(t, "docs/guarantees.md"); sessions < 2 {
+		t.Errorf("only %d sessions were found", sessions)
+	}
+}
+
+func TestTheGuideToCertificates(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3, which checks certificates, is not there")
+	}
+	programs := []string{"docs/certificate/check.py", "docs/certificate/more.py", "docs/certificate/levels.py"}
+	if _, sessions := asTold(t, "docs/certificate.md", programs...); sessions < 7 {
 		t.Errorf("only %d sessions were found", sessions)
 	}
 }

@@ -29,6 +29,7 @@ type header struct {
 	Keyless     bool                    `json:"keyless,omitempty"`
 	Clients     string                  `json:"clients"`
 	Valid       jepsen.Verdict          `json:"valid"`
+	Consistency models.Level            `json:"consistency,omitempty"`
 }
 
 // section is the line about one key, or about the whole history.
@@ -47,6 +48,13 @@ type section struct {
 	Order  []jepsen.Operation `json:"order,omitzero"`
 	Before []jepsen.Operation `json:"before,omitzero"`
 	Core   []jepsen.Operation `json:"core,omitempty"`
+
+	// These are about a level of consistency.
+	Points       []jepsen.Operation `json:"points,omitzero"` // snapshots and commits
+	Anomaly      string             `json:"anomaly,omitempty"`
+	Cycle        []step             `json:"cycle,omitempty"`
+	At           [][]int32          `json:"at,omitempty"`
+	Transactions []jepsen.Operation `json:"transactions,omitempty"`
 }
 
 // named is an operation of the explanation, with the indices of its invocation and completion.
@@ -63,6 +71,10 @@ func Lacks(r *report.Result) string {
 	switch failing := r.FirstFailing(); {
 	case r.Verdict == jepsen.Unknown || r.History == nil:
 		return "the history is " + r.Verdict.String()
+	case levelOf(r) != "" && r.Witness == nil && (r.Ops == nil || !onLists(r.Ops.Model)):
+		return uncertain
+	case levelOf(r) != "":
+		return ""
 	case r.Verdict == jepsen.Invalid && (failing.Core == nil || failing.Prior == nil):
 		return failing.Missing
 	case failing.Kind == models.BrokenGuarantee:
@@ -77,8 +89,8 @@ func Lacks(r *report.Result) string {
 // was added. The error says what the result lacks, or is that of the writer or the cause that
 // ended the context.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
-	if r.History == nil || r.Verdict == jepsen.Unknown || r.FailureKind() == models.BrokenGuarantee {
-		return errors.New("a certificate proves a verdict; found none: " + Lacks(r))
+	if lacks := Lacks(r); lacks == uncertain || r.History == nil || r.Verdict == jepsen.Unknown || r.FailureKind() == models.BrokenGuarantee {
+		return errors.New("a certificate proves a verdict; found none: " + lacks)
 	}
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}
 	head := header{Version: version, SHA256: o.SHA256, Operations: r.History.Operations(), Model: r.Model,
@@ -86,8 +98,12 @@ func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error 
 	if o.AllClients {
 		head.Clients = "all"
 	}
+	head.Consistency = levelOf(r)
 	c.line(head)
-	if r.Keys == nil {
+	switch {
+	case head.Consistency != "":
+		c.level(r, head.Consistency)
+	case r.Keys == nil:
 		c.section(r, nil, r.Witness)
 	}
 	for _, k := range r.Keys {

@@ -37,6 +37,7 @@ type Anomaly struct {
 	Element int32   // what it is about, or -1
 	Others  []int32 // LostUpdate: the transactions
 	Within  bool    // Incompatible: with the order in which Other appends
+	Step    int32   // the place of the read in Txn, unless it is Within, a DirtyUpdate or a LostUpdate
 }
 
 // Forbidden returns the weakest level that does not allow the anomaly.

@@ -180,8 +180,7 @@ func (h *History) follow(c *Cycle, holds func(s Step) bool) string {
 		if s.To != c.Steps[(i+1)%len(c.Steps)].From || s.From == s.To || !h.Happened[s.From] {
 			return "the steps do not make a cycle"
 		}
-		inTime := s.Why&(Process|Time|KeyTime) != 0
-		if inTime && !h.inTimeStep(s) || !inTime && !holds(s) {
+		if s.Why&(Process|Time|KeyTime) != 0 && !h.inTimeStep(s) || !holds(s) {
 			return "a step of the cycle does not hold"
 		}
 	}
@@ -196,32 +195,8 @@ func (h *History) inTimeStep(s Step) bool {
 	return h.Res[s.From] != models.Open && h.Res[s.From] < h.Inv[s.To] && (s.Why != Process || h.Process[s.From] == h.Process[s.To])
 }
 
-// holds reports whether a step holds that is not in time.
+// holds reports whether there are micro-operations behind a step.
 func (l *Lists) holds(s Step) bool {
-	if s.Why == WR {
-		return l.owner[s.Value] == s.From && l.readsOne(s.To, s.Key, func(list []int32) bool { return slices.Contains(list, s.Value) })
-	}
-	if l.owner[s.Value] != s.To {
-		return false
-	}
-	missed := l.readsOne(s.From, s.Key, func(list []int32) bool { return !slices.Contains(list, s.Value) })
-	at := l.position[s.Value]
-	return slices.ContainsFunc(l.steps(s.From), func(x models.ListStep) bool {
-		switch {
-		case s.Why == RW:
-			return missed
-		case !x.Append || x.Slot != s.Key:
-			return false
-		case s.Why == First:
-			return missed
-		}
-		return l.position[x.Value] > 0 && (at == 0 || l.position[x.Value] < at)
-	})
-}
-
-// readsOne reports whether a transaction read a list of a key such as that.
-func (l *Lists) readsOne(txn, key int32, as func(list []int32) bool) bool {
-	return l.Res[txn] != models.Open && slices.ContainsFunc(l.steps(txn), func(s models.ListStep) bool {
-		return !s.Append && s.Slot == key && as(l.shape.List(s))
-	})
+	_, _, holds := l.Behind(s)
+	return holds
 }

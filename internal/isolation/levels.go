@@ -47,7 +47,9 @@ type Answer struct {
 	Order   []int32  // Valid, if the level asks for an order: of the transactions that happened
 	Points  []int32  // Valid, if it asks for snapshots: 2*txn for the snapshot of a transaction, and 2*txn+1 for its commit
 	Cycle   *Cycle   // Invalid
+	Sorted  []int32  // Valid, if it asks for no cycle alone: the transactions that happened, so that each edge leads to a later one
 	Open    []int32  // Invalid by search: transactions whose versions can have no order. Of registers, Cycle may have a cycle of these
+	Around  []int32  // and with them those whose points have no order beside theirs
 	Why     string   // of registers: what is wrong with those, or why the answer is Unknown
 	Anomaly *Anomaly // Invalid: what is not a cycle
 }
@@ -103,12 +105,14 @@ func (x *graphed) at(level models.Level) Answer {
 		return a
 	}
 	if r.split {
-		a.Points, a.Open, a.Verdict = x.snapshots(v.g, v, of)
+		x.snapshots(&a, v, of)
 		return a
 	}
 	a.Verdict = jepsen.Valid
-	if r.of&RW != 0 {
-		a.Order = x.order(of, n)
+	if sorted := x.order(of, n); r.of&RW != 0 {
+		a.Order = sorted
+	} else {
+		a.Sorted = sorted
 	}
 	return a
 }

@@ -32,6 +32,7 @@ func (l *Lists) reads() {
 				l.own.appended[s.Slot] = append(l.own.appended[s.Slot], s.Value)
 				continue
 			}
+			l.at = int32(i)
 			l.read(int32(txn), steps, s)
 			l.own.read[s.Slot], l.own.since[s.Slot] = int32(i)+1, int32(len(l.own.appended[s.Slot]))
 		}
@@ -42,10 +43,7 @@ func (l *Lists) reads() {
 func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 	list := l.shape.List(s)
 	l.fromInside(txn, steps, s, list)
-	outside := len(list)
-	for outside > 0 && l.owner[list[outside-1]] == txn {
-		outside--
-	}
+	outside := l.outside(txn, list)
 	if init := l.first(int(s.Slot)); outside < len(init) || s.Value < 0 && !slices.Equal(list[:len(init)], init) {
 		l.found(Incompatible, txn, -1, s.Slot, -1)
 	}
@@ -67,6 +65,15 @@ func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 		l.fromOutside(txn, s, list)
 		l.bad[s.Slot] = max(l.bad[s.Slot], s.Value)
 	}
+}
+
+// outside returns how much of a list that a transaction read is not what it had itself appended at the end.
+func (l *Lists) outside(txn int32, list []int32) int {
+	n := len(list)
+	for n > 0 && l.owner[list[n-1]] == txn {
+		n--
+	}
+	return n
 }
 
 // findBad finds how much of the longest list of each key that the model has seen is the order of versions, with elements that
@@ -133,11 +140,12 @@ func (l *Lists) appends(txn int32, before []models.ListStep, s models.ListStep) 
 	if l.own.read[s.Slot] == 0 {
 		return
 	}
-	for _, read := range before {
+	for i, read := range before {
 		if read.Slot != s.Slot || read.Append {
 			continue
 		}
 		if read.Value >= 0 && 0 < l.place[s.Value] && l.place[s.Value] <= read.Value || read.Value < 0 && slices.Contains(l.shape.List(read), s.Value) {
+			l.at = int32(i)
 			l.found(FutureRead, txn, -1, s.Slot, s.Value)
 			return
 		}

@@ -40,7 +40,9 @@ type Lists struct {
 	bad      []int32 // by key: how much of that is without anomalies
 	replaced []bool  // by element: its transaction appends more to the key
 	own      ownReads
+	at       int32 // the place of the read that is looked at
 	asking   *graphed
+	ops      *models.Operations
 }
 
 // Owners that are not transactions. A failed one is failedOwner minus its place.
@@ -218,7 +220,7 @@ func (l *Lists) made() {
 
 // found returns an anomaly, and adds it unless the transaction has it already.
 func (l *Lists) found(kind Kind, txn, other, key, element int32) *Anomaly {
-	x := Anomaly{Kind: kind, Txn: txn, Other: max(-1, other), Failed: -1, Key: key, Element: element}
+	x := Anomaly{Kind: kind, Txn: txn, Other: max(-1, other), Failed: -1, Key: key, Element: element, Step: l.at}
 	if other <= failedOwner {
 		x.Failed = failedOwner - other
 	}
@@ -340,7 +342,7 @@ func ReadLists(ops *models.Operations) (l *Lists, twice [2]int32, ambiguous bool
 	}
 	l, twice, ambiguous = NewLists(&ops.Columns, process, &shape, failed)
 	if l != nil {
-		l.Failed = txns
+		l.Failed, l.ops = txns, ops
 	}
 	return l, twice, ambiguous
 }

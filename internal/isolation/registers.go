@@ -461,8 +461,11 @@ func (r *Registers) holds(s Step) bool {
 			return !x.Write && x.Slot == s.Key && x.Value == value
 		})
 	}
-	if s.Why == WR {
+	switch s.Why {
+	case WR:
 		return r.makers[cell{s.Key, s.Value}].txn == s.From && read(s.To, s.Value)
+	case Process, Time, KeyTime: // follow looks at these
+		return true
 	}
 	left, writes := r.leaves(s.To, s.Key)
 	if s.Why != RW || !writes || left != s.Value {

@@ -33,9 +33,10 @@ const snapshotWork = 20_000_000
 // mostPairs bounds the pairs of transactions whose order is looked for.
 const mostPairs = 1_000_000
 
-// snapshots returns points for the transactions that happened, given the split view, which has no cycle, and the place of
-// each point in it. If there are none, it returns transactions that can have no order.
-func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int32, verdict jepsen.Verdict) {
+// snapshots sets the verdict of an answer, given the split view, which has no cycle, and the place of each point in it. It also sets
+// points for the transactions that happened or, if there are none, transactions that can have no order.
+func (x *graphed) snapshots(a *Answer, v *view, of []int32) {
+	a.Verdict = jepsen.Unknown
 	place := make([]int32, len(of)) // by point
 	for p, c := range of {
 		place[p] = v.len() - 1 - c
@@ -55,7 +56,7 @@ func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int3
 		}
 		for c, txns := range byGroup {
 			if most -= len(txns) * (len(txns) - 1) / 2; most < 0 {
-				return nil, nil, jepsen.Unknown
+				return
 			}
 			for i, a := range txns {
 				for _, b := range txns[:i] {
@@ -76,13 +77,14 @@ func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int3
 		s.more = map[int32][]int32{}
 		switch solved := s.solve(inGroup[c]); {
 		case s.left < 0:
-			return nil, nil, jepsen.Unknown
+			return
 		case !solved:
-			return nil, txnsOf(inGroup[c]), jepsen.Invalid
+			a.Verdict, a.Open, a.Around = jepsen.Invalid, txnsOf(inGroup[c]), x.around(members[c])
+			return
 		}
 		s.replace(members[c], place)
 	}
-	points = make([]int32, v.len())
+	points := make([]int32, v.len())
 	for p, at := range place {
 		points[at] = int32(p)
 	}
@@ -92,8 +94,19 @@ func (x *graphed) snapshots(g *Graph, v *view, of []int32) (points, wrong []int3
 		}
 		slices.SortFunc(points, func(a, b int32) int { return cmp.Or(cmp.Compare(group[b], group[a]), cmp.Compare(place[a], place[b])) })
 	}
-	points = slices.DeleteFunc(points, func(p int32) bool { return p/2 >= g.Txns || !x.Happened[p/2] })
-	return points, nil, jepsen.Valid
+	a.Points = slices.DeleteFunc(points, func(p int32) bool { return p/2 >= v.g.Txns || !x.Happened[p/2] })
+	a.Verdict = jepsen.Valid
+}
+
+// around returns the transactions of points.
+func (x *graphed) around(points []int32) (txns []int32) {
+	for _, p := range points {
+		if p/2 < x.g.Txns {
+			txns = append(txns, p/2)
+		}
+	}
+	slices.Sort(txns)
+	return slices.Compact(txns)
 }
 
 // open returns, for each key with several, the transactions that made versions that nothing read and whose order is not known.

@@ -53,7 +53,7 @@ var listAppendDefinition = models.Definition{
 func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
 	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}, nodes: &nodes{}}
-	m.shape.From, m.shape.Failed = []int32{0}, m.failed
+	m.shape.From, m.shape.Failed, m.shape.Appends = []int32{0}, m.failed, m.appends
 	m.shape.Key = func(slot int32) edn.ID { return m.keys[slot] }
 	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
 	m.offer()
@@ -248,6 +248,15 @@ func (m *listAppend) failed(h *jepsen.History) (txns []jepsen.Operation, element
 		}
 	}
 	return txns, elements
+}
+
+// appends is TxnListsShape.Appends.
+func (m *listAppend) appends(h *jepsen.History, txn jepsen.Operation, slot, element int32) int32 {
+	items, _ := m.Sequence(h.OpValue(txn))
+	return int32(slices.IndexFunc(items, func(item edn.ID) bool {
+		parts, _ := m.Sequence(item)
+		return len(parts) == 3 && m.V.Same(parts[0]) == m.fAppend && m.Class(parts[1]) == m.Class(m.keys[slot]) && m.Class(parts[2]) == m.values[element]
+	}))
 }
 
 // steps returns the steps of a transaction.
