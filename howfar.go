@@ -3,6 +3,7 @@ package clew
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,14 +22,17 @@ import (
 // of it. It needs tens of decisions like those of Check, or a few hundred short ones if many updates were forgotten. If the
 // near-linear path does not decide them, a search does within bounds, and the answer says what is undecided.
 //
-// Errors are as in Check. If the context ends early, the error is its cause. Several goroutines must not measure the same
-// History at once.
+// Errors are as in Check. If the context ends early, the error is its cause. ErrNoRoom says that Options.Memory is too
+// little. Several goroutines must not measure the same History at once.
 func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.HowFar, error) {
 	ctx, cancel, err := o.begin(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
+	if o.Memory != nil && int64(h.Operations())*bytesPerOperation > o.Memory.bytes {
+		return nil, ErrNoRoom
+	}
 	r := &ruler{ctx: ctx, o: o, left: 2 * (howFarWork + workPerOperation*int64(h.Operations()))}
 	if !o.Independent {
 		m, err := r.history(h, spec)
@@ -78,6 +82,12 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 	}
 	return x, nil
 }
+
+// ErrNoRoom is the error of HowFar if a history is too long for the memory that it may take.
+var ErrNoRoom = errors.New("there is not enough memory to measure how far the history is from being linearizable")
+
+// bytesPerOperation is about what HowFar needs for each operation, with the operation itself: versions and their order.
+const bytesPerOperation = 400
 
 // measurement is how far one history is from being linearizable.
 type measurement struct {

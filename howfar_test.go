@@ -921,6 +921,28 @@ func TestAContextEndsMeasuring(t *testing.T) {
 	}
 }
 
+// A history that needs more memory than it may take is not measured. Another one of the same length is.
+func TestMeasuringKeepsToItsMemory(t *testing.T) {
+	b := jepsen.NewBuilder(jepsen.Options{})
+	for _, value := range []int{1, 2} {
+		b.Invoke(0, "write", value)
+		b.OK(0, "write", value)
+	}
+	b.Invoke(0, "read", nil)
+	b.OK(0, "read", 1)
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := models.Spec{Name: "register", Init: "0"}
+	if far, err := clew.HowFar(t.Context(), h, spec, clew.Options{Memory: clew.NewMemory(1)}); !errors.Is(err, clew.ErrNoRoom) {
+		t.Errorf("%+v, %v", far, err)
+	}
+	if _, err := clew.HowFar(t.Context(), h, spec, clew.Options{Memory: clew.NewMemory(1 << 30)}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWhatIsTooHardIsSaid: values repeat, and there are too many orders for the bounded search.
 func TestWhatIsTooHardIsSaid(t *testing.T) {
 	b := jepsen.NewBuilder(jepsen.Options{})

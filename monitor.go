@@ -313,6 +313,7 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 type MonitorPage struct {
 	Title string // names the history
 	Ended bool   // the history was read to its end
+	Index string // the link to the page of all runs, or ""
 	// Poll is the address that tells a browser whether there is more, or "". Its answer has the number of anomalies as "token",
 	// the totals in words as "note", and "done" once nothing more comes, in JSON.
 	Poll string
@@ -328,7 +329,7 @@ func (m *Monitor) WritePage(w io.Writer, p MonitorPage) error {
 		served = &page.Served{Poll: page.Poll{Address: p.Poll, Token: strconv.Itoa(t.Anomalies)}}
 	}
 	return page.WriteRun(w, page.Monitored{
-		File: p.Title, Summary: t.String(), Found: t.Anomalies > 0, Ended: p.Ended, Timeline: m.diagnosis.Drawn(), Drawings: m.drawings,
+		File: p.Title, Summary: t.String(), Found: t.Anomalies > 0, Ended: p.Ended, Index: p.Index, Timeline: m.diagnosis.Drawn(), Drawings: m.drawings,
 		Totals: []page.Total{
 			page.NewTotal("kind", diagnosis.Unnamed, named(t.Kinds)),
 			page.NewTotal("guarantee of sessions", "", named(t.Sessions)),

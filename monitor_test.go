@@ -545,3 +545,30 @@ func TestAMonitorHoldsNoMoreOfALongerHistory(t *testing.T) {
 		}
 	}
 }
+
+// What a wrong dequeue has certainly taken instead is forgotten with it: more anomalies take no more memory.
+func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
+	held := [2]int{}
+	for i, rounds := range []int{50, 400} {
+		var b strings.Builder
+		do := func(f string, given, value int) {
+			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :%s, :value %d}\n{:process 0, :type :ok, :f :%s, :value %d}\n", f, given, f, value)
+		}
+		for r := range rounds {
+			low, high := 2*r, 2*r+1
+			do("insert", low, low)
+			do("insert", high, high)
+			do("poll", 0, low) // instead of the higher one, so that is what it has taken by
+			do("poll", 0, low)
+		}
+		text := strings.ReplaceAll(b.String(), ":type :invoke, :f :poll, :value 0", ":type :invoke, :f :poll, :value nil")
+		got, totals, err := monitored(t, models.Spec{Name: "priority-queue", Init: "[]"}, text, 16, unverified)
+		if err != nil || len(got) != rounds {
+			t.Fatalf("%d rounds: %d anomalies, %v", rounds, len(got), err)
+		}
+		held[i] = totals.MostHeld
+	}
+	if held[1] > held[0] {
+		t.Errorf("at most %d operations were held, and then %d with eight times as many anomalies", held[0], held[1])
+	}
+}

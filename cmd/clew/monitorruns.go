@@ -102,7 +102,7 @@ func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun
 		var written error
 		r.Link, written = w.pages.Write(j, func(file string) error {
 			return files.To(file, nil, nil).Write(func(to io.Writer) error {
-				return w.m.WritePage(to, clew.MonitorPage{Title: j.Path, Ended: r.Err == nil})
+				return w.m.WritePage(to, clew.MonitorPage{Title: j.Path, Ended: r.Err == nil, Index: w.pages.IndexFrom(file)})
 			})
 		})
 		err = errors.Join(err, written)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -278,6 +279,8 @@ func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, h
 		case ctx.Err() != nil:
 			checked.HowFar = nil
 			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", limits.Stopped(ctx)))
+		case errors.Is(err, clew.ErrNoRoom):
+			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", jepsen.OutOfMemory))
 		case err != nil:
 			return nil, clew.Placed(h, err)
 		}

@@ -302,6 +302,15 @@ func (o *Folders) Write(j *Job, write func(file string) error) (link string, err
 	return link, nil
 }
 
+// IndexFrom returns the link from a page to the index.
+func (o *Folders) IndexFrom(file string) string {
+	rel, err := filepath.Rel(filepath.Dir(file), filepath.Join(o.pages.dir, indexPage))
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(rel)}).String()
+}
+
 // WriteIndex writes an index of the pages.
 func (o *Folders) WriteIndex(ctx context.Context, write func(io.Writer) error) error {
 	if !o.pages.wanted() {

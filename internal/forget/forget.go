@@ -26,7 +26,7 @@ func Needed(part *models.Operations, decided int32, settle bool, pinned func(mod
 		}
 		return of(part, decided)
 	}
-	rule := ruleOf(part.Model)
+	rule := ruleOf(part.Model, pinned)
 	if rule == nil {
 		return Kept{}
 	}
@@ -67,7 +67,7 @@ func (p *past) over(row models.Row) bool { return p.Res[row] < p.oldest }
 // is everything.
 type rule func(p past, keep []bool) bool
 
-func ruleOf(m models.Model) rule {
+func ruleOf(m models.Model, pinned func(models.Row) bool) rule {
 	of := m.Traits().Shape
 	if of == nil {
 		return nil
@@ -80,7 +80,7 @@ func ruleOf(m models.Model) rule {
 	case models.BagShape:
 		return func(p past, keep []bool) bool { return container(p, shape.Init, false, keep) }
 	case models.PriorityShape:
-		return func(p past, keep []bool) bool { return priority(m, p, shape.Init, keep) }
+		return func(p past, keep []bool) bool { return priority(p, shape.Init, keep, pinned) }
 	case models.IDsShape:
 		return func(p past, keep []bool) bool { return growingIDs(p, shape.Numbers, keep) }
 	}

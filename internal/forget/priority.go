@@ -1,18 +1,16 @@
 package forget
 
 import (
-	"context"
+	"slices"
 
-	"clew/fastpath"
-	"clew/internal/families"
-	"clew/jepsen"
+	containers "clew/internal/families/container"
 	"clew/models"
 )
 
 // # Priority queues
 //
-// Decides which operations of a priority queue later completions still depend on, if crashed dequeues made no difference
-// so far. Otherwise all are kept. Cost: that of a decision.
+// Decides which operations of a priority queue later completions still depend on, if it is known what crashed dequeues took so
+// far. Otherwise all are kept. Cost: that of a decision.
 //
 // Precondition: that of queues (see container.go). The queue is empty at the beginning.
 //
@@ -25,30 +23,81 @@ import (
 // later. An element that is inside may come out later, or be taken by a crashed dequeue, and is certainly inside for less
 // long then. An element that nothing has seen, and whose insert has not returned, is certainly inside later only. So what
 // comes later depends on what may be inside when it begins. An element that went out is forgotten with its operations
-// once they are over (see past.over).
+// once they are over (see past.over), and once they are before all that is not over: a later peek may take an instant from
+// that, which then needs an earlier one.
 //
-// What is kept is what is inside, what is open and crashed operations. It is everything once a crashed dequeue has taken
-// an element out before one of a lower priority.
-func priority(m models.Model, p past, init []int32, keep []bool) bool {
-	path, _ := families.Of(m)
-	if path == nil || len(init) > 0 {
+// Some elements may have to be gone, although nothing that is known took them. If it is certain which ones, and they had to be gone
+// before the oldest open operation, each was taken by a crashed dequeue that had begun by then (see
+// internal/families/container/prioritytaken.go). Whatever comes later, the same number of crashed dequeues is left for it. Which ones
+// are left does not matter, since all began before what comes. So each such element is forgotten, and a crashed dequeue for it.
+//
+// What is kept is what is inside, what is open and crashed operations.
+func priority(p past, init []int32, keep []bool, pinned func(models.Row) bool) bool {
+	if len(init) > 0 {
 		return false
 	}
-	c := &models.Columns{Events: p.decided}
+	before := p.oldest
+	for row, inv := range p.Inv {
+		if res := p.Res[row]; inv < p.decided && res >= p.oldest && res < p.decided {
+			before = min(before, inv)
+		}
+	}
+	p.oldest = before
+	c, rows, named := p.known()
+	taken, ok := containers.PriorityBefore(c, p.oldest)
+	if !ok || len(taken) > 0 && named {
+		return false
+	}
+	elements, _, ok := p.elements(init, keep)
+	if !ok {
+		return false
+	}
+	gone, left := map[int32]bool{}, len(taken)
+	for _, i := range taken {
+		add := rows[i]
+		if !p.returned(add) {
+			return false
+		}
+		gone[p.A[add]] = true
+	}
+	p.contents(elements, false, false, keep)
+	for row, kind := range p.Kind {
+		row := models.Row(row)
+		switch takes := p.takesAny(row); {
+		case takes && left > 0 && p.Inv[row] < p.oldest && !pinned(row):
+			keep[row] = false
+			left--
+		case !takes && hasElement(kind) && gone[p.A[row]] && p.returned(row):
+			keep[row] = false
+		}
+	}
+	return left == 0
+}
+
+// takesAny says whether an operation may have taken any element.
+func (p *past) takesAny(row models.Row) bool { return p.Kind[row] == models.DequeueAny }
+
+// hasElement says whether operations of a kind are about an element.
+func hasElement(kind models.Kind) bool {
+	return slices.Contains([]models.Kind{models.Enqueue, models.Dequeue, models.Peek}, kind)
+}
+
+// known returns the past with what open operations will answer, and the rows of it. Crashed dequeues of a known element are left
+// out; named says whether there are any.
+func (p *past) known() (c *models.Columns, rows []models.Row, named bool) {
+	c = &models.Columns{Events: p.decided}
 	for row := range models.Row(p.Len()) {
-		if kind, res := p.Kind[row], p.Res[row]; p.Inv[row] < p.decided && kind != models.DequeueAny && (kind != models.Dequeue || res != models.Open) {
+		switch res := p.Res[row]; {
+		case p.Inv[row] >= p.decided:
+		case p.Kind[row] == models.Dequeue && res == models.Open:
+			named = true
+		default:
 			if !p.returned(row) {
 				res = models.Open
 			}
 			c.Append(p.Inv[row], res, p.Op(row))
+			rows = append(rows, row)
 		}
 	}
-	if path.Decide(context.Background(), c, fastpath.WantVerdict).Verdict != jepsen.Valid {
-		return false
-	}
-	elements, _, ok := p.elements(init, keep)
-	if ok {
-		p.contents(elements, false, false, keep)
-	}
-	return ok
+	return c, rows, named
 }

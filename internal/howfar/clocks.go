@@ -96,16 +96,15 @@ type timed struct {
 
 // newWidened finds the times of operations. It returns false if one has none.
 func newWidened(watch *watch, part *models.Operations) (w widened, ok bool) {
-	time := part.History.Extra("time")
-	at := func(event int32, row models.Row) (timed, bool) {
+	calls, returns := part.History.Times(), part.History.Times() // each is fast for events in order
+	usable := func(x timed, found bool) bool {
 		watch.poll()
-		x, found := time(jepsen.Event(event))
-		n, isInt := x.Int()
-		return timed{n, row}, found && isInt && -maxTime < n && n < maxTime
+		return found && -maxTime < x.time && x.time < maxTime
 	}
 	for row, inv := range part.Inv {
-		call, found := at(inv, models.Row(row))
-		if !found {
+		time, found := calls(jepsen.Event(inv))
+		call := timed{time, models.Row(row)}
+		if !usable(call, found) {
 			return w, false
 		}
 		w.calls = append(w.calls, call)
@@ -124,8 +123,9 @@ func newWidened(watch *watch, part *models.Operations) (w widened, ok bool) {
 	for i := range w.calls {
 		call := &w.calls[i]
 		if res := part.Res[call.row]; res != models.Open {
-			end, found := at(res, models.Row(i))
-			if !found || end.time < call.time {
+			time, found := returns(jepsen.Event(res))
+			end := timed{time, models.Row(i)}
+			if !usable(end, found) || end.time < call.time {
 				return w, false
 			}
 			w.returns = append(w.returns, end)

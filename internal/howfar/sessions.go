@@ -38,10 +38,9 @@ func (v *versions) sessions() map[report.Guarantee]bool {
 	if v.orphan {
 		return nil
 	}
-	itself := func(version int32) int32 { return version }
 	holds := func(s session) bool {
 		g, ok := v.relate(s)
-		return ok && v.acyclic(g, itself)
+		return ok && v.acyclic(g, nil)
 	}
 	writes, reads := v.observed()
 	return map[report.Guarantee]bool{
@@ -105,7 +104,7 @@ func (v *versions) observed() (writes, reads bool) {
 // perKey says whether each register by itself has an order of all operations that keeps each client's and is possible.
 func (v *versions) perKey() bool {
 	g, ok := v.relate(monotonicReads | readYourWrites)
-	if !ok || v.orphan || !v.acyclic(g, func(version int32) int32 { return version }) {
+	if !ok || v.orphan || !v.acyclic(g, nil) {
 		return false
 	}
 	// The versions of a chain of cas operations are one.
@@ -120,17 +119,19 @@ func (v *versions) perKey() bool {
 		}
 		return version
 	}
+	chains := false
 	for _, x := range v.ops {
 		if x.saw < 0 || x.left < 0 {
 			continue
 		}
+		chains = true
 		if next[x.saw] {
 			return false // two cas operations replaced it
 		}
 		next[x.saw] = true
 		first[root(x.left)] = root(x.saw)
 	}
-	return v.acyclic(g, root)
+	return !chains || v.acyclic(g, root)
 }
 
 // graph has the versions, and then other nodes.
@@ -232,6 +233,20 @@ func (v *versions) events() (events []event) {
 
 // acyclic says whether no two versions that are not one lie on a cycle. It finds the strongly connected components (Tarjan).
 func (v *versions) acyclic(g graph, one func(version int32) int32) bool {
+	if one != nil {
+		g = v.joined(g, one)
+	}
+	for _, component := range v.components(g) {
+		if versions := slices.IndexFunc(component, func(n int32) bool { return n < v.count }); versions >= 0 &&
+			slices.ContainsFunc(component[versions+1:], func(n int32) bool { return n < v.count }) {
+			return false
+		}
+	}
+	return true
+}
+
+// joined returns a graph in which several versions may be one node.
+func (v *versions) joined(g graph, one func(version int32) int32) graph {
 	node := func(n int32) int32 {
 		if n < v.count {
 			return one(n)
@@ -245,13 +260,7 @@ func (v *versions) acyclic(g graph, one func(version int32) int32) bool {
 			whole.edge(node(int32(from)), node(to))
 		}
 	}
-	for _, component := range v.components(whole) {
-		if versions := slices.IndexFunc(component, func(n int32) bool { return n < v.count }); versions >= 0 &&
-			slices.ContainsFunc(component[versions+1:], func(n int32) bool { return n < v.count }) {
-			return false
-		}
-	}
-	return true
+	return whole
 }
 
 // components returns the strongly connected components of a graph.
@@ -299,7 +308,9 @@ func (v *versions) components(g graph) (all [][]int32) {
 			for _, m := range open[at:] {
 				on[m] = false
 			}
-			all = append(all, slices.Clone(open[at:]))
+			if len(open[at:]) > 1 {
+				all = append(all, slices.Clone(open[at:]))
+			}
 			open = open[:at]
 		}
 	}

@@ -29,6 +29,7 @@ type Monitored struct {
 	Summary  string // the totals in words
 	Found    bool   // there is an anomaly
 	Ended    bool   // the history was read to its end
+	Index    string // the link to the page of all runs, or ""
 	Totals   []Total
 	Timeline diagnosis.Timeline
 	Drawings []Drawing
@@ -104,6 +105,7 @@ func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, explanati
 type monitoredPage struct {
 	frame
 	Head     heading
+	Index    string // a link, or ""
 	N        int    // buckets
 	Note     string // the totals in words, which a page of a server replaces
 	Axis     string
@@ -147,7 +149,7 @@ const (
 
 // WriteRun writes a page about a pass: as a page of a server unless served is nil.
 func WriteRun(w io.Writer, m Monitored, served *Served) error {
-	d := &monitoredPage{frame: newFrame(text.Shorten(text.Line(m.File), maxName)), N: max(1, len(m.Timeline.Buckets))}
+	d := &monitoredPage{Index: m.Index, frame: newFrame(text.Shorten(text.Line(m.File), maxName)), N: max(1, len(m.Timeline.Buckets))}
 	d.Head = heading{File: d.Title, Summary: text.Line(m.Summary)}
 	switch {
 	case m.Found:

@@ -131,3 +131,25 @@ func TestContainersAllocateNothingPerOperation(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasTakenAgreesWithTheSearch decides priority queues without the shortcut, which finds out nearly always what was taken.
+func TestWhatWasTakenAgreesWithTheSearch(t *testing.T) {
+	searched := (&container{plain: decidePriority, why: whyPriority}).algorithm()
+	rng := rand.New(rand.NewPCG(19, 20))
+	unknown := 0
+	for range 10_000 {
+		c := manyUnknown(heapKind, rng)
+		got, want := heapKind.Decide(c, fastpath.WantFailure), searched.Run(fastpath.NewInput(t.Context(), c, 0), fastpath.WantFailure)
+		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
+			t.Fatalf("%+v\nnot %+v\n%s", got, want, heapKind.Show(c))
+		}
+		if all, _ := prepare(fastpath.NewInput(t.Context(), c, 0)); all != nil {
+			if _, ok := matchPriority(all); !ok {
+				unknown++
+			}
+		}
+	}
+	if unknown > 0 {
+		t.Errorf("the shortcut does not decide %d histories", unknown)
+	}
+}

@@ -31,7 +31,7 @@ import (
 //
 // Crashed operations: containers.go.
 
-var priorityQueue = (&container{plain: decidePriority, why: whyPriority}).algorithm()
+var priorityQueue = (&container{plain: decidePriority, why: whyPriority, match: matchPriority}).algorithm()
 
 func whyPriority(c *contents) *fastpath.Finding { return decidePriority(c, false).Why }
 

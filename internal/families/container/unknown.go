@@ -47,9 +47,10 @@ var Branching = &fastpath.Pattern{Says: "{name 0} and others crashed, and there 
 // matching says which values unknown removes took.
 type matching struct {
 	at taken
-	// invalid: no choice is right, as the operations of these elements show
+	// invalid: no choice is right, as the operations of these elements show, and these operations
 	invalid  bool
 	elements []int32
+	ops      []int32
 }
 
 // taker searches for the values that the unknown removes took.
@@ -148,7 +149,7 @@ func (s *taker) original(ops, rows []int32) []int32 {
 // matched returns the result if a matching settles it.
 func (s *taker) matched(m matching) fastpath.Result {
 	if m.invalid {
-		return s.fail(nil, m.elements)
+		return s.fail(nil, m.elements, m.ops...)
 	}
 	h, rows := withRemoves(s.known, m.at)
 	r := s.k.decide(h, s.witness)
