@@ -90,7 +90,7 @@ func keepsPromise(t *testing.T, o gen.LongOptions) {
 		t.Errorf("%+v: %v at event %d; %v at %d was promised", o, r.Verdict, failing, want, fail)
 	}
 	// Values that are repeated may be read from others.
-	if strongest := gen.Strongest(o.Kind); strongest != nil && o.Values == 0 && !independent && o.Model == "list-append" {
+	if strongest := gen.Strongest(o.Kind); strongest != nil && o.Values == 0 && !independent {
 		strongest = slices.Sorted(slices.Values(strongest))
 		if levels := slices.Sorted(slices.Values(r.Levels.Strongest)); !slices.Equal(levels, strongest) || !slices.Contains(r.Levels.Types(), o.Kind.String()) {
 			t.Errorf("%+v: %v holds, with %v; %v was promised", o, levels, r.Levels.Types(), strongest)

@@ -401,6 +401,8 @@ var malformed = []badInput{
 		`h.edn:1:1: expected a request of type range, txn, leaseGrant, leaseRevoke, compact or defragment, and what it asks for, found "range"`},
 	{"a test.fressian", "", "\xc0\xec\x1c\xca\xf7\xcd\xe3\x0bconcurrency\x05",
 		"h.edn:1:1: expected EDN or log lines, found a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"},
+	{"a list-append's initial list with a value twice", "check|--model|list-append|--init|{:x [1 1]}|h.edn", "",
+		"list-append's --init must be lists that have each value once, such as {:x [1 2]}, not {:x [1 1]}"},
 	{"a list-append's append of nothing", "", "{:process 0, :type :invoke, :f :txn, :value [[:r :x nil] [:append :x 1]]}\n{:process 1, :type :invoke, :f :txn, :value [[:append :x]]}\n",
 		"h.edn:2:1: list-append cannot read the value of :txn (index 1): expected [:append k v] or [:r k [v ..]], found [:append :x]; it knows :txn with [[:append k v] [:r k [v ..]] ..]"},
 	{"a list-append's other step", "", "{:process 0, :type :invoke, :f :txn, :value [[:append :x 1] [:w :x 2]]}\n",

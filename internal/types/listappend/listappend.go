@@ -68,7 +68,11 @@ func newListAppend(b *models.Binding) (models.Reader, error) {
 		if !ok {
 			return nil, home.BadInit(b, "a map such as {:x [1 2]}")
 		}
-		m.shape.Init = append(m.shape.Init, m.list(m.slot(kvs[0]), items))
+		list := m.list(m.slot(kvs[0]), items)
+		if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) < len(list) {
+			return nil, home.BadInit(b, "lists that have each value once, such as {:x [1 2]}")
+		}
+		m.shape.Init = append(m.shape.Init, list)
 	}
 	m.begin()
 	return m, nil
