@@ -232,12 +232,16 @@ func (o *Options) checkConsistency() error {
 func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	start := time.Now()
 	d := levels.Decide(ctx, c.ops, o.Consistency)
+	if init, how, depends := c.levelFrom(ctx, d, o); depends {
+		d = levels.Decision{Cause: jepsen.InitialValue, Levels: &report.Levels{Asked: o.Consistency, Undecided: []models.Level{o.Consistency}},
+			Why: c.whichOf(string(o.Consistency)+how+" if the initial value is %s, not if it is %s: ", init)}
+	}
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
 		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels, Told: d.Told,
 	}
 	if r.Verified = d.Checked && o.Verify != VerifyNever; !d.Checked && d.Verdict != jepsen.Unknown && o.Verify != VerifyNever {
-		r.Unverified = "neither an order nor a cycle shows it, which could be checked again"
+		r.Unverified = "no order, no snapshots and no cycle show it, which clew checks again"
 	}
 	if d.Wrong != "" {
 		return refuted(r, errors.New(d.Wrong))
@@ -245,10 +249,10 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	switch r.Verdict {
 	case jepsen.Valid:
 		c.parts, c.decisions = []*models.Operations{c.ops}, []decision{{Answer: fallback.Answer{Verdict: d.Verdict, Order: d.Order}}}
-		r.Vacuous = c.vacuous()
-		if d.Order == nil {
+		if d.Order == nil { // it is not known which states came before which step
 			break
 		}
+		r.Vacuous = c.vacuous()
 		r.Witness = c.witness()
 		final, err := c.final(ctx)
 		if err != nil {
@@ -265,6 +269,27 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r
+}
+
+// levelFrom returns an initial value that the first reads show and from which a level holds, or is not decided, if it does
+// not hold from the default. A level is not refuted then, as linearizability is not.
+func (c *checking) levelFrom(ctx context.Context, d levels.Decision, o Options) (init, how string, depends bool) {
+	if d.Verdict != jepsen.Invalid || c.spec.Init != "" {
+		return "", "", false
+	}
+	for _, spec := range c.spec.Openings(ctx, c.h, nil) {
+		other, err := read(ctx, c.h, spec, o)
+		if err != nil || other.ops == nil {
+			continue
+		}
+		switch levels.Decide(ctx, other.ops, o.Consistency).Verdict {
+		case jepsen.Valid:
+			return spec.Init, " holds", true
+		case jepsen.Unknown:
+			return spec.Init, " may hold", true
+		}
+	}
+	return "", "", false
 }
 
 // levels adds at which levels transactions are that are not strictly serializable, or for which a level was asked.

@@ -61,16 +61,19 @@ func ParseLevel(name string) (Level, error) {
 	for _, level := range AllLevels() {
 		names = append(names, string(level))
 	}
-	if level, ok := synonyms[name]; ok {
-		return level, nil
+	for synonym, level := range synonyms {
+		if strings.EqualFold(name, synonym) {
+			return level, nil
+		}
 	}
+	at := slices.IndexFunc(names, func(known string) bool { return strings.EqualFold(name, known) })
 	switch {
-	case name == "" || name == names[0]:
+	case name == "" || at == 0:
 		return "", nil
-	case !slices.Contains(names, name):
+	case at < 0:
 		return "", fmt.Errorf("unknown consistency level %q; %sclew knows %s", name, text.DidYouMean(name, names), strings.Join(names, ", "))
 	}
-	return Level(name), nil
+	return Level(names[at]), nil
 }
 
 // Weaker reports whether the level asks for less than linearizability.

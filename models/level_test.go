@@ -10,7 +10,7 @@ func TestLevelsHaveTheNamesOfOthers(t *testing.T) {
 	for name, want := range map[string]models.Level{
 		"linearizable": "", "strict-serializable": models.StrictSerializable, "strong-serializable": models.StrictSerializable,
 		"conflict-serializable": models.Serializable, "PL-3": models.Serializable, "repeatable-read": models.Serializable,
-		"PL-SI": models.SnapshotIsolation, "PL-2": models.ReadCommitted, "PL-1": models.ReadUncommitted,
+		"PL-SI": models.SnapshotIsolation, "PL-2": models.ReadCommitted, "PL-1": models.ReadUncommitted, "pl-si": models.SnapshotIsolation, "Serializable": models.Serializable,
 	} {
 		if level, err := models.ParseLevel(name); level != want || err != nil {
 			t.Errorf("%s: %q, %v; expected %q", name, level, err, want)

@@ -131,7 +131,7 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 
 // consistencyFlag returns the flag for the level of consistency of transactions.
 func consistencyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "consistency", DefaultText: "linearizable", Usage: "decide a `LEVEL` of consistency of transactions, such as serializable or snapshot-isolation (docs/transactions.md)"}
+	return &cli.StringFlag{Name: "consistency", Aliases: []string{"consistency-models"}, DefaultText: "linearizable", Usage: "decide a `LEVEL` of consistency of transactions, such as serializable or snapshot-isolation (docs/transactions.md)"}
 }
 
 // outputFlag returns the flag for the form of results. The first form is the default. A thing is what a line is about.

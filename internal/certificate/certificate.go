@@ -71,7 +71,7 @@ func Lacks(r *report.Result) string {
 	switch failing := r.FirstFailing(); {
 	case r.Verdict == jepsen.Unknown || r.History == nil:
 		return "the history is " + r.Verdict.String()
-	case levelOf(r) != "" && r.Witness == nil && (r.Ops == nil || !onLists(r.Ops.Model)):
+	case levelOf(r) != "" && (r.Ops == nil || !onLists(r.Ops.Model)) && !certain(r, levelOf(r)):
 		return uncertain
 	case levelOf(r) != "":
 		return ""

@@ -43,7 +43,12 @@ func onLists(m models.Model) bool {
 }
 
 // uncertain says why no certificate proves what is known of transactions on registers.
-const uncertain = "of transactions on registers, a certificate proves only an order"
+const uncertain = "of transactions on registers, a certificate proves an order, or snapshots and commits, and this has neither"
+
+// certain reports whether a certificate proves a level of transactions on registers.
+func certain(r *report.Result, level models.Level) bool {
+	return r.Verdict == jepsen.Valid && !models.ReadCommitted.Implies(level)
+}
 
 // step is a step of a cycle, with the micro-operations behind it.
 type step struct {
@@ -67,6 +72,17 @@ func (c *writer) level(r *report.Result, level models.Level) {
 	ops, err := r.Spec.ReadWithin(c.ctx, r.History)
 	if err != nil {
 		c.err = err
+		return
+	}
+	if !onLists(ops.Model) {
+		registers, _ := isolation.ReadRegisters(c.ctx, ops)
+		switch s.Points = operations(ops, registers.At(level).Points, 2); { // it may be that nothing happened for certain
+		case !models.StrongSessionSnapshotIsolation.Implies(level):
+			s.Points, s.Order = nil, []jepsen.Operation{}
+		case s.Points == nil:
+			s.Points = []jepsen.Operation{}
+		}
+		c.line(s)
 		return
 	}
 	l, _, _ := isolation.ReadLists(ops)

@@ -1,6 +1,10 @@
 package isolation
 
-import "clew/models"
+import (
+	"slices"
+
+	"clew/models"
+)
 
 // Kind is a kind of anomaly other than a cycle, as Elle names it.
 type Kind string
@@ -59,6 +63,24 @@ var cycleLevels = map[string][3]models.Level{ // without a suffix, -process, -re
 func Forbidden(kind string) models.Level {
 	base, suffix := split(kind)
 	return cycleLevels[base][suffix]
+}
+
+// Forbidden returns the weakest level that does not allow a cycle.
+func (h *History) Forbidden(c *Cycle) models.Level {
+	level := Forbidden(c.Kind)
+	if level == models.StrictSerializable && !slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Why == Time && !h.shareKey(s.From, s.To) }) {
+		return models.SerializableLinearizableKeys
+	}
+	return level
+}
+
+// shareKey reports whether two transactions have a key in common.
+func (h *History) shareKey(a, b int32) bool {
+	keys := slices.Sorted(slices.Values(h.touched(b)))
+	return slices.ContainsFunc(h.touched(a), func(key int32) bool {
+		_, both := slices.BinarySearch(keys, key)
+		return both
+	})
 }
 
 // Breaks reports whether a cycle contradicts a level.

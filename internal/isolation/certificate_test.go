@@ -16,6 +16,7 @@ import (
 
 	"clew"
 	"clew/internal/effort"
+	"clew/internal/gen"
 	"clew/internal/isolation"
 	"clew/jepsen"
 	"clew/models"
@@ -204,5 +205,46 @@ func TestAnotherProgramProvesLevels(t *testing.T) {
 		if kinds[kind] == 0 {
 			t.Errorf("no %s was proved", kind)
 		}
+	}
+}
+
+// An order of transactions on registers, or their snapshots and commits, are proved as well.
+func TestAnotherProgramProvesLevelsOfRegisters(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3, which checks certificates, is not there")
+	}
+	c, r, none := &claims{t: t}, rand.New(rand.NewPCG(42, 9)), 0
+	for i := range int(effort.Histories(60, 2000)) {
+		spec := models.Spec{Name: "multi-register", NilReadsExact: i%2 == 0}
+		text := gen.New(r, gen.Options{Model: spec.Name, NilReadsExact: spec.NilReadsExact}).Text
+		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range models.AllLevels() {
+			result, err := clew.Check(context.Background(), h, spec, clew.Options{Consistency: level})
+			if err != nil {
+				break // it is read otherwise
+			}
+			var b bytes.Buffer
+			err = clew.WriteCertificate(context.Background(), &b, result, clew.CertificateOptions{})
+			if proves := result.Verdict == jepsen.Valid && !models.ReadCommitted.Implies(level); result.Levels == nil || !result.Levels.Asked.Weaker() || !proves {
+				none++
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", level, err, text)
+			}
+			c.histories = append(c.histories, isolation.Drawn{Text: text})
+			c.all = append(c.all, claim{of: len(c.histories) - 1, text: b.String()})
+		}
+	}
+	for i, said := range c.check() {
+		if !strings.Contains(said, ": proved: ") {
+			t.Errorf("%s: of\n%s%s", said, c.histories[i].Text, c.all[i].text)
+		}
+	}
+	if len(c.all) < 30 || none < 30 {
+		t.Errorf("%d certificates, and %d answers without", len(c.all), none)
 	}
 }

@@ -195,6 +195,9 @@ func (h *History) inTimeStep(s Step) bool {
 	return h.Res[s.From] != models.Open && h.Res[s.From] < h.Inv[s.To] && (s.Why != Process || h.Process[s.From] == h.Process[s.To])
 }
 
+// Direct reports whether the micro-operations of its transactions alone show a step.
+func (l *Lists) Direct(Step) bool { return true }
+
 // holds reports whether there are micro-operations behind a step.
 func (l *Lists) holds(s Step) bool {
 	_, _, holds := l.Behind(s)

@@ -454,6 +454,9 @@ func (r *Registers) replayed(points []int32, of Relation) string {
 	})
 }
 
+// Direct reports whether the micro-operations of its transactions alone show a step. Others hold in each order (certain.go).
+func (r *Registers) Direct(s Step) bool { return s.Why&(Process|Time|KeyTime) != 0 || r.holds(s) }
+
 // holds reports whether a step holds that is not in time.
 func (r *Registers) holds(s Step) bool {
 	read := func(txn, value int32) bool {

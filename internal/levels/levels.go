@@ -3,6 +3,7 @@
 package levels
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/isolation"
+	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -54,6 +56,8 @@ type transactions interface {
 	Key(key int32) edn.ID
 	Value(element int32) edn.ID
 	Showing(steps []isolation.Step, txns []int32) []int32
+	Forbidden(c *isolation.Cycle) models.Level
+	Direct(s isolation.Step) bool
 	Wrong(a isolation.Answer) (why string, checked bool)
 }
 
@@ -125,14 +129,20 @@ func Decide(ctx context.Context, ops *models.Operations, level models.Level) Dec
 	d.Wrong, d.Checked = t.txns.Wrong(a)
 	switch a.Verdict {
 	case jepsen.Unknown:
-		if d.Cause, d.Why = jepsen.Ambiguous, a.Why; d.Why == "" {
-			d.Why = "the order of updates that nothing read has too many choices"
+		d.Cause, d.Why = jepsen.Ambiguous, cmp.Or(a.Why, "the order of updates that nothing read has too many choices")
+		if ctx.Err() != nil {
+			d.Cause = limits.Stopped(ctx)
 		}
 	case jepsen.Invalid:
 		answers := t.txns.Levels()
 		d.Levels = t.levels(answers)
 		d.Levels.Asked = level
 		t.anomalies(d.Levels, answers, level)
+		for _, weaker := range answers { // the weakest level that this breaks
+			if a.Open != nil && weaker.Open != nil && level.Implies(weaker.Level) && a.Level.Implies(weaker.Level) {
+				a = weaker
+			}
+		}
 		first := t.answer(a)
 		d.Kind, d.Why, d.Told = first.Type, first.Line(), &first
 		for _, op := range first.Txns {
@@ -225,12 +235,13 @@ func (t *teller) anomalies(x *report.Levels, answers []isolation.Answer, level m
 		}
 	}
 	for _, c := range t.txns.Cycles() {
-		if c.Breaks(level) {
+		if level.Implies(t.txns.Forbidden(&c)) {
 			add(c.Kind, func() report.TxnAnomaly { return t.cycle(c.Steps, c.Kind) })
 		}
 	}
-	for _, a := range answers { // what only a search refutes
-		if a.Open != nil && level.Implies(a.Level) && slices.Contains(x.Not, a.Level) {
+	for _, a := range answers { // what only a search refutes, or what follows from other cycles
+		shown := func(b report.TxnAnomaly) bool { return a.Level.Implies(b.Breaks) }
+		if level.Implies(a.Level) && slices.Contains(x.Not, a.Level) && (a.Open != nil || a.Cycle != nil && !slices.ContainsFunc(x.Anomalies, shown)) {
 			first := t.answer(a)
 			add(first.Type, func() report.TxnAnomaly { return first })
 		}
@@ -251,8 +262,8 @@ func (t *teller) answer(a isolation.Answer) report.TxnAnomaly {
 		}
 		return report.TxnAnomaly{Type: string(kind), Breaks: a.Level, Txns: t.of(a.Open), Says: a.Why + ": " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
 	}
-	return report.TxnAnomaly{Type: string(isolation.Interfering), Breaks: models.SnapshotIsolation, Txns: t.of(a.Open),
-		Says: "these transactions update the same keys, and nothing read their updates: in each order of them, one reads from no snapshot: " + names(t.ops, a.Open[:min(len(a.Open), maxNamed)])}
+	return report.TxnAnomaly{Type: string(isolation.Interfering), Breaks: a.Level, Txns: t.of(a.Around),
+		Says: "some of these transactions update the same keys, and nothing read in which order: in each order, one of these reads from no snapshot: " + names(t.ops, a.Around[:min(len(a.Around), maxNamed)])}
 }
 
 // maxNamed bounds the transactions that a sentence names.
@@ -292,7 +303,7 @@ func (t *teller) anomaly(a *isolation.Anomaly) report.TxnAnomaly {
 	x.Wrong = strings.NewReplacer("{}", element, "{did}", t.did).Replace(wrongs[a.Kind])
 	switch a.Kind {
 	case isolation.Internal:
-		x.Says = fmt.Sprintf("%s read %s otherwise than it had itself read and %s before", reader, key, t.done)
+		x.Says = fmt.Sprintf("%s read %s differently from what it had itself read or %s before", reader, key, t.done)
 	case isolation.FutureRead:
 		x.Says = fmt.Sprintf("%s read %s %s %s before it %s that itself", reader, key, t.with, element, t.did)
 	case isolation.Garbage:
@@ -325,7 +336,7 @@ var wrongs = map[isolation.Kind]string{
 // half tells of a read of what a transaction replaced itself.
 func (t *teller) half(reader, key, element, other string) string {
 	if t.words == onRegisters {
-		return fmt.Sprintf("%s read %s as %s, although %s itself wrote it again", reader, key, element, other)
+		return fmt.Sprintf("%s read %s as %s, which %s itself overwrote later", reader, key, element, other)
 	}
 	return fmt.Sprintf("%s read %s up to %s, although %s appended more to it", reader, key, element, other)
 }
@@ -340,7 +351,7 @@ func (t *teller) incompatible(a *isolation.Anomaly, reader, key, element, other 
 	case other == "":
 		return fmt.Sprintf("%s read %s with %s in another place than it was initially", reader, key, element)
 	}
-	return fmt.Sprintf("%s and %s read lists of %s of which neither is the beginning of the other: they differ in %s", reader, other, key, element)
+	return fmt.Sprintf("%s and %s read lists of %s of which neither is the beginning of the other: they first differ at %s", reader, other, key, element)
 }
 
 // steps are what the steps of cycles are called.
@@ -355,7 +366,7 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 			break
 		}
 	}
-	x := report.TxnAnomaly{Type: kind, Breaks: isolation.Forbidden(kind)}
+	x := report.TxnAnomaly{Type: kind, Breaks: t.txns.Forbidden(&isolation.Cycle{Steps: cycle, Kind: kind})}
 	says, who := make([]string, len(cycle)), make([]string, len(cycle))
 	for i, s := range cycle {
 		a, b := fmt.Sprintf("T%d", i+1), fmt.Sprintf("T%d", (i+1)%len(cycle)+1)
@@ -385,6 +396,12 @@ func (t *teller) cycle(cycle []isolation.Step, kind string) report.TxnAnomaly {
 // step tells a step from transaction a to b.
 func (t *teller) step(s isolation.Step, a, b string, step report.TxnStep) string {
 	step.Key, step.Value = short(step.Key), short(step.Value)
+	switch direct := t.txns.Direct(s); {
+	case !direct && s.Why == isolation.RW: // the reverse contradicts what others read
+		return fmt.Sprintf("%s must have read %s before %s%s%s", a, step.Key, b, t.update, step.Value)
+	case !direct:
+		return fmt.Sprintf("%s must have %s to %s before %s%s%s", a, t.done, step.Key, b, t.update, step.Value)
+	}
 	switch s.Why {
 	case isolation.WW:
 		return fmt.Sprintf("%s %s to %s before %s%s%s", a, t.did, step.Key, b, t.update, step.Value)

@@ -65,7 +65,7 @@ var (
 		}
 		return "{name 0} read {elements}, which nothing had written by then"
 	}}
-	passing = &fastpath.Pattern{Name: "intermediate-read", Says: "{name 0} read {elements}, which {name 1} had overwritten itself"}
+	passing = &fastpath.Pattern{Name: "intermediate-read", Says: "{name 0} read {elements}, which {name 1} had itself overwritten", Kind: models.TornRead}
 	// undone (first, second, who left the version that both saw).
 	undone = &fastpath.Pattern{Name: "lost-update", Kind: models.LostUpdate, Says: "{name 0} and {name 1} both read {elements} and overwrote it, so one of them has undone the other"}
 	// replaced (reader, who left the version that it saw, who overwrote that).

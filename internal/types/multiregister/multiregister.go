@@ -85,7 +85,11 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		Projections: m.keyByKey,
 		Visibility:  &models.Visibility{Makes: m.makes, Sees: m.sees},
 		Anomaly: func(ops *models.Operations, row models.Row) models.Anomaly {
-			return home.Saw(ops, row, func(place int32) int32 { return orNil(m.value(m.Init(), place)) })
+			kind := home.Saw(ops, row, func(place int32) int32 { return orNil(m.value(m.Init(), place)) })
+			if kind == models.NeverWritten && m.passes(ops.Op(row)) {
+				return ""
+			}
+			return kind
 		},
 		Hard: func() models.Hard { // more keys do not help if transactions tie them together
 			return models.Hard{Change: []string{"write each value only once", "touch fewer keys in a transaction"}}
@@ -370,6 +374,18 @@ func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
 		}
 	}
 	return dst
+}
+
+// passes reports whether a transaction read what one wrote and itself replaced, or what it writes itself.
+func (m *multiRegister) passes(op models.Op) bool {
+	for _, read := range m.txns[op.A] {
+		for _, txn := range m.txns {
+			if !read.Write && slices.ContainsFunc(txn, func(s microOp) bool { return s.Write && s.Slot == read.Slot && s.Value == read.Value }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // level returns the level of a cell: how often it has been written.
