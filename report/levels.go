@@ -178,6 +178,14 @@ func levelNames(all []models.Level, last string) string {
 	return names[0]
 }
 
+// verdict returns the verdict as pictures have it: on the level that was asked for, if there was one.
+func (r *Result) verdict() string {
+	if x := r.Levels; x != nil && x.Asked.Weaker() && r.Verdict != jepsen.Unknown {
+		return map[jepsen.Verdict]string{jepsen.Invalid: "not "}[r.Verdict] + string(x.Asked)
+	}
+	return r.Verdict.String()
+}
+
 // LineLevels is Levels in a Line.
 type LineLevels struct {
 	Asked     models.Level   `json:"consistency,omitempty"`
@@ -390,7 +398,7 @@ func (s *savedResult) anomaly(m edn.Value, kind string) *TxnAnomaly {
 		}
 		return v.String()
 	}
-	a := &TxnAnomaly{Type: cmp.Or(kind, strings.TrimPrefix(get(m, "type"), ":")), Breaks: models.Level(strings.TrimPrefix(get(m, "breaks"), ":")),
+	a := &TxnAnomaly{Type: text.Line(cmp.Or(kind, strings.TrimPrefix(get(m, "type"), ":"))), Breaks: models.Level(strings.TrimPrefix(get(m, "breaks"), ":")),
 		Says: get(m, "explanation"), Key: get(m, "key"), Wrong: get(m, "wrong")}
 	for _, key := range []string{"ops", "cycle", "txns"} {
 		list, _ := m.Get(key)
@@ -410,7 +418,7 @@ func (s *savedResult) anomaly(m edn.Value, kind string) *TxnAnomaly {
 		a.Txns = a.Txns[:n]
 	}
 	for i, step := range steps.Items() {
-		x := TxnStep{strings.TrimPrefix(get(step, "type"), ":"), get(step, "key"), cmp.Or(get(step, "value'"), get(step, "value")), get(step, "explanation")}
+		x := TxnStep{text.Line(strings.TrimPrefix(get(step, "type"), ":")), get(step, "key"), cmp.Or(get(step, "value'"), get(step, "value")), get(step, "explanation")}
 		x.Says = cmp.Or(x.Says, fmt.Sprintf("T%d comes before T%d (%s)", i+1, (i+1)%len(steps.Items())+1, strings.TrimSpace(x.Type+" "+x.Key+" "+x.Value)))
 		a.Steps = append(a.Steps, x)
 	}

@@ -205,7 +205,7 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if err := b.complete(ctx); err != nil {
 		return nil, err
 	}
-	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.Verdict.String()
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + key + r.verdict()
 	if worst := r.worst(); worst != nil && !o.Core && o.Around == nil {
 		b.w.Below, err = r.AnomalyWindow(ctx, worst, o)
 	}
