@@ -281,6 +281,9 @@ func (x *bound) follow(state int32) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
+	if slices.ContainsFunc(steps[:len(steps)-1], func(s step) bool { return s.none() }) {
+		return step{}, errors.New("the program's answer goes on behind a step that cannot happen")
+	}
 	if x.chain = x.chain[len(steps):]; steps[len(steps)-1].none() {
 		x.chain = nil
 	}
@@ -290,9 +293,7 @@ func (x *bound) follow(state int32) (step, error) {
 	t.forget()
 	for i, s := range steps {
 		t.known[[2]int32{state, x.class[calls[i]]}] = s
-		if state = s.next; s.none() && i < len(steps)-1 {
-			return step{}, errors.New("the program's answer goes on behind a step that cannot happen")
-		}
+		state = s.next
 	}
 	return steps[0], nil
 }

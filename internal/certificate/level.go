@@ -1,6 +1,10 @@
 package certificate
 
 import (
+	"cmp"
+	"context"
+	"errors"
+
 	"clew/internal/isolation"
 	"clew/jepsen"
 	"clew/models"
@@ -75,14 +79,7 @@ func (c *writer) level(r *report.Result, level models.Level) {
 		return
 	}
 	if !onLists(ops.Model) {
-		registers, _ := isolation.ReadRegisters(c.ctx, ops)
-		switch s.Points = operations(ops, registers.At(level).Points, 2); { // it may be that nothing happened for certain
-		case !models.StrongSessionSnapshotIsolation.Implies(level):
-			s.Points, s.Order = nil, []jepsen.Operation{}
-		case s.Points == nil:
-			s.Points = []jepsen.Operation{}
-		}
-		c.line(s)
+		c.registers(ops, s, level)
 		return
 	}
 	l, _, _ := isolation.ReadLists(ops)
@@ -93,6 +90,24 @@ func (c *writer) level(r *report.Result, level models.Level) {
 		s.Analyzer, s.Explanation = r.Analyzer, r.Explanation
 		s.broken(ops, l, &a)
 	}
+	c.line(s)
+}
+
+// registers writes the line that proves that transactions on registers are at a level.
+func (c *writer) registers(ops *models.Operations, s section, level models.Level) {
+	none := []jepsen.Operation{} // it may be that nothing happened for certain
+	if !models.StrongSessionSnapshotIsolation.Implies(level) {
+		s.Order = none // another order would be the result's witness
+		c.line(s)
+		return
+	}
+	registers, _ := isolation.ReadRegisters(c.ctx, ops)
+	a := registers.At(level)
+	if a.Verdict != jepsen.Valid { // the search was stopped this time
+		c.err = cmp.Or(context.Cause(c.ctx), errors.New("the snapshots of the transactions were not found again"))
+		return
+	}
+	s.Points = append(none, operations(ops, a.Points, 2)...)
 	c.line(s)
 }
 

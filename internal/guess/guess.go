@@ -6,6 +6,8 @@
 //
 // Precondition: the values of the history tell the order, as the near-linear decision requires.
 //
+// Crashed operations happen where the order has them, or not at all. They have no return, so nothing must come after them.
+//
 // Cost: that decision, and one step of the user's model for each operation.
 package guess
 
