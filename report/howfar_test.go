@@ -44,7 +44,7 @@ func TestHowFarIsToldInWords(t *testing.T) {
 			"clocks: linearizable if they were wrong by 9ns; less than 3ns does not suffice\nversions: no read was behind\n" +
 			"forgotten: linearizable if 2 acknowledged updates of 9 were forgotten, from x to y; fewer may suffice"},
 		{"nothing holds", report.Distance{Holds: guarantees("", "linearizable sequential", ""), Clocks: none, Forgotten: lost},
-			"how far: no weaker guarantee holds\nclocks: no clock error explains it\nforgotten: answers contradict each other even if every acknowledged update was forgotten"},
+			"how far: not sequential\nclocks: no clock error explains it\nforgotten: answers contradict each other even if every acknowledged update was forgotten"},
 		{"undecided", report.Distance{Holds: guarantees("", "linearizable", "sequential monotonic-reads"), Clocks: &report.Clocks{Least: 8, Why: report.TooHard}, Forgotten: &report.Forgotten{Why: report.TooHard}},
 			"how far: it is undecided which weaker guarantees hold\nclocks: an error of less than 8ns does not explain it; whether a greater one does is undecided\nforgotten: a search was too hard"},
 	} {

@@ -19,7 +19,8 @@ type Levels struct {
 	Strongest []models.Level // the strongest that hold
 	Not       []models.Level // the weakest that do not hold
 	AlsoNot   []models.Level // all others that do not hold
-	Undecided []models.Level // a bounded search did not decide
+	Undecided []models.Level // a bounded search did not decide, or none of those that are weaker than Asked can be; then
+	Why       string         // says why
 	Anomalies []TxnAnomaly   // at most MaxAnomalies of each type
 	Count     map[string]int // how many anomalies of each type were found
 }
@@ -141,6 +142,9 @@ func (x *Levels) Line() string {
 	if len(x.Undecided) > 0 {
 		parts = append(parts, "undecided: "+levelNames(x.Undecided, "and"))
 	}
+	if x.Why != "" {
+		return "levels: not decided: " + x.Why
+	}
 	if len(parts) == 0 {
 		return ""
 	}
@@ -193,6 +197,7 @@ type LineLevels struct {
 	Not       []models.Level `json:"not,omitempty"`
 	AlsoNot   []models.Level `json:"also-not,omitempty"`
 	Undecided []models.Level `json:"undecided,omitempty"`
+	Why       string         `json:"undecided-because,omitempty"`
 	Types     []string       `json:"anomaly-types,omitempty"`
 	Anomalies []LineAnomaly  `json:"anomalies,omitempty"`
 	Count     map[string]int `json:"count,omitempty"`
@@ -220,7 +225,7 @@ func (x *Levels) line(h *jepsen.History) *LineLevels {
 	if x == nil {
 		return nil
 	}
-	l := &LineLevels{x.Asked, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Types(), nil, x.Count}
+	l := &LineLevels{x.Asked, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Why, x.Types(), nil, x.Count}
 	for _, a := range x.Anomalies {
 		y := LineAnomaly{Type: a.Type, Breaks: a.Breaks, Says: a.Says, Txns: []int64{}}
 		for _, op := range a.Txns {
@@ -252,6 +257,9 @@ func (p *ednPrinter) levels(m []field, r *Result) []field {
 	}
 	if len(x.Undecided) > 0 {
 		m = append(m, field{"undecided", names(x.Undecided)})
+	}
+	if x.Why != "" {
+		m = append(m, field{"undecided-because", p.string(x.Why)})
 	}
 	types := x.Types()
 	if len(types) == 0 {
@@ -325,6 +333,9 @@ func (s *savedResult) levels(m edn.Value) {
 	for key, to := range map[string]*[]models.Level{"not": &x.Not, "also-not": &x.AlsoNot, "undecided": &x.Undecided} {
 		list, _ := m.Get(key)
 		*to = levelsOf(list)
+	}
+	if why, ok := m.Get("undecided-because"); ok && why.Kind() == edn.KindString {
+		x.Why = why.Go().(string)
 	}
 	if asked, ok := m.Get("consistency"); ok {
 		x.Asked = models.Level(name(asked))

@@ -411,7 +411,8 @@ func (t *Table) Header() string {
 }
 
 // Row returns the line of a result. A second line says why if the history is
-// invalid, is invalid only from one initial value, or if its verdict is vacuous.
+// invalid, is invalid only from one initial value, or if its verdict is vacuous,
+// and a third one at which levels of consistency transactions are that are invalid.
 func (t *Table) Row(run Run, l Line) string {
 	verdict := verdictWord(l.Valid)
 	if l.Valid == jepsen.Unknown && l.Cause != "" {
@@ -427,6 +428,10 @@ func (t *Table) Row(run Run, l Line) string {
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
+	}
+	if x := l.Levels; x != nil && l.Valid == jepsen.Invalid {
+		levels := Levels{Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
+		row += "    " + text.Line(levels.Line()) + "\n"
 	}
 	if l.Vacuous != "" {
 		row += "    vacuous: " + text.Line(string(l.Vacuous)) + "\n"

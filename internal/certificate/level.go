@@ -21,7 +21,7 @@ import (
 func levelOf(r *report.Result) models.Level {
 	x := r.Levels
 	switch {
-	case x == nil || r.Keys != nil:
+	case x == nil || x.Why != "" || r.Keys != nil:
 		return ""
 	case linearizable(x):
 		if x.Asked != "" && r.Ops != nil && onLists(r.Ops.Model) {

@@ -77,15 +77,15 @@ func read(ctx context.Context, ops *models.Operations) (t *teller, ambiguous str
 	return &teller{ops, l, onLists}, ""
 }
 
-// All says at which levels operations are. It returns nil if they are not transactions on lists or registers, or if a value was
-// appended twice, or read and written twice.
+// All says at which levels operations are that are not strictly serializable. It returns nil if they are not transactions on
+// lists or registers. If a value was appended twice, or read and written twice, no other level is decided.
 func All(ctx context.Context, ops *models.Operations) *report.Levels {
 	if !AllOf(ops.Model) {
 		return nil
 	}
 	t, ambiguous := read(ctx, ops)
 	if ambiguous != "" {
-		return nil
+		return &report.Levels{Not: []models.Level{models.StrictSerializable}, Undecided: models.AllLevels()[1:], Why: ambiguous}
 	}
 	answers := t.txns.Levels()
 	x := t.levels(answers)

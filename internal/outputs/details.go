@@ -20,7 +20,7 @@ type Details struct {
 
 // Failure says where and how a history fails, or where it cannot be read.
 type Failure struct {
-	Pattern string         `json:"pattern,omitempty"` // see report.Result
+	Pattern string         `json:"pattern,omitempty"` // see report.Result; or the type of the anomaly of transactions that is told
 	Kind    models.Anomaly `json:"kind,omitempty"`    // see report.Result
 	At      *Place         `json:"at,omitempty"`      // nil if it is not known
 	Named   []Related      `json:"named,omitempty"`   // the operations of the sentence
@@ -97,6 +97,9 @@ func NewDetails(r *report.Result, err error) *Details {
 func newFailure(r, whole *report.Result) Failure {
 	h := r.History
 	f := Failure{Pattern: r.Pattern, Kind: r.Kind, At: place(h, r.FailEvent.OrNone())}
+	if f.Pattern == "" && r.Told != nil {
+		f.Pattern = r.Told.Type
+	}
 	for _, op := range r.Named {
 		e := h.Completion[op]
 		if e == jepsen.None || h.Status[op] == jepsen.Crashed {

@@ -20,13 +20,28 @@ func Shorten(s string, max int) string {
 }
 
 // Middle returns a text of at most max characters. It leaves out the middle, where the elements
-// of a value are that say least, from blank to blank if there are some near.
+// of a value are that say least, from blank to blank if there are some near. Brackets stay in pairs:
+// what is left of two lists does not look like one.
 func Middle(s string, max int) string {
 	runes := []rune(s)
 	if len(runes) <= max || max < 8 {
 		return Shorten(s, max)
 	}
-	head, tail := runes[:(max-1)*2/3], runes[len(runes)-(max-1)/3:]
+	for room := max; ; room-- {
+		head, tail := around(runes, room)
+		mark := between(runes[len(head) : len(runes)-len(tail)])
+		if len(head)+utf8.RuneCountInString(mark)+len(tail) <= max {
+			return string(head) + mark + string(tail)
+		}
+		if room < max/2 {
+			return string(head) + "…" + string(tail)
+		}
+	}
+}
+
+// around returns what Middle leaves of a longer text in max characters.
+func around(runes []rune, max int) (head, tail []rune) {
+	head, tail = runes[:(max-1)*2/3], runes[len(runes)-(max-1)/3:]
 	for i := len(head) - 1; i > len(head)-max/4; i-- {
 		if head[i] == ' ' {
 			head = head[:i+1]
@@ -39,7 +54,34 @@ func Middle(s string, max int) string {
 			break
 		}
 	}
-	return string(head) + "…" + string(tail)
+	return head, tail
+}
+
+// between returns what stands for a part of a text that is left out: the brackets without their partners in it, and
+// an ellipsis for all else.
+func between(left []rune) string {
+	var closed, open []rune
+	more := false // whether there is something between them
+	for _, r := range left {
+		switch {
+		case strings.ContainsRune("([{", r):
+			open = append(open, r)
+		case strings.ContainsRune(")]}", r) && len(open) == 0:
+			closed, more = append(closed, r), false
+		case strings.ContainsRune(")]}", r):
+			open, more = open[:len(open)-1], true
+		default:
+			more = more || len(open) == 0 && r != ' '
+		}
+	}
+	mark := "…" + string(closed)
+	if len(closed) > 0 && more {
+		mark += " …"
+	}
+	if len(open) > 0 {
+		mark += " " + string(open) + "…"
+	}
+	return mark
 }
 
 // Wrap breaks a text at its blanks into lines that fit. A word that does not fit has its own line.

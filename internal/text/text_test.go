@@ -35,6 +35,11 @@ func TestTheMiddleOfAValueIsLeftOut(t *testing.T) {
 		{"#{10 11 12 13 14 15 16 17 18 19 20}", 5, "#{10…"},
 		{`"a long word without any blank"`, 12, `"a long…nk"`},
 		{"ääääääääääääääääääää", 13, "ääääääää…ääää"},
+		{"[[:r :x [1 2 3 4 5 6 7]] [:w :z 0] [:r :y [1 2 3 4 5 6 7]]]", 40, "[[:r :x [1 2 3 4 5 6 …]] … [[… 5 6 7]]]"},
+		{"[[:r :x [1 2 3 4 5 6 7]] [:w :z 0]]", 30, "[[:r :x [1 2 3 4 …]] [… :z 0]]"},
+		{"[[:w :z 0] [:r :x [1 2 3 4 5 6 7]]]", 30, "[[:w :z 0] [:r … [… 6 7]]]"},
+		{"[[:w :z 0] [:w :x 1] [:w :x 2] [:w :x 3]]", 30, "[[:w :z 0] [:w …] … [… :x 3]]"},
+		{")]}([{)]}([{)]}([{)]}([{", 12, ")]}… ([…{"},
 	} {
 		if got := Middle(c.text, c.max); got != c.want || len([]rune(got)) > c.max {
 			t.Errorf("%s in %d characters is %s; want %s", c.text, c.max, got, c.want)
