@@ -53,7 +53,7 @@ func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, er
 
 // Stretch makes a monitor look after each so many events, and no fewer.
 func (m *Monitor) Stretch(events int) {
-	m.step, m.longest, m.share, m.values = events, events, math.MaxInt, 0
+	m.step, m.longest, m.share, m.values, m.enough = events, events, math.MaxInt, 0, 0
 }
 
 // SaveOften makes a monitor save its state after every look.

@@ -111,6 +111,7 @@ type Monitor struct {
 	longest int // the longest step, unless more is held
 	share   int // looks come after at least one part in so many of what is held
 	values  int // how many values may be held before those that are not needed are forgotten
+	enough  int // how many operations of a part are held before some are forgotten that explain others
 	looked  time.Time
 	took    time.Duration // of the last look
 
@@ -223,6 +224,7 @@ const (
 	longestStretch  = 65536
 	heldShare       = 4
 	mostValues      = 1 << 16 // that are held before those that are not needed are forgotten
+	mostExplained   = 1 << 14 // operations that are held in any case where forgetting them takes a search
 )
 
 // heartbeat is how often Looked is called while nothing comes.
@@ -245,7 +247,7 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	}
 	return &Monitor{
 		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
-		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues,
+		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues, enough: mostExplained,
 		seen:   map[models.Anomaly]bool{},
 		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
 	}, nil
@@ -566,6 +568,9 @@ func (m *Monitor) specOf(key string) models.Spec {
 	if m.held.Told[key] {
 		spec.Answers = models.AnswersTold
 	}
+	if s := m.held.States[held.KeyOf(key, "")]; s != nil && s.Init != "" {
+		spec.Init = s.Init
+	}
 	return spec
 }
 
@@ -688,13 +693,12 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
 	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
-	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums && m.held.States[f.KeyOf(f.i)] != nil {
-		f.why = nil // it does not know what was added before
-	}
-	if f.why != nil {
+	switch {
+	case m.held.States[f.KeyOf(f.i)] != nil && forget.KnowsOnlyState(f.part.Model): // not what came before
+	case f.why != nil:
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
-	} else if of := f.part.Model.Traits().Anomaly; of != nil {
-		a.Kind = of(f.part, row)
+	case f.part.Model.Traits().Anomaly != nil:
+		a.Kind = f.part.Model.Traits().Anomaly(f.part, row)
 	}
 	old := m.isOld(f, row, &a)
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
@@ -873,7 +877,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) {
-	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values})
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough})
 }
 
 // Event is an event of a client, for Monitor.Observe.

@@ -8,27 +8,34 @@ type Kept struct {
 	// Settled are operations that are kept although they count as having happened, since they have yet to return.
 	Settled []bool
 	State   *State // unless nil, from which state the part goes on
+	Hard    bool   // a search gave up: another one is worth it once much more has come
+}
+
+// Options says how Needed decides.
+type Options struct {
+	Settle   bool                  // operations may be settled, and there may be a State
+	Searches bool                  // what takes a search to know may be forgotten
+	Pinned   func(models.Row) bool // these operations are kept in any case
 }
 
 // Needed says what must be kept of operations that are decided up to an event: a prefix up to just before it is
 // linearizable. The columns also have what comes later; of an operation that is open at the event, it is known how it
-// ends. Pinned operations are kept in any case. If settle is false, nothing is settled, and there is no State. Linear time
-// and space.
+// ends. Linear time and space.
 //
 // The part is what From returns for the last State, which Needed may change.
-func Needed(part *models.Operations, decided int32, settle bool, pinned func(models.Row) bool) Kept {
+func Needed(part *models.Operations, decided int32, o Options) Kept {
 	if decided == 0 || part.Len() == 0 {
 		return Kept{} // nothing has been decided, or was there
 	}
 	if of := settlingOf(part.Model); of != nil {
-		if !settle {
+		if !o.Settle {
 			return Kept{}
 		}
 		return of(part, decided)
 	}
-	rule := ruleOf(part.Model, pinned)
+	rule := ruleOf(part.Model, o.Pinned)
 	if rule == nil {
-		return Kept{}
+		return o.search(part, decided)
 	}
 	c := &part.Columns
 	keep := make([]bool, c.Len())
@@ -37,16 +44,26 @@ func Needed(part *models.Operations, decided int32, settle bool, pinned func(mod
 		if inv >= decided {
 			keep[row] = true
 		} else if res := c.Res[row]; res == models.Open {
-			keep[row] = pinned(models.Row(row))
+			keep[row] = o.Pinned(models.Row(row))
 		} else if res >= decided {
 			keep[row] = true
 			oldest = min(oldest, inv)
 		}
 	}
 	if !rule(past{c, decided, oldest}, keep) {
-		return Kept{}
+		return o.search(part, decided)
 	}
 	return Kept{Rows: keep}
+}
+
+// search does what Needed does where nothing else does it.
+func (o Options) search(part *models.Operations, decided int32) Kept {
+	if !o.Settle || !o.Searches || !part.Model.Traits().IsRegister {
+		return Kept{}
+	}
+	kept, ok := searched(part, decided)
+	kept.Hard = !ok
+	return kept
 }
 
 // past is what has been decided.

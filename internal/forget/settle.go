@@ -25,6 +25,7 @@ type State struct {
 	Value  string // of a register, as EDN
 	Given  Given  // ids, or the elements of a set that is read as a whole
 	List   List   // the values of a log, but for those that it began with
+	Init   string // with what a register begins, as EDN, or ""
 }
 
 // Whether an element is in a lookup-set. There may be many elements.
@@ -88,10 +89,10 @@ func settled(c *models.Columns, decided int32, done []bool, s *State, ok bool) K
 }
 
 // From returns operations under their model as it goes on in a state that Needed has returned for the same model. The
-// state may be nil.
+// state may be nil. If it has an Init, the model begins with that already.
 func From(part *models.Operations, s *State) *models.Operations {
 	of := part.Model.Traits().Shape
-	if s == nil || of == nil {
+	if s == nil || of == nil || s.Init != "" {
 		return part
 	}
 	r := &resumed{Model: part.Model, traits: *part.Model.Traits(), state: s}

@@ -25,7 +25,8 @@ type History struct {
 	Clock   int64           // how many there are now
 
 	b      *jepsen.Builder
-	values int // how many there were when some were last forgotten
+	values int            // how many there were when some were last forgotten
+	hard   map[string]int // by key: how many operations were held when a search found nothing to forget
 }
 
 // Builder returns what the events are added to, nil if there is none yet.
@@ -38,6 +39,9 @@ func (x *History) Has(b *jepsen.Builder) {
 	}
 	if x.Told == nil {
 		x.Told = map[string]bool{}
+	}
+	if x.hard == nil {
+		x.hard = map[string]int{}
 	}
 }
 
@@ -164,6 +168,8 @@ type Forgetting struct {
 	But     []jepsen.Operation // these must be kept
 	All     bool               // everything must be kept that has not been left out
 	Values  int                // how many values may be held before those that are not needed are forgotten
+	// Searches is from how many operations of a part on some are forgotten for which that takes a search: fewer are explained better.
+	Searches int
 }
 
 // Values are forgotten if they are many for what is held, since tables by value have room for all. Those of few events are
@@ -238,10 +244,14 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			}
 			var need forget.Kept
 			if !f.All {
-				need = forget.Needed(part, end, j.exact, func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None })
+				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.one && part.Len() >= max(f.Searches, 2*x.hard[j.KeyOf(i)]),
+					Pinned: func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None }})
 			}
 			if need.State != nil {
 				x.States[j.KeyOf(i)] = need.State
+				delete(x.hard, j.KeyOf(i))
+			} else if need.Hard {
+				x.hard[j.KeyOf(i)] = part.Len()
 			}
 			for row, op := range part.Of {
 				whole := j.H.WholeOperation(op)

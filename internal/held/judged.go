@@ -17,12 +17,13 @@ type Judged struct {
 	Parts []*models.Operations // as they go on in their states
 	keys  []string             // by part
 	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
+	one   bool                 // it has one part, with which no later operation joins others
 }
 
 // Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
 // key has other spellings, or if later operations may show that these are read in another way.
 func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models.Operations) *Judged {
-	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts()}
+	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts(), one: whole.Model.Traits().Partition == nil}
 	j.nameParts(whole)
 	for i, part := range j.Parts {
 		state := x.States[j.KeyOf(i)]
@@ -73,7 +74,10 @@ func (j *Judged) Event(whole jepsen.Event) int32 {
 }
 
 // KeyOf returns the name of a part among all that are judged.
-func (j *Judged) KeyOf(part int) string { return j.Key + " " + j.keys[part] }
+func (j *Judged) KeyOf(part int) string { return KeyOf(j.Key, j.keys[part]) }
+
+// KeyOf returns the name of a part of a history that is judged by itself, "" if it is not in parts.
+func KeyOf(key, part string) string { return key + " " + part }
 
 // NameOf returns the key of a part for people, "" without keys: the independent key, or that of a map.
 func (j *Judged) NameOf(part int) string {
