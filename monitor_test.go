@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -545,6 +546,37 @@ func TestAMonitorHoldsNoMoreOfALongerHistory(t *testing.T) {
 		}
 		if held[1] > held[0]+100 {
 			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", spec.Name, held[0], held[1])
+		}
+	}
+}
+
+// What no sweep decides is forgotten where it leads to one state.
+func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec  models.Spec
+		round string
+	}{
+		"permits": {models.Spec{Name: "semaphore", Permits: 3}, "0 :invoke :acquire 2\n1 :invoke :acquire 1\n1 :ok :acquire 1\n0 :ok :acquire 2\n0 :invoke :release 2\n0 :ok :release 2\n1 :invoke :release 1\n1 :ok :release 1\n"},
+		"amounts": {models.Spec{Name: "counter", Answers: models.AnswersEcho}, "0 :invoke :add 2\n1 :invoke :add 3\n0 :ok :add 2\n1 :ok :add 3\n0 :invoke :read nil\n0 :ok :read %d\n"},
+		"values":  {models.Spec{Name: "cas-register"}, "0 :invoke :write 1\n1 :invoke :write 2\n0 :ok :write 1\n1 :ok :write 2\n0 :invoke :read nil\n1 :invoke :cas [2 3]\n1 :ok :cas [2 3]\n0 :ok :read 2\n"},
+	} {
+		held := [2]int{}
+		for i, rounds := range []int{50, 400} {
+			var text strings.Builder
+			if name == "amounts" {
+				text.WriteString("2 :invoke :add 4\n2 :info :add 4\n")
+			}
+			for round := range rounds {
+				text.WriteString(strings.ReplaceAll(c.round, "%d", strconv.Itoa(5*(round+1))))
+			}
+			_, totals, err := monitored(t, c.spec.FromDefault(), text.String(), 16, unverified)
+			if err != nil || totals.Anomalies > 0 {
+				t.Errorf("%s: %+v, %v", name, totals, err)
+			}
+			held[i] = totals.MostHeld
+		}
+		if held[1] > held[0] || held[1] > 40 {
+			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", name, held[0], held[1])
 		}
 	}
 }

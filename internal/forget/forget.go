@@ -31,7 +31,10 @@ func Needed(part *models.Operations, decided int32, o Options) Kept {
 		if !o.Settle {
 			return Kept{}
 		}
-		return of(part, decided)
+		if kept := of(part, decided); kept.Rows != nil {
+			return kept
+		}
+		return o.search(part, decided)
 	}
 	rule := ruleOf(part.Model, o.Pinned)
 	if rule == nil {
@@ -58,10 +61,11 @@ func Needed(part *models.Operations, decided int32, o Options) Kept {
 
 // search does what Needed does where nothing else does it.
 func (o Options) search(part *models.Operations, decided int32) Kept {
-	if !o.Settle || !o.Searches || !part.Model.Traits().IsRegister {
+	of := stateOfOne(part.Model)
+	if !o.Settle || !o.Searches || of == nil {
 		return Kept{}
 	}
-	kept, ok := searched(part, decided)
+	kept, ok := searched(part, decided, of)
 	kept.Hard = !ok
 	return kept
 }

@@ -5,27 +5,47 @@ import (
 
 	"clew/edn"
 	"clew/internal/engines/configs"
+	"clew/internal/home"
 	"clew/jepsen"
 	"clew/models"
 )
 
-// # Registers whose values repeat
+// # Registers whose values repeat, and other numbers
 //
-// A search finds an event before which all that has returned leads to one value (package configs). The register begins with
-// that, and what came before is forgotten. While many operations are open, or crashed updates may have happened or not,
-// there are several values for long: then the search gives up, and all is held until there is twice as much, when it tries again.
+// Where no sweep decides, a search finds an event before which all that has returned leads to one state (package configs):
+// the value of a register, perhaps with its version, the total of a counter, or the permits of a semaphore that are held. What goes on begins with that,
+// and what came before is forgotten. While many operations are open, or crashed updates may have happened or not, there are
+// several states for long: then the search gives up, and all is held until there is twice as much, when it tries again.
 
 // pace is how many steps of a search for each return are worth it.
 const pace = 16
 
-// searched does what Needed does for a register. It returns false if nothing can be forgotten.
-func searched(part *models.Operations, decided int32) (kept Kept, ok bool) {
+// stateOfOne returns how a state of a model is kept, nil if it is not.
+func stateOfOne(m models.Model) func(v *edn.Values, s models.State) *State {
+	if m.Traits().IsRegister {
+		return func(v *edn.Values, s models.State) *State { return &State{Init: v.Text(edn.ID(s[0]))} }
+	}
+	if _, is := models.ShapeOf[models.CounterShape](m); is {
+		return func(_ *edn.Values, s models.State) *State { return &State{Number: home.Number(s)} }
+	}
+	if _, is := models.ShapeOf[models.VersionsShape](m); is {
+		return func(v *edn.Values, s models.State) *State {
+			return &State{Number: int64(s[0]), Value: v.Text(edn.ID(s[1]))}
+		}
+	}
+	if _, is := models.ShapeOf[models.SemaphoreShape](m); is {
+		return func(_ *edn.Values, s models.State) *State { return &State{Number: int64(s[0])} }
+	}
+	return nil
+}
+
+// searched does what Needed does for a model whose states can be kept. It returns false if nothing can be forgotten.
+func searched(part *models.Operations, decided int32, of func(*edn.Values, models.State) *State) (kept Kept, ok bool) {
 	done, state, ok := configs.Before(context.Background(), part, decided, pace)
 	if !ok || altered(part, decided, done) {
 		return Kept{}, false
 	}
-	init := part.History.Values.Text(edn.ID(state[0]))
-	return settled(&part.Columns, decided, done, &State{Init: init}, true), true
+	return settled(&part.Columns, decided, done, of(part.History.Values, state), true), true
 }
 
 // altered reports whether some update that is open at an event, and not done before it, returns with another value than it was
