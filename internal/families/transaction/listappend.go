@@ -193,6 +193,7 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	if ambiguous != nil {
 		return fastpath.Result{Reason: ambiguous}
 	}
+	g.todo, g.shows = make([]models.Row, 0, in.Len()), make([]show, 0, reads(in, shape))
 	for row, res := range slices.Backward(in.Res) { // the first is looked at first
 		if res != models.Open {
 			g.happened[row] = true
@@ -224,6 +225,18 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 		r.Witness = order
 	}
 	return r
+}
+
+// reads returns how many reads there are.
+func reads(in fastpath.Input, shape *models.TxnListsShape) (n int) {
+	for _, txn := range in.A {
+		for _, s := range shape.Of(txn) {
+			if !s.Append {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // look looks at what a transaction shows.
@@ -520,20 +533,12 @@ func (g *graph) block(row models.Row, slot int32, list []int32) (n int, complete
 // sort returns the rows that happened in a topological order, or a cycle.
 func (g *graph) sort() (order, cycle []models.Row) {
 	n := g.nodes
-	first, left := make([]int32, n+1), make([]int32, n)
-	for i, f := range g.from {
-		first[f+1]++
-		left[g.to[i]]++
-	}
-	for i := range n {
-		first[i+1] += first[i]
-	}
-	out, at := make([]int32, len(g.from)), slices.Clone(first[:n])
-	for i, f := range g.from {
-		out[at[f]] = g.to[i]
-		at[f]++
+	out, left := fastpath.GroupBy(len(g.from), n, func(i int32) int32 { return g.from[i] }), make([]int32, n)
+	for _, to := range g.to {
+		left[to]++
 	}
 	queue := make([]int32, 0, n)
+	order = make([]models.Row, 0, g.in.Len())
 	for i, l := range left {
 		if l == 0 {
 			queue = append(queue, int32(i))
@@ -544,7 +549,8 @@ func (g *graph) sort() (order, cycle []models.Row) {
 		if int(node) < g.in.Len() && g.happened[node] {
 			order = append(order, node)
 		}
-		for _, to := range out[first[node]:first[node+1]] {
+		for _, edge := range out.Of(node) {
+			to := g.to[edge]
 			if left[to]--; left[to] == 0 {
 				queue = append(queue, to)
 			}
