@@ -87,7 +87,7 @@ func (x *graphed) of(keys bool) *Graph {
 // viewAt returns a level's view of the graph, with its components.
 func (x *graphed) viewAt(level models.Level) (v *view, of []int32, n int32) {
 	r := relations[level]
-	v = x.of(r.of&KeyTime != 0).view(r.of, r.split, nil)
+	v = x.of(r.of&KeyTime != 0).view(r.of, r.split)
 	of, n = v.components()
 	return v, of, n
 }

@@ -80,14 +80,25 @@ func (x *deciding) broken(a *Answer) bool {
 	return i >= 0
 }
 
-// ask answers what needs no search. What has no cycle at a level has none at those that it implies.
+// ask answers what needs no search. What has no cycle at a level has none at those that it implies, so one in the middle is asked
+// right after the strongest.
 func (x *deciding) ask() {
-	var free []models.Level
-	for _, a := range x.answers {
-		implied := slices.ContainsFunc(free, func(level models.Level) bool { return level.Implies(a.Level) })
-		if implied || x.shown(a.Level) == nil && x.asked().acyclic(a.Level) {
-			free = append(free, a.Level)
+	var free, cyclic []models.Level
+	ask := func(level models.Level) {
+		switch {
+		case slices.ContainsFunc(free, func(other models.Level) bool { return other.Implies(level) }):
+			free = append(free, level)
+		case x.shown(level) != nil || slices.ContainsFunc(cyclic, level.Implies):
+		case x.asked().acyclic(level):
+			free = append(free, level)
+		default:
+			cyclic = append(cyclic, level)
 		}
+	}
+	ask(x.answers[0].Level)
+	ask(x.answers[len(x.answers)/2].Level)
+	for _, a := range slices.Backward(x.answers) {
+		ask(a.Level)
 	}
 	for i := range slices.Backward(x.answers) {
 		a := &x.answers[i]
