@@ -34,7 +34,10 @@ const (
 
 // At says whether the history is at a level.
 func (r *Registers) At(level models.Level) Answer {
-	levels := slices.Compact([]models.Level{models.StrictSerializable, level})
+	levels := []models.Level{models.StrictSerializable, level}
+	if level == models.StrictSerializable || models.ReadCommitted.Implies(level) { // the graph decides the latter
+		levels = levels[1:]
+	}
 	return r.decide(levels, 0)[len(levels)-1]
 }
 
