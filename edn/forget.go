@@ -31,7 +31,7 @@ func (v *Values) Forget(keep []*ID) {
 // truncate drops all forms from n on.
 func (v *Values) truncate(n int) {
 	v.forgot++
-	texts, arena := len(v.texts), len(v.arena)
+	texts, arena := len(v.texts), int64(-1)
 	for id := n; id < len(v.forms); id++ {
 		switch f := &v.forms[id]; {
 		case f.plain():
@@ -39,7 +39,9 @@ func (v *Values) truncate(n int) {
 				v.dense[f.at] = Nil
 			}
 		case f.kind.collection():
-			arena = min(arena, int(f.at))
+			if arena < 0 {
+				arena = f.at // later ones are behind it
+			}
 		default:
 			texts = min(texts, int(f.n))
 			if names := v.textsOf(f.kind); names[v.texts[f.n]] == ID(id) {
@@ -48,7 +50,13 @@ func (v *Values) truncate(n int) {
 		}
 	}
 	clear(v.texts[texts:]) // so that nothing holds them
-	v.texts, v.arena = v.texts[:texts], v.arena[:arena]
+	v.texts = v.texts[:texts]
+	if arena >= 0 {
+		last := arena >> chunkBits
+		clear(v.arena[last+1:])
+		v.arena = v.arena[:last+1]
+		v.arena[last] = v.arena[last][:arena&(1<<chunkBits-1)]
+	}
 	v.forms, v.class = v.forms[:n], v.class[:n]
 	clear(v.table)
 	clear(v.sparse)

@@ -69,8 +69,8 @@ func TestATableThatForgetsStaysSmall(t *testing.T) {
 			v.Forget(nil)
 		}
 	}
-	if len(v.sparse) > 10_000 || len(v.dense) > 10_000 || cap(v.forms) > 10_000 || len(v.texts) > 1000 || len(v.table) > 10_000 || cap(v.arena) > 10_000 {
-		t.Error(len(v.sparse), len(v.dense), cap(v.forms), len(v.texts), len(v.table), cap(v.arena))
+	if len(v.sparse) > 10_000 || len(v.dense) > 10_000 || cap(v.forms) > 10_000 || len(v.texts) > 1000 || len(v.table) > 10_000 || cap(v.arena) > 100 || cap(v.arena[len(v.arena)-1]) > 10_000 {
+		t.Error(len(v.sparse), len(v.dense), cap(v.forms), len(v.texts), len(v.table), cap(v.arena), cap(v.arena[len(v.arena)-1]))
 	}
 	if v.InternKeyword("write") != f {
 		t.Error("a name that lasts has another ID")

@@ -50,7 +50,7 @@ type form struct {
 	fits bool  // an integer whose value is at
 	nan  bool  // is or holds a NaN, and so equals nothing
 	n    int32 // scalars: index in texts, 0 for plain integers; collections: number of items
-	at   int64 // integers: the value; collections: start of the items in arena
+	at   int64 // integers: the value; collections: where the items are in arena, see chunkBits
 }
 
 // slot is an entry of the hash table of collections. It holds the hash because the
@@ -71,7 +71,7 @@ type Values struct {
 	forms []form
 	class []ID // by form: the first member of its class
 	texts []string
-	arena []ID // the items of all collections, in a row
+	arena [][]ID // the items of all collections, in a row; one that is full stays where it is
 
 	dense    []ID // by integer, for small ones; 0 if not seen
 	sparse   []ID // the other plain integers, by hash; Nil: the slot is free
@@ -96,6 +96,7 @@ type Values struct {
 func NewValues() *Values {
 	v := &Values{
 		texts:    []string{""},
+		arena:    make([][]ID, 1),
 		dense:    make([]ID, 256),
 		sparse:   make([]ID, 64),
 		strings:  map[string]ID{},
@@ -148,7 +149,7 @@ func (v *Values) Str(id ID) string {
 	case KindVector, KindList, KindSet, KindMap:
 		return ""
 	case KindTagged:
-		return v.Str(v.arena[f.at])
+		return v.Str(v.items(id)[0])
 	default:
 		if f.n == 0 && f.fits {
 			return strconv.FormatInt(f.at, 10)
@@ -174,9 +175,17 @@ func (v *Values) items(id ID) []ID {
 	if !f.kind.collection() {
 		return nil
 	}
-	end := f.at + int64(f.n)
-	return v.arena[f.at:end:end]
+	chunk, start := f.at>>chunkBits, f.at&(1<<chunkBits-1)
+	end := start + int64(f.n)
+	return v.arena[chunk][start:end:end]
 }
+
+// A place in arena is the number of a chunk and a place in it, which has chunkBits. A new chunk is twice as large as the last, but no
+// larger than mostChunk, unless a collection is.
+const (
+	chunkBits = 32
+	mostChunk = 4 << 20
+)
 
 func (k Kind) collection() bool { return k >= KindVector && k <= KindTagged }
 
@@ -546,11 +555,13 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 }
 
 func (v *Values) store(kind Kind, items []ID) ID {
-	at := int64(len(v.arena))
-	if cap(v.arena)-len(v.arena) < len(items) {
-		v.arena = hugepages.Grow(v.arena, max(len(v.arena), len(items)))
+	last := len(v.arena) - 1
+	if c := v.arena[last]; cap(c)-len(c) < len(items) {
+		v.arena = append(v.arena, hugepages.Grow([]ID(nil), max(len(items), min(2*cap(c), mostChunk))))
+		last++
 	}
-	v.arena = append(v.arena, items...)
+	at := int64(last)<<chunkBits | int64(len(v.arena[last]))
+	v.arena[last] = append(v.arena[last], items...)
 	return v.add(form{kind: kind, n: int32(len(items)), at: at})
 }
 

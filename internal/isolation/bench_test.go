@@ -29,3 +29,22 @@ func BenchmarkLevels(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLevelsOfRegisters does so for 100,000 transactions that write registers, as it is told of a history that is not valid.
+func BenchmarkLevelsOfRegisters(b *testing.B) {
+	for _, kind := range []gen.LongKind{gen.Linearizable, gen.StaleRead, gen.LostWrite, gen.TornRead} {
+		b.Run(kind.String(), func(b *testing.B) {
+			var text strings.Builder
+			if _, err := gen.Long(&text, gen.LongOptions{Model: "multi-register", Kind: kind, Operations: 100_000, Processes: 20, Keys: 10, Steps: 4, At: 0.8}); err != nil {
+				b.Fatal(err)
+			}
+			ops := testops.Read(b, models.Spec{Name: "multi-register", Init: "{}", NilReadsExact: true}, text.String())
+			b.ResetTimer()
+			for range b.N {
+				r, _ := ReadRegisters(b.Context(), ops)
+				r.Levels()
+				r.Cycles()
+			}
+		})
+	}
+}

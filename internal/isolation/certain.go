@@ -48,7 +48,7 @@ func (r *Registers) cycleOf(rows []int32, level models.Level) *Cycle {
 		}
 		of, g := relations[weak], r.certain(rows, weak)
 		for _, without := range []Relation{WW, 0} { // what was read says more
-			v, work := g.view(of.of&^without, of.split, nil), int64(searchWork)
+			v, work := g.view(of.of&^without, of.split), int64(searchWork)
 			if c, n := v.components(); n < v.len() {
 				if cycle := v.shortest(c, n, &work); cycle != nil {
 					cycle.Kind = kindAt(cycle.Steps, weak)

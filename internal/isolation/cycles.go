@@ -145,7 +145,7 @@ func (s *search) cycle(members []int32, once bool) []Step {
 		}
 		most := int32(len(best)) - 1
 		if best == nil {
-			most = s.v.g.Nodes
+			most = s.v.len()
 		}
 		if steps := s.around(x, most, once); steps != nil {
 			if best = steps; len(best) == 2 {
@@ -221,11 +221,24 @@ func (s *search) steps(start int32) (steps []Step) {
 	return append(slices.Clone(steps[least:]), steps[:least]...)
 }
 
-// dense returns the edges inside components, but for an RW beside a WW or WR, which says more.
-func (g *Graph) dense(within []int32) *Graph {
-	d := &Graph{Txns: g.Txns, Nodes: g.Nodes}
+// dense returns a graph with the nodes of components and the edges inside them, but for an RW beside a WW or WR, which says more. By
+// its nodes, it also returns the component and the node of g, which ascends.
+func (g *Graph) dense(members [][]int32) (d *Graph, component, nodes []int32) {
+	nodes = slices.Sorted(slices.Values(slices.Concat(members...)))
+	txns, _ := slices.BinarySearch(nodes, g.Txns)
+	d = &Graph{Txns: int32(txns), Nodes: int32(len(nodes))}
+	number := slices.Repeat([]int32{-1}, int(g.Nodes))
+	for i, x := range nodes {
+		number[x] = int32(i)
+	}
+	component = make([]int32, len(nodes))
+	for c, m := range members {
+		for _, x := range m {
+			component[number[x]] = int32(c)
+		}
+	}
 	for _, e := range g.Edges {
-		if within[e.From] >= 0 && within[e.From] == within[e.To] {
+		if e.From, e.To = number[e.From], number[e.To]; e.From >= 0 && e.To >= 0 && component[e.From] == component[e.To] {
 			d.Edges = append(d.Edges, e)
 		}
 	}
@@ -239,35 +252,26 @@ func (g *Graph) dense(within []int32) *Graph {
 		}
 		return e.Why == RW && e.From == says.From && e.To == says.To
 	})
-	return d
+	return d, component, nodes
 }
 
 // cycles returns cycles of all kinds. Of each component of the graph, it returns those kinds that do not follow from another one.
 func (g *Graph) cycles(left *int64) (all []Cycle) {
-	whole := g.view(WW|WR|RW|Process|Time, false, nil)
+	whole := g.view(WW|WR|RW|Process|Time, false)
 	of, n := whole.components()
 	members := cyclic(of, n)
 	if len(members) == 0 {
 		return nil
 	}
-	within := make([]int32, g.Nodes)
-	for i := range within {
-		within[i] = -1
-	}
-	for i, m := range members {
-		for _, x := range m {
-			within[x] = int32(i)
-		}
-	}
-	g = g.dense(within)
+	g, component, nodes := g.dense(members)
 	found := make([][]string, len(members)) // by component: the kinds that follow from what was found
 	for _, suffix := range suffixes {
 		for _, kind := range cycleKinds {
-			v := g.view(kind.of|suffix.of, kind.split, within)
+			v := g.view(kind.of|suffix.of, kind.split)
 			of, n := v.components()
 			s := newSearch(v, of, left)
 			for _, m := range cyclic(of, n) {
-				c := within[v.node(m[0])]
+				c := component[v.node(m[0])]
 				if slices.Contains(found[c], kind.name+suffix.name) {
 					continue
 				}
@@ -275,6 +279,9 @@ func (g *Graph) cycles(left *int64) (all []Cycle) {
 					x := Cycle{steps, kindOf(steps)}
 					if slices.Contains(found[c], x.Kind) {
 						continue // it needs less than this kind
+					}
+					for i := range steps {
+						steps[i].From, steps[i].To = nodes[steps[i].From], nodes[steps[i].To]
 					}
 					found[c] = append(found[c], impliedKinds(x.Kind)...)
 					all = append(all, x)

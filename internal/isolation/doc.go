@@ -4,7 +4,8 @@
 // another: Add them, and the graph says at which levels it has no cycle, and which cycles it has. A History also knows which
 // versions of each key there were and who read them, and makes that graph. Lists makes the History of transactions that append
 // to lists. Registers has transactions that write registers: their versions have no known order, so it makes a graph of what is
-// certain and has package transaction search for the rest. certain.go finds a cycle in what that refutes, and trial.go tries all its orders.
+// certain and has package transaction search for the rest (searched.go). certain.go finds a cycle in what that refutes, and trial.go
+// tries all its orders.
 //
 // What a level means is in docs/transactions.md, and in the tests, which search for orders, snapshots and points in time
 // exhaustively.

@@ -69,18 +69,15 @@ type view struct {
 	edge  []int32 // the edge of the graph, or -1 from a snapshot to its commit
 }
 
-// view returns the part of a graph with some relations. If within is not nil, both ends of an edge have the same number
-// there, which is not negative.
-func (g *Graph) view(of Relation, split bool, within []int32) *view {
+// view returns the part of a graph with some relations.
+func (g *Graph) view(of Relation, split bool) *view {
 	v := &view{g: g, split: split}
 	nodes, sides := g.Nodes, int32(1)
 	if split {
 		nodes, sides = 2*nodes, 2
 	}
 	v.first = make([]int32, nodes+1)
-	kept := func(e *Edge) bool {
-		return e.Why&(of|through) != 0 && (within == nil || within[e.From] >= 0 && within[e.From] == within[e.To])
-	}
+	kept := func(e *Edge) bool { return e.Why&(of|through) != 0 }
 	ends := func(e *Edge, side int32) (from, to int32, is bool) {
 		switch {
 		case !split:
@@ -92,7 +89,6 @@ func (g *Graph) view(of Relation, split bool, within []int32) *view {
 		}
 		return 2*e.From + 1, 2 * e.To, side == 0
 	}
-	inside := func(txn int32) bool { return split && (within == nil || within[txn] >= 0) }
 	n := int32(0)
 	for i := range g.Edges {
 		if e := &g.Edges[i]; kept(e) {
@@ -104,8 +100,8 @@ func (g *Graph) view(of Relation, split bool, within []int32) *view {
 			}
 		}
 	}
-	for txn := range g.Txns {
-		if inside(txn) {
+	if split {
+		for txn := range g.Txns {
 			v.first[2*txn+1]++
 			n++
 		}
@@ -120,8 +116,8 @@ func (g *Graph) view(of Relation, split bool, within []int32) *view {
 		v.to[at[from]], v.edge[at[from]] = to, edge
 		at[from]++
 	}
-	for txn := range g.Txns {
-		if inside(txn) {
+	if split {
+		for txn := range g.Txns {
 			put(2*txn, 2*txn+1, -1)
 		}
 	}

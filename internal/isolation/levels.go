@@ -84,12 +84,23 @@ func (x *graphed) of(keys bool) *Graph {
 	return x.g
 }
 
+// viewAt returns a level's view of the graph, with its components.
+func (x *graphed) viewAt(level models.Level) (v *view, of []int32, n int32) {
+	r := relations[level]
+	v = x.of(r.of&KeyTime != 0).view(r.of, r.split)
+	of, n = v.components()
+	return v, of, n
+}
+
+// acyclic reports whether there is no cycle that a level does not allow.
+func (x *graphed) acyclic(level models.Level) bool {
+	v, _, n := x.viewAt(level)
+	return n == v.len()
+}
+
 // cycleAt returns a cycle that a level does not allow, or the level's view of the graph, with its components.
 func (x *graphed) cycleAt(level models.Level) (cycle *Cycle, v *view, of []int32, n int32) {
-	r := relations[level]
-	v = x.of(r.of&KeyTime != 0).view(r.of, r.split, nil)
-	of, n = v.components()
-	if n < v.len() {
+	if v, of, n = x.viewAt(level); n < v.len() {
 		cycle = v.shortest(of, n, &x.left)
 	}
 	return cycle, v, of, n

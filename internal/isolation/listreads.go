@@ -8,7 +8,7 @@ import (
 
 // ownReads is what one transaction did so far, by key.
 type ownReads struct {
-	read     []int32   // its last read, as a step, plus 1
+	reads    [][]int32 // its reads, as steps
 	appended [][]int32 // what it appended
 	since    []int32   // how much of that was appended when it read last
 }
@@ -16,7 +16,7 @@ type ownReads struct {
 // reads looks at all reads.
 func (l *Lists) reads() {
 	slots := l.shape.Slots
-	l.own = ownReads{make([]int32, slots), make([][]int32, slots), make([]int32, slots)}
+	l.own = ownReads{make([][]int32, slots), make([][]int32, slots), make([]int32, slots)}
 	l.findBad()
 	for txn, res := range l.Res {
 		if res == models.Open {
@@ -24,17 +24,17 @@ func (l *Lists) reads() {
 		}
 		steps := l.steps(int32(txn))
 		for _, s := range steps {
-			l.own.read[s.Slot], l.own.appended[s.Slot], l.own.since[s.Slot] = 0, l.own.appended[s.Slot][:0], 0
+			l.own.reads[s.Slot], l.own.appended[s.Slot], l.own.since[s.Slot] = l.own.reads[s.Slot][:0], l.own.appended[s.Slot][:0], 0
 		}
 		for i, s := range steps {
 			if s.Append {
-				l.appends(int32(txn), steps[:i], s)
+				l.appends(int32(txn), steps, s)
 				l.own.appended[s.Slot] = append(l.own.appended[s.Slot], s.Value)
 				continue
 			}
 			l.at = int32(i)
 			l.read(int32(txn), steps, s)
-			l.own.read[s.Slot], l.own.since[s.Slot] = int32(i)+1, int32(len(l.own.appended[s.Slot]))
+			l.own.reads[s.Slot], l.own.since[s.Slot] = append(l.own.reads[s.Slot], int32(i)), int32(len(l.own.appended[s.Slot]))
 		}
 	}
 }
@@ -118,9 +118,9 @@ func (l *Lists) fromOutside(txn int32, s models.ListStep, list []int32) {
 // fromInside compares a read with what the transaction itself had read and appended before.
 func (l *Lists) fromInside(txn int32, steps []models.ListStep, s models.ListStep, list []int32) {
 	appended := l.own.appended[s.Slot]
-	if before := l.own.read[s.Slot]; before > 0 {
+	if before := l.own.reads[s.Slot]; len(before) > 0 {
 		appended = appended[l.own.since[s.Slot]:]
-		known := steps[before-1]
+		known := steps[before[len(before)-1]]
 		same := len(l.shape.List(known))+len(appended) == len(list)
 		if same && (known.Value < 0 || s.Value < 0) {
 			same = slices.Equal(l.shape.List(known), list[:len(list)-len(appended)])
@@ -136,16 +136,11 @@ func (l *Lists) fromInside(txn int32, steps []models.ListStep, s models.ListStep
 }
 
 // appends looks at an append: an earlier read must not show it.
-func (l *Lists) appends(txn int32, before []models.ListStep, s models.ListStep) {
-	if l.own.read[s.Slot] == 0 {
-		return
-	}
-	for i, read := range before {
-		if read.Slot != s.Slot || read.Append {
-			continue
-		}
+func (l *Lists) appends(txn int32, steps []models.ListStep, s models.ListStep) {
+	for _, i := range l.own.reads[s.Slot] {
+		read := steps[i]
 		if read.Value >= 0 && 0 < l.place[s.Value] && l.place[s.Value] <= read.Value || read.Value < 0 && slices.Contains(l.shape.List(read), s.Value) {
-			l.at = int32(i)
+			l.at = i
 			l.found(FutureRead, txn, -1, s.Slot, s.Value)
 			return
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"clew/edn"
-	"clew/internal/families/transaction"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -17,7 +15,7 @@ import (
 //
 // Precondition: what a read shows was written by one transaction, or is the initial value.
 //
-// Cost: linear, and for levels that ask for an order or snapshots the search of package transaction.
+// Cost: linear, and for levels that ask for an order or snapshots the searches in searched.go.
 //
 // It is known which version each read saw, but not the order of versions. So the graph has only what holds in each order:
 //
@@ -302,97 +300,6 @@ func (r *Registers) graph(keys bool) *Graph {
 		r.inTimeByKey(g)
 	}
 	return g
-}
-
-// known is the answer without a search, or Unknown.
-func (r *Registers) known(level models.Level) Answer {
-	for i := range r.Anomalies {
-		if a := &r.Anomalies[i]; a.Breaks(level) {
-			return Answer{Level: level, Verdict: jepsen.Invalid, Anomaly: a}
-		}
-	}
-	a := Answer{Level: level}
-	if cycle, v, _, n := r.asked().cycleAt(level); n < v.len() {
-		a.Verdict, a.Cycle = jepsen.Invalid, cycle
-	} else if models.ReadCommitted.Implies(level) {
-		a.Verdict = jepsen.Valid
-	}
-	return a
-}
-
-// At says whether the history is at a level.
-func (r *Registers) At(level models.Level) Answer { return r.at(level, 0) }
-
-// at does so with at most so much work, unless that is 0.
-func (r *Registers) at(level models.Level, work int64) Answer {
-	a := r.known(level)
-	if a.Verdict != jepsen.Unknown {
-		return a
-	}
-	of := relations[level]
-	keeps := transaction.Keeps{Time: of.of&Time != 0, Keys: of.of&KeyTime != 0, Processes: of.of&Process != 0, Snapshots: of.split, Work: work}
-	if keeps.Processes {
-		for row, txn := range r.ops.A {
-			keeps.Process = slices.Grow(keeps.Process, int(txn)+1)
-			keeps.Process = keeps.Process[:max(len(keeps.Process), int(txn)+1)]
-			keeps.Process[txn] = r.Process[row]
-		}
-	}
-	d := transaction.Registers(r.ctx, &r.ops.Columns, *r.shape, keeps)
-	a.Verdict = d.Verdict
-	switch {
-	case d.Verdict == jepsen.Invalid:
-		a.Open, a.Why = d.Core, d.Why.Tell(r.ops.Teller())
-		a.Cycle = r.cycleOf(a.Open, level)
-	case d.Verdict == jepsen.Unknown:
-		a.Why = d.Reason.Tell(r.ops.Teller())
-	case of.split:
-		a.Points = d.Witness
-	default:
-		a.Order = d.Witness
-	}
-	return a
-}
-
-// The search for each level is bounded if all are asked for, in nodes and edges that it follows: so many, and more for each transaction.
-const (
-	registersWork = 500_000_000
-	workPerTxn    = 2000
-)
-
-// Levels says at which levels the history is. What breaks a level breaks those that imply it. What is left is searched for, the
-// weakest first.
-func (r *Registers) Levels() []Answer {
-	levels := models.AllLevels()
-	answers := make([]Answer, len(levels))
-	broken := func(level models.Level) (a Answer, is bool) {
-		for i, other := range levels {
-			if answers[i].Verdict == jepsen.Invalid && level.Implies(other) {
-				a = answers[i]
-				a.Level = level
-				return a, true
-			}
-		}
-		return a, false
-	}
-	for i, level := range slices.Backward(levels) {
-		if a, is := broken(level); is {
-			answers[i] = a
-		} else {
-			answers[i] = r.known(level)
-		}
-	}
-	for i, level := range slices.Backward(levels) {
-		if answers[i].Verdict != jepsen.Unknown {
-			continue
-		}
-		if a, is := broken(level); is {
-			answers[i] = a
-		} else {
-			answers[i] = r.at(level, registersWork+workPerTxn*int64(len(r.Inv)))
-		}
-	}
-	return answers
 }
 
 // Cycles returns cycles of all kinds.

@@ -18,6 +18,8 @@ import (
 // node follows each return, for each key, and leads to the next one of that key. If such an order is enough, a transaction
 // may show before it is called.
 //
+// Real time may also be kept but for some transactions, which are loose. Then it may put the others before what they show, too.
+//
 // With snapshots, each transaction has two nodes, its snapshot before its commit. It reads at the former and leaves its
 // versions at the latter. So wr leads from a commit to a snapshot, and rw from a snapshot to a commit. Of two that write the
 // same key, one commits before the other takes its snapshot. A transaction that read a version and wrote the key still comes next
@@ -34,9 +36,10 @@ type Keeps struct {
 	Time      bool // that what returned comes before what is called later
 	Keys      bool // the same, of transactions that concern a key in common
 	Processes bool // the same, of transactions of one process
-	Snapshots bool // transactions have snapshots and commits in such an order; not with Time or Keys
+	Snapshots bool // transactions have snapshots and commits in such an order
 
 	Process []int32 // by transaction: its process
+	Loose   []bool  // by transaction: it need not keep Time. nil: all do
 	Work    int64   // bounds the nodes and edges that the search follows, unless it is 0
 }
 
@@ -70,22 +73,26 @@ type keeping struct {
 }
 
 func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keeping {
-	k := &keeping{s: s, time: keeps.Time, snapshots: keeps.Snapshots, n: int32(s.in.Len()), base: int32(len(s.pos)), waiting: map[int32][]int32{}}
+	strict := keeps.Time && keeps.Loose == nil // it has all else that is kept
+	k := &keeping{s: s, time: strict, snapshots: keeps.Snapshots, n: int32(s.in.Len()), base: int32(len(s.pos)), waiting: map[int32][]int32{}}
 	k.from, k.own, k.owns = make([]int32, k.n+1), make([]int32, k.n), make([]int32, k.n)
-	last := map[int32]int32{} // by process, by key, or for all: the last node
+	inTime := func(row models.Row) bool { return strict || keeps.Time && !keeps.Loose[s.in.A[row]] }
 	of := func(row models.Row, do func(id int32)) {
 		switch {
-		case keeps.Time:
-			do(0)
+		case strict:
 		case keeps.Processes:
 			do(keeps.Process[s.in.A[row]])
 		case keeps.Keys:
 			s.touched(shape, row, do)
 		}
 	}
+	latest, last := int32(-1), map[int32]int32{} // the last node; by process or by key
 	row, returns := models.Row(0), s.in.Returns()
 	for t := range s.in.Events {
 		if row < k.n && s.in.Inv[row] == t {
+			if inTime(row) && latest >= 0 {
+				k.before = append(k.before, latest)
+			}
 			of(row, func(id int32) {
 				if node, some := last[id]; some {
 					k.before = append(k.before, node)
@@ -95,6 +102,9 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 			k.from[row] = int32(len(k.before))
 		} else if r := returns[t] - 1; r >= 0 {
 			k.own[r] = int32(len(s.pos))
+			if inTime(r) {
+				latest = k.next(r, latest)
+			}
 			of(r, func(id int32) {
 				if keeps.Processes {
 					last[id] = k.commit(r)
@@ -104,13 +114,18 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 				if !some {
 					before = -1
 				}
-				k.chain = append(k.chain, before)
-				last[id] = s.newNode()
-				k.owns[r]++
+				last[id] = k.next(r, before)
 			})
 		}
 	}
 	return k
+}
+
+// next returns a new node of a row's return, which follows another one or -1.
+func (k *keeping) next(row models.Row, before int32) int32 {
+	k.chain = append(k.chain, before)
+	k.owns[row]++
+	return k.s.newNode()
 }
 
 // touched calls do for the slots of a row, once each.
@@ -192,7 +207,7 @@ func (k *keeping) follows(row models.Row) {
 func (k *keeping) returned(row models.Row) {
 	for node := k.own[row]; node < k.own[row]+k.owns[row]; node++ {
 		k.put(node)
-		k.s.edge(row, node)
+		k.s.edge(k.commit(row), node)
 		if before := k.chain[node-k.base]; before >= 0 {
 			k.s.edge(before, node)
 		}

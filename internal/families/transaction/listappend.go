@@ -49,6 +49,13 @@ type show struct {
 	outside int32 // how much of the list it did not append itself
 }
 
+// ownSteps is what a row has done with a slot so far.
+type ownSteps struct {
+	row      models.Row // the row, plus 1
+	appended []int32
+	outside  int32 // of the list that it read: how much it had not appended itself. -1: it has read none
+}
+
 // graph is the graph of a history.
 type graph struct {
 	in    fastpath.Input
@@ -64,6 +71,7 @@ type graph struct {
 	base     []int32      // by slot
 	whole    []int32      // by row: the last slot of which it reads all that is shown, plus 1
 	shows    []show
+	own      []ownSteps // by slot: of the row that is looked at
 
 	from, to []int32 // edges
 	nodes    int32
@@ -179,7 +187,7 @@ func owners(in fastpath.Input, shape *models.TxnListsShape, again func(first, se
 
 func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpath.Result {
 	g := &graph{in: in, shape: shape, happened: make([]bool, in.Len()), because: make([]models.Row, in.Len()),
-		order: make([][]int32, shape.Slots), shower: make([]models.Row, shape.Slots)}
+		order: make([][]int32, shape.Slots), shower: make([]models.Row, shape.Slots), own: make([]ownSteps, shape.Slots)}
 	for slot := range g.shower {
 		g.shower[slot] = fastpath.Initial
 	}
@@ -193,6 +201,7 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	if ambiguous != nil {
 		return fastpath.Result{Reason: ambiguous}
 	}
+	g.todo, g.shows = make([]models.Row, 0, in.Len()), make([]show, 0, reads(in, shape))
 	for row, res := range slices.Backward(in.Res) { // the first is looked at first
 		if res != models.Open {
 			g.happened[row] = true
@@ -226,30 +235,35 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	return r
 }
 
+// reads returns how many reads there are.
+func reads(in fastpath.Input, shape *models.TxnListsShape) (n int) {
+	for _, txn := range in.A {
+		for _, s := range shape.Of(txn) {
+			if !s.Append {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // look looks at what a transaction shows.
 func (g *graph) look(row models.Row) *fastpath.Finding {
-	steps := g.shape.Of(g.in.A[row])
-	for i, s := range steps {
+	for _, s := range g.shape.Of(g.in.A[row]) {
+		own := &g.own[s.Slot]
+		if own.row != row+1 {
+			*own = ownSteps{row + 1, own.appended[:0], -1}
+		}
 		if s.Append {
+			own.appended = append(own.appended, s.Value)
 			continue
 		}
-		list, own := g.shape.List(s), int32(0)
-		for j := i - 1; j >= 0; j-- { // its own appends are at the end
-			if before := steps[j]; before.Append && before.Slot == s.Slot {
-				if own++; own > int32(len(list)) || list[int32(len(list))-own] != before.Value {
-					return notOwn.Of(row)
-				}
-			}
+		list := g.shape.List(s)
+		x := show{row, s.Slot, int32(len(list) - len(own.appended))}
+		if x.outside < 0 || !slices.Equal(list[x.outside:], own.appended) || own.outside >= 0 && own.outside != x.outside {
+			return notOwn.Of(row)
 		}
-		x := show{row, s.Slot, int32(len(list)) - own}
-		for j := i - 1; j >= 0; j-- {
-			if before := steps[j]; !before.Append && before.Slot == s.Slot {
-				if last := g.shows[len(g.shows)-1]; g.outsideOf(row, s.Slot) != x.outside || last.row != row {
-					return notOwn.Of(row)
-				}
-				break
-			}
-		}
+		own.outside = x.outside
 		if x.outside > 0 && g.owner[list[x.outside-1]] == row {
 			return notOwn.Of(row)
 		}
@@ -276,19 +290,6 @@ func (g *graph) look(row models.Row) *fastpath.Finding {
 
 // value returns the value of an element.
 func (g *graph) value(element int32) int32 { return int32(g.shape.Value(element)) }
-
-// outsideOf returns what the last show of a row has of a slot.
-func (g *graph) outsideOf(row models.Row, slot int32) int32 {
-	for _, x := range slices.Backward(g.shows) {
-		if x.row != row {
-			break
-		}
-		if x.slot == slot {
-			return x.outside
-		}
-	}
-	return -1
-}
 
 // compare makes sure that all lists of a key are beginnings of the longest one.
 func (g *graph) compare() *fastpath.Finding {
@@ -396,8 +397,10 @@ func (g *graph) versions() (why *fastpath.Finding) {
 		} else if after.next >= 0 {
 			g.edge(x.row, after.next, -1)
 		}
-		if after.between >= 0 && !slices.ContainsFunc(g.shape.Of(g.in.A[x.row]), func(s models.ListStep) bool { return s.Append && s.Slot == x.slot && shown[s.Value] == 0 }) {
-			g.edge(x.row, after.between, -1)
+		if after.between >= 0 {
+			if _, more := slices.BinarySearch(appends[x.slot], x.row); !more {
+				g.edge(x.row, after.between, -1)
+			}
 		}
 	}
 	return nil
@@ -520,20 +523,12 @@ func (g *graph) block(row models.Row, slot int32, list []int32) (n int, complete
 // sort returns the rows that happened in a topological order, or a cycle.
 func (g *graph) sort() (order, cycle []models.Row) {
 	n := g.nodes
-	first, left := make([]int32, n+1), make([]int32, n)
-	for i, f := range g.from {
-		first[f+1]++
-		left[g.to[i]]++
-	}
-	for i := range n {
-		first[i+1] += first[i]
-	}
-	out, at := make([]int32, len(g.from)), slices.Clone(first[:n])
-	for i, f := range g.from {
-		out[at[f]] = g.to[i]
-		at[f]++
+	out, left := fastpath.GroupBy(len(g.from), n, func(i int32) int32 { return g.from[i] }), make([]int32, n)
+	for _, to := range g.to {
+		left[to]++
 	}
 	queue := make([]int32, 0, n)
+	order = make([]models.Row, 0, g.in.Len())
 	for i, l := range left {
 		if l == 0 {
 			queue = append(queue, int32(i))
@@ -544,7 +539,8 @@ func (g *graph) sort() (order, cycle []models.Row) {
 		if int(node) < g.in.Len() && g.happened[node] {
 			order = append(order, node)
 		}
-		for _, to := range out[first[node]:first[node+1]] {
+		for _, edge := range out.Of(node) {
+			to := g.to[edge]
 			if left[to]--; left[to] == 0 {
 				queue = append(queue, to)
 			}

@@ -25,7 +25,7 @@ type order struct {
 	by              []int32 // by node: the edge by which it was reached; chosen ones are negative
 	stamp           int32
 	forward, before []int32 // what a search reached
-	places, path    []int32
+	moved, path     []int32
 }
 
 // edges are the edges of a graph, in lists by their ends.
@@ -104,30 +104,53 @@ func (o *order) prepare(from, to int32) bool {
 	}
 	o.backward(from, o.pos[to])
 	o.low = min(o.low, o.pos[to])
-	byPlace := func(a, b int32) int { return int(o.pos[a] - o.pos[b]) }
-	slices.SortFunc(o.before, byPlace)
-	slices.SortFunc(o.forward, byPlace)
-	o.places = o.places[:0]
-	for i, j := 0, 0; i < len(o.before) || j < len(o.forward); {
-		if j == len(o.forward) || i < len(o.before) && o.pos[o.before[i]] < o.pos[o.forward[j]] {
-			o.places = append(o.places, o.pos[o.before[i]])
-			i++
-		} else {
-			o.places = append(o.places, o.pos[o.forward[j]])
-			j++
+	o.positions(o.pos[to], o.pos[from])
+	o.moved = o.moved[:0]
+	for _, positions := range [2][]int32{o.before, o.forward} {
+		for _, p := range positions {
+			o.moved = append(o.moved, o.at[p])
 		}
 	}
-	for i, p := range o.places {
-		node := int32(0)
-		if i < len(o.before) {
-			node = o.before[i]
+	i, j := 0, 0 // the next position that is free
+	for _, node := range o.moved {
+		p := int32(0)
+		if j == len(o.forward) || i < len(o.before) && o.before[i] < o.forward[j] {
+			p = o.before[i]
+			i++
 		} else {
-			node = o.forward[i-len(o.before)]
+			p = o.forward[j]
+			j++
 		}
 		o.pos[node], o.at[p] = p, node
 	}
 	return true
 }
+
+// positions replaces the nodes of before and forward by their positions, in order. These lie in a range, which is looked through
+// if many do.
+func (o *order) positions(start, end int32) {
+	if end-start < mostApart*int32(len(o.before)+len(o.forward)) {
+		o.before, o.forward = o.before[:0], o.forward[:0]
+		for p := start; p <= end; p++ {
+			switch o.mark[o.at[p]] {
+			case o.stamp:
+				o.before = append(o.before, p)
+			case o.stamp - 1:
+				o.forward = append(o.forward, p)
+			}
+		}
+		return
+	}
+	for _, nodes := range [2][]int32{o.before, o.forward} {
+		for i, node := range nodes {
+			nodes[i] = o.pos[node]
+		}
+		slices.Sort(nodes)
+	}
+}
+
+// mostApart bounds the positions that are looked at for each node that is there. If there are more, sorting takes less time.
+const mostApart = 16
 
 // leads says whether a path leads from one node to another. If so, path holds the edges of a short one, the last first.
 // Otherwise forward holds the nodes reached that stand before the other.

@@ -291,23 +291,94 @@ func TestWhatOrdersKeepDoesNotDependOnChoices(t *testing.T) {
 		for i := range process {
 			process[i] = rng.Int32N(4)
 		}
-		for _, keeps := range []Keeps{{Keys: true}, {Processes: true}, {Snapshots: true}, {Snapshots: true, Processes: true}} {
-			keeps.Process = process
+		loose := make([]bool, c.Len())
+		for i := range loose {
+			loose[i] = rng.IntN(3) == 0
+		}
+		var at [10]bool
+		for i, keeps := range []Keeps{{}, {Keys: true}, {Processes: true}, {Snapshots: true}, {Snapshots: true, Processes: true},
+			{Time: true}, {Time: true, Keys: true}, {Time: true, Processes: true}, {Time: true, Snapshots: true}, {Time: true, Snapshots: true, Processes: true}} {
+			if keeps.Process = process; keeps.Time {
+				keeps.Loose = loose
+			}
 			var verdicts [2]jepsen.Verdict
-			for i := range verdicts {
+			for contrary := range verdicts {
 				s := newSweep(fastpath.PlainInput(t.Context(), c), &shape, &keeps)
-				s.contrary = i == 1
-				verdicts[i] = s.run(true).Verdict
+				s.contrary = contrary == 1
+				verdicts[contrary] = s.run(true).Verdict
 				conflicts += s.s.Conflicts
 			}
 			if verdicts[0] != verdicts[1] || verdicts[0] == jepsen.Unknown {
 				t.Fatalf("%+v: %v\n%s%v", keeps, verdicts, x.Show(c), x.txns)
 			}
 			found[verdicts[0]]++
+			if at[i] = verdicts[0] == jepsen.Valid; keeps.Time && at[i] && !at[i-5] {
+				t.Fatalf("%+v holds, but not without real time\n%s%v", keeps, x.Show(c), x.txns)
+			}
 		}
 	}
 	if conflicts == 0 || found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 {
 		t.Errorf("%v, %d conflicts", found, conflicts)
 	}
 	t.Log(found, conflicts, "conflicts")
+}
+
+// If all transactions are loose, real time does not matter; if none is, it all does. A transaction is loose if it may as well have
+// been called first and have returned last.
+func TestLooseTransactions(t *testing.T) {
+	x := newRegisters()
+	rng := rand.New(rand.NewPCG(9, 10))
+	found, between := map[jepsen.Verdict]int{}, 0
+	for range testkit.Histories(5000, 300_000) {
+		c := x.history(rng, 3, 10, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
+		shape := x.shape()
+		loose := make([]bool, c.Len())
+		decide := func(c *models.Columns, keeps Keeps) jepsen.Verdict {
+			return Registers(t.Context(), c, shape, keeps).Verdict
+		}
+		strict := decide(c, Keeps{Time: true})
+		if none := decide(c, Keeps{Time: true, Loose: loose}); none != strict {
+			t.Fatalf("in real time %v, if none is loose %v\n%s%v", strict, none, x.Show(c), x.txns)
+		}
+		for row := range loose {
+			loose[row] = rng.IntN(2) == 0
+		}
+		some := decide(c, Keeps{Time: true, Loose: loose})
+		if want := decide(stretched(c, loose), Keeps{Time: true}); some != want {
+			t.Fatalf("loose %v: %v, not %v\n%s%v", loose, some, want, x.Show(c), x.txns)
+		}
+		if found[some]++; some != strict {
+			between++
+		}
+	}
+	if found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 || between == 0 {
+		t.Errorf("%v, %d hold because some are loose", found, between)
+	}
+	t.Log(found, between)
+}
+
+// stretched returns columns in which loose transactions are called before all others, and return after them.
+func stretched(c *models.Columns, loose []bool) *models.Columns {
+	n := int32(c.Len())
+	wide := &models.Columns{Events: c.Events + 2*n}
+	for _, first := range []bool{true, false} {
+		for row := range n {
+			inv, res := c.Inv[row]+n, c.Res[row]
+			if first {
+				inv = row
+			}
+			if loose[row] != first {
+				continue
+			}
+			switch {
+			case res == models.Open:
+			case first:
+				res = n + c.Events + row
+			default:
+				res += n
+			}
+			wide.Append(inv, res, c.Op(row))
+		}
+	}
+	return wide
 }

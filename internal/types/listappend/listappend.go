@@ -7,6 +7,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -128,7 +129,7 @@ func (m *listAppend) element(slot int32, value edn.ID) int32 {
 	if !known {
 		n = int32(len(m.values))
 		m.elements[x] = n
-		m.values = append(m.values, x.class)
+		m.values = hugepages.Append(m.values, x.class)
 		m.shape.Elements++
 	}
 	return n
@@ -174,10 +175,10 @@ func (m *listAppend) Read(o models.Operation) (models.Op, bool, error) {
 			return models.Op{}, false, err
 		}
 		if says {
-			m.shape.Steps = append(m.shape.Steps, step)
+			m.shape.Steps = hugepages.Append(m.shape.Steps, step)
 		}
 	}
-	m.shape.From = append(m.shape.From, int32(len(m.shape.Steps)))
+	m.shape.From = hugepages.Append(m.shape.From, int32(len(m.shape.Steps)))
 	return models.Op{Kind: Txn, A: int32(len(m.shape.From) - 2)}, len(m.shape.Steps) > begin, nil
 }
 
