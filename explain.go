@@ -347,11 +347,7 @@ func unsorted(h *jepsen.History, by jepsen.Event) string {
 		op       jepsen.Operation
 		from, to int64
 	}
-	time := func(e jepsen.Event) (int64, bool) {
-		t, ok := h.EventMap(e).Get("time")
-		n, isInt := t.Int()
-		return n, ok && isInt
-	}
+	time := h.Times()
 	end, _ := slices.BinarySearch(h.Invocation, by)
 	var last []timed
 	for op := end - 1; op >= max(0, end-maxTimed); op-- {

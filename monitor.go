@@ -18,6 +18,7 @@ import (
 	"clew/internal/families"
 	"clew/internal/forget"
 	"clew/internal/held"
+	"clew/internal/levels"
 	"clew/internal/live"
 	"clew/internal/nemesis"
 	"clew/internal/page"
@@ -693,17 +694,28 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	op := h.OpOf[at]
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
 	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
+	shows := f.part.Model.Traits().Anomaly
 	switch {
 	case m.held.States[f.KeyOf(f.i)] != nil && forget.KnowsOnlyState(f.part.Model): // not what came before
+		shows = nil
 	case f.why != nil:
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
-	case f.part.Model.Traits().Anomaly != nil:
-		a.Kind = f.part.Model.Traits().Anomaly(f.part, row)
+		if !f.why.Bare {
+			shows = nil
+		} else if told := levels.Cycle(f.part, f.why.Rows); told != nil {
+			a.Explanation = told.Says
+		}
+	}
+	if a.Kind == "" && shows != nil {
+		a.Kind = shows(f.part, row)
 	}
 	old := m.isOld(f, row, &a)
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
 		o.Independent = false
+		if m.seen[a.Kind] {
+			o.Verify = VerifyNever // only its explanation is needed
+		}
 		r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
 		if err != nil {
 			return nil, err

@@ -442,6 +442,28 @@ func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 	}
 }
 
+// Each anomaly of transactions has its own kind, and names the transactions, whatever was found before it.
+func TestAMonitorTellsEachCycleOfTransactions(t *testing.T) {
+	var b strings.Builder
+	for _, txn := range []string{"[:append 1 1]", "[:append 1 2]", "[:r 1 [2 1]]", "[:r 1 [1]]", "[:r 1 nil]", "[:r 1 [1 2]]"} {
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :txn, :value [%s]}\n{:process 0, :type :ok, :f :txn, :value [%[1]s]}\n", txn)
+	}
+	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "list-append"}, clew.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	m.Found = func(a clew.Anomaly) error {
+		said, _, _ := strings.Cut(a.Explanation, ",")
+		found = append(found, fmt.Sprintf("%s: %s", a.Kind, said))
+		return nil
+	}
+	want := []string{": T1 appended to 1 before T2's append of 1", "stale-read: T1 read 1 before T2's append of 2", "stale-read: T1 read 1 before T2's append of 1"}
+	if err := m.Read(strings.NewReader(b.String()), "h", jepsen.Options{}); err != nil || !slices.Equal(found, want) {
+		t.Errorf("%v, %q; want %q", err, found, want)
+	}
+}
+
 // Each key is judged by itself, whenever it begins.
 func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 	o := unverified

@@ -48,7 +48,7 @@ func (a *Algorithm) Run(in Input, want Want) Decision {
 	r := a.Decide(in, want&WantWitness != 0)
 	d := Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&WantFailure != 0 {
-		a.Failure(in, r, true, &d)
+		a.Failure(in, r, want&WantWitness != 0, &d)
 		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent), in.Original(d.BoundEvent)
 		if a.Later != nil && d.Why != nil {
 			a.Later(in.from, d.Why, d.FailEvent)

@@ -49,7 +49,7 @@ type Decision struct {
 	FailEvent, BoundEvent int32
 
 	// Before is a witness like Witness, for the history up to just before
-	// FailEvent. It is nil if FailEvent is unknown.
+	// FailEvent, if one is wanted. It is nil if FailEvent is unknown.
 	Before []models.Row
 
 	// Core holds, in ascending order, operations that on their own, cut at

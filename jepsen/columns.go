@@ -141,3 +141,14 @@ func (p *places) at(event Event) run {
 	}
 	return p.runs[i].after(event - p.runs[i].event)
 }
+
+// inOrder returns a function that finds the places of events that ascend, in linear time for all of them.
+func (p *places) inOrder() func(Event) run {
+	i := 0
+	return func(event Event) run {
+		for i+1 < len(p.runs) && p.runs[i+1].event <= event {
+			i++
+		}
+		return p.runs[i].after(event - p.runs[i].event)
+	}
+}

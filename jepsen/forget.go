@@ -95,7 +95,7 @@ func (b *Builder) Follow(other *History, from Event) {
 	h.File, h.Values, h.built, h.words = other.File, other.Values, other.built, other.words
 	var events []remembered
 	for e := from; int(e) < len(other.Type); e++ {
-		events = append(events, other.remember(e))
+		events = append(events, other.remember(e, other.place(e)))
 	}
 	h.texts.AddFrom(&other.texts, int(from), len(other.Type))
 	b.replay(events)
@@ -110,17 +110,25 @@ type remembered struct {
 }
 
 // kept returns the events of some operations.
-func (h *History) kept(ops []bool) (events []remembered) {
+func (h *History) kept(ops []bool) []remembered {
+	n := 0
+	for _, op := range h.OpOf {
+		if ops[op] {
+			n++
+		}
+	}
+	events, place := make([]remembered, 0, n), h.places.inOrder()
 	for e, op := range h.OpOf {
 		if ops[op] {
-			events = append(events, h.remember(Event(e)))
+			e := Event(e)
+			events = append(events, h.remember(e, place(e)))
 		}
 	}
 	return events
 }
 
-func (h *History) remember(e Event) remembered {
-	return remembered{h.Processes[h.Process[e]], h.F[e], h.Value[e], h.Key(e), h.place(e), h.Type[e], e}
+func (h *History) remember(e Event, at run) remembered {
+	return remembered{h.Processes[h.Process[e]], h.F[e], h.Value[e], h.Key(e), at, h.Type[e], e}
 }
 
 // replay adds events that were kept to a history without any.

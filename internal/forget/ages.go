@@ -15,6 +15,7 @@ type Ages struct {
 	Clients map[uint64]*client // by the hash of the process and the key
 
 	writers writers
+	noted   []*client // by process of the part that is being noted
 }
 
 // client is what is known of it. Places are numbers of events, counted from the first.
@@ -89,11 +90,17 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 	h, k, initial := part.History, KeyOf(key), initialOf(part.Model)
 	a.writers.begin(part, update)
 	defer a.writers.end()
+	a.noted = append(a.noted[:0], make([]*client, len(h.Processes))...)
 	for _, row := range returned(part, from, to) {
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
 		invoked, returned := clock.Place(h.Invocation[op]), clock.Place(h.Completion[op])
-		c := a.client(h, op, k)
+		process := h.Process[h.Invocation[op]]
+		c := a.noted[process]
+		if c == nil {
+			c = a.client(h, op, k)
+			a.noted[process] = c
+		}
 		if sees(part.Model, part.Op(row)) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
@@ -121,7 +128,8 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 }
 
 // returned returns the rows of a part that returned at an event or later, and before another one, in that order.
-func returned(part *models.Operations, from, to int32) (rows []models.Row) {
+func returned(part *models.Operations, from, to int32) []models.Row {
+	rows := make([]models.Row, 0, part.Len())
 	if int(to-from) > 8*part.Len() {
 		for row, res := range part.Res {
 			if from <= res && res < to {
@@ -204,6 +212,7 @@ func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
 	if c == nil {
 		if a.Clients == nil || len(a.Clients) == mostClients {
 			a.Clients = map[uint64]*client{}
+			clear(a.noted)
 		}
 		c = &client{Wrote: newest{Began: -1}, Saw: newest{Began: -1}}
 		a.Clients[name] = c
