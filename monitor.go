@@ -695,9 +695,13 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
 	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
 	shows := f.part.Model.Traits().Anomaly
+	elsewhere := m.held.States[f.KeyOf(f.i)] != nil && forget.KnowsOnlyState(f.part.Model) // not what came before
 	switch {
-	case m.held.States[f.KeyOf(f.i)] != nil && forget.KnowsOnlyState(f.part.Model): // not what came before
+	case elsewhere:
 		shows = nil
+		if err := m.explain(f, &a); err != nil {
+			return nil, err
+		}
 	case f.why != nil:
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
 		if !f.why.Bare {
@@ -710,6 +714,9 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 		a.Kind = shows(f.part, row)
 	}
 	old := m.isOld(f, row, &a)
+	if !old && elsewhere && a.Kind == models.NeverWritten { // it may have been, long ago
+		a.Kind = ""
+	}
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
 		o.Independent = false
@@ -750,6 +757,27 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	m.held.Builder().LeaveOut(op)
 	f.LeaveOut(f.i, row)
 	return nil, nil
+}
+
+// explain says why an operation of a register cannot happen after the value that is left of what was forgotten. Only a search
+// says that; the fast path speaks of all that was written.
+func (m *Monitor) explain(f *failure, a *Anomaly) error {
+	if !f.part.Model.Traits().IsRegister {
+		return nil
+	}
+	o := m.o
+	o.Verify = VerifyNever
+	c := &checking{h: f.H, spec: m.specOf(f.Key), ops: f.part}
+	d := newDecider(c.spec, o)
+	d.fast = false
+	c.decide(m.ctx, d, o.limits())
+	r, err := c.result(m.ctx, d, o)
+	if err == nil && r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
+		if a.Kind = r.Kind; len(r.Core) > 1 { // otherwise, it speaks of the initial state
+			a.Explanation = r.Explanation
+		}
+	}
+	return err
 }
 
 // diagnose says on which node an anomaly happened, and what the nemesis did meanwhile, and remembers that.

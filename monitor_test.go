@@ -603,6 +603,30 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 	}
 }
 
+// An anomaly is explained from the value that is left of what was forgotten.
+func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
+	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n0 :ok :write 2\n"
+	for read, want := range map[string][2]string{
+		"1": {"stale-read", "value 1 was read by process 0 (index 1601), but it had been overwritten"},
+		"3": {"", "process 0's :read 3 (index 1601) cannot happen: no order of the operations makes it possible"}, // it may have been written long ago
+	} {
+		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register"}.FromDefault(), unverified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Stretch(16)
+		m.Found = func(a clew.Anomaly) error {
+			if string(a.Kind) != want[0] || a.Explanation != want[1] {
+				t.Errorf("%q: %s", a.Kind, a.Explanation)
+			}
+			return nil
+		}
+		if err := m.Read(strings.NewReader(strings.Repeat(round, 400)+"0 :invoke :read nil\n0 :ok :read "+read+"\n"), "h", jepsen.Options{}); err != nil || m.Totals().Anomalies != 1 {
+			t.Errorf("%v, %v", m.Totals(), err)
+		}
+	}
+}
+
 // What a wrong dequeue has certainly taken instead is forgotten with it: more anomalies take no more memory.
 func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
 	held := [2]int{}
