@@ -167,7 +167,7 @@ func (g *Guarantees) words() string {
 	if s := g.Strongest(); s == Sequential || s == SequentialPerKey {
 		holds = holds[:1]
 	}
-	s := "no weaker guarantee applies"
+	s := "no weaker guarantee holds"
 	switch {
 	case len(holds) == 1:
 		s = holds[0].Words() + " holds"
@@ -177,8 +177,8 @@ func (g *Guarantees) words() string {
 		return "it is undecided which weaker guarantees hold"
 	case len(g.Undecided) > 0:
 		s = "no weaker guarantee is known to hold"
-	case len(g.Fails) > 1: // the first is linearizability
-		s = "not " + allWords(g.Fails[1:], "or")
+	case len(g.Fails) == 2: // no other than linearizability and this applies
+		s = "not " + g.Fails[1].Words()
 	}
 	if n := len(g.Fails); n > 0 && len(fails) == 0 { // the weakest
 		fails = g.Fails[n-1:]
