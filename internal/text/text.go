@@ -71,7 +71,7 @@ func between(left []rune) string {
 		case strings.ContainsRune(")]}", r):
 			open, more = open[:len(open)-1], true
 		default:
-			more = more || len(open) == 0 && r != ' '
+			more = more || len(open) == 0 && r != ' ' && r != ','
 		}
 	}
 	mark := "…" + string(closed)
