@@ -112,7 +112,7 @@ type Monitor struct {
 	longest int // the longest step, unless more is held
 	share   int // looks come after at least one part in so many of what is held
 	values  int // how many values may be held before those that are not needed are forgotten
-	enough  int // how many operations of a part are held before some are forgotten that explain others
+	enough  int // how many operations are held before some are forgotten that explain others; less after anomalies, each of which takes as long
 	looked  time.Time
 	took    time.Duration // of the last look
 
@@ -225,7 +225,7 @@ const (
 	longestStretch  = 65536
 	heldShare       = 4
 	mostValues      = 1 << 16 // that are held before those that are not needed are forgotten
-	mostExplained   = 1 << 14 // operations that are held in any case where forgetting them takes a search
+	mostExplained   = 1 << 14 // operations that are held at first where forgetting them takes a search
 )
 
 // heartbeat is how often Looked is called while nothing comes.
@@ -713,9 +713,15 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	if a.Kind == "" && shows != nil {
 		a.Kind = shows(f.part, row)
 	}
+	if elsewhere && a.Kind != models.StaleRead && a.Kind != models.LostUpdate { // which what is held shows for certain
+		a.Kind = models.NeverWritten
+	}
 	old := m.isOld(f, row, &a)
-	if !old && elsewhere && a.Kind == models.NeverWritten { // it may have been, long ago
+	if elsewhere && !old && a.Kind == models.NeverWritten { // it may have been, long ago
 		a.Kind = ""
+	}
+	if elsewhere && f.part.Model.Traits().IsRegister && f.part.Op(row).A == f.part.Model.Init()[0] { // that is not the initial value
+		a.Behind, a.BehindFor, a.Session = -1, -1, ""
 	}
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
@@ -917,7 +923,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) {
-	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough})
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4)})
 }
 
 // Event is an event of a client, for Monitor.Observe.

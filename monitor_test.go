@@ -605,12 +605,13 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 
 // An anomaly is explained from the value that is left of what was forgotten.
 func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
-	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n0 :ok :write 2\n"
+	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n1 :invoke :cas [7 8]\n1 :fail :cas [7 8]\n0 :ok :write 2\n"
 	for read, want := range map[string][2]string{
-		"1": {"stale-read", "value 1 was read by process 0 (index 1601), but it had been overwritten"},
-		"3": {"", "process 0's :read 3 (index 1601) cannot happen: no order of the operations makes it possible"}, // it may have been written long ago
+		"1": {"stale-read", "value 1 was read by process 0 (index 2401), but it had been overwritten"},
+		"7": {"", "process 0's :read 7 (index 2401) cannot happen: no order of the operations makes it possible"}, // a failed cas has not seen it
+		"3": {"", "process 0's :read 3 (index 2401) cannot happen: no order of the operations makes it possible"}, // it may have been written long ago
 	} {
-		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register"}.FromDefault(), unverified)
+		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "cas-register", ObserveFailedCAS: true}.FromDefault(), unverified)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -304,7 +304,7 @@ func (a *Ages) session(c *client, name uint64, old write, began int64) string {
 // sees says whether an operation sees its value A.
 func sees(m models.Model, op models.Op) bool {
 	if m.Traits().IsRegister {
-		return op.Kind != models.Write
+		return op.Kind == models.Read || op.Kind == models.CAS
 	}
 	return op.Kind == models.Dequeue || op.Kind == models.Peek
 }

@@ -168,7 +168,7 @@ type Forgetting struct {
 	But     []jepsen.Operation // these must be kept
 	All     bool               // everything must be kept that has not been left out
 	Values  int                // how many values may be held before those that are not needed are forgotten
-	// Searches is from how many operations of a part on some are forgotten for which that takes a search: fewer are explained better.
+	// Searches is from how many operations on some are forgotten for which that takes a search: fewer are explained better.
 	Searches int
 }
 
@@ -177,6 +177,8 @@ type Forgetting struct {
 const (
 	fewValues   = 4096
 	valuesShare = 4 // there are more than so many for each event
+
+	fewRows = 32 // of a key are not worth a search
 )
 
 // Forget forgets what need not be held. It returns how many operations it forgot although their ends have not been
@@ -244,7 +246,7 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			}
 			var need forget.Kept
 			if !f.All {
-				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.one && part.Len() >= max(f.Searches, 2*x.hard[j.KeyOf(i)]),
+				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.one && h.Operations() >= f.Searches && part.Len() >= max(min(f.Searches, fewRows), 2*x.hard[j.KeyOf(i)]),
 					Pinned: func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None }})
 			}
 			if need.State != nil {
