@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
 )
 
 // lied is a history of transactions on lists about which certificates lie. T0 and T1 append to :x; T2 reads that, and appends to :y;
@@ -169,6 +173,35 @@ func TestAnotherProgramRefusesLiesAboutLevels(t *testing.T) {
 			[]int{8, 4, 3, 2, 2}[x.of], []string{"list-append", "list-append", "list-append", "multi-register", "multi-register"}[x.of], valid, x.level)
 		c.put(name, files[x.of], fmt.Sprintf("%s\n{\"key\":null,\"valid\":%t,%s}\n", head, valid, x.section))
 		want[name] = x.says
+	}
+	c.expect(want)
+}
+
+// A transaction that says nothing may stand anywhere, also where it began before one that had returned: orders leave it out.
+func TestOrdersOfLevelsLeaveOutWhatSaysNothing(t *testing.T) {
+	const first, last = "{:process 0, :type :invoke, :f :txn, :value %s}\n{:process 0, :type :ok, :f :txn, :value %s}\n", "{:process 2, :type :invoke, :f :txn, :value [[:r :x nil]]}\n{:process 2, :type :ok, :f :txn, :value [[:r :x %s]]}\n"
+	c, want := newCertified(t), map[string]string{}
+	for i, x := range []struct {
+		model, update, nothing, old string
+		levels                      []models.Level
+	}{
+		{"multi-register", "[[:w :x 1]]", "[[:r :y nil]]", "0", []models.Level{models.StrongSessionSerializable, models.Serializable, models.SnapshotIsolation}},
+		{"multi-register", "[[:w :x 1]]", "[]", "0", []models.Level{models.StrongSessionSerializable, models.Serializable, models.SnapshotIsolation}},
+		{"list-append", "[[:append :x 1]]", "[]", "[]", models.AllLevels()[1:]},
+	} {
+		text := fmt.Sprintf(first+first+last, x.update, x.update, x.nothing, x.nothing, x.old)
+		file := c.text(text)
+		for _, level := range x.levels {
+			spec := models.Spec{Name: x.model}
+			if x.model == "multi-register" {
+				spec.Init = "{:x 0}"
+			}
+			r := checkedText(t, text, spec, clew.Options{Consistency: level})
+			name := fmt.Sprintf("%d, %s", i, level)
+			holds := map[bool]string{true: "holds", false: "does not hold"}[r.Verdict == jepsen.Valid]
+			want[name] = fmt.Sprintf("proved: %s %s", level, holds)
+			c.add(name, file, r)
+		}
 	}
 	c.expect(want)
 }

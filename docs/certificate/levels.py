@@ -51,7 +51,7 @@ class Lists(Registers):
                     if best[:len(v)] != v: self.odd.append((k, v))
         self.place = {k: {v: i for i, v in reversed(list(enumerate(vs)))} for k, vs in self.longest.items()}
         shown = [self.appended.get((k, v)) for k, vs in [*self.longest.items(), *self.odd] for v in vs]
-        self.happened = {n for n, op in ops.items() if op.status == "ok"} | {by[0] for by in shown if by}
+        self.happened = {n for n, op in ops.items() if op.status == "ok" and op.steps} | {by[0] for by in shown if by}
     def meant(self, op, f, k, v): return (f, k, v) if f == "w" else ("r", k, () if v is None else readable(is_list(v), "a list that is none", tuple(items(v)))) if op.status == "ok" else ("?", k, None)
     def start(self): return {k: list(v) for k, v in self.init.items()}
     def explains(self, n, state):

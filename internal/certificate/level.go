@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"clew/internal/isolation"
 	"clew/jepsen"
@@ -70,6 +71,9 @@ func (c *writer) level(r *report.Result, level models.Level) {
 	s := section{Valid: r.Verdict}
 	if r.Verdict == jepsen.Valid && (linearizable(r.Levels) || r.Witness != nil) {
 		s.Order = r.Witness
+		if level.Weaker() && r.Ops != nil { // what says nothing stands anywhere there
+			s.Order = slices.DeleteFunc(slices.Clone(r.Witness), func(op jepsen.Operation) bool { return saysNothing(r.Ops, op) })
+		}
 		c.line(s)
 		return
 	}
@@ -91,6 +95,13 @@ func (c *writer) level(r *report.Result, level models.Level) {
 		s.broken(ops, l, &a)
 	}
 	c.line(s)
+}
+
+// saysNothing reports whether a model leaves an operation out, or it is a transaction without steps.
+func saysNothing(ops *models.Operations, op jepsen.Operation) bool {
+	_, kept := slices.BinarySearch(ops.Of, op)
+	h := ops.History
+	return !kept || len(h.Values.Items(h.OpValue(op))) == 0
 }
 
 // registers writes the line that proves that transactions on registers are at a level.

@@ -246,6 +246,22 @@ func (t *teller) anomalies(x *report.Levels, answers []isolation.Answer, level m
 			add(first.Type, func() report.TxnAnomaly { return first })
 		}
 	}
+	for i := range x.Anomalies { // what must be may follow from more than the steps that are told
+		if a := &x.Anomalies[i]; slices.ContainsFunc(x.Strongest, func(holds models.Level) bool { return holds.Implies(a.Breaks) }) {
+			a.Breaks = weakest(slices.Concat(x.Not, x.AlsoNot), a.Breaks)
+		}
+	}
+}
+
+// weakest returns the weakest of some levels that imply another one, or that one if none does.
+func weakest(levels []models.Level, implied models.Level) models.Level {
+	found := implied
+	for _, level := range levels {
+		if level.Implies(implied) && (found == implied || found.Implies(level)) {
+			found = level
+		}
+	}
+	return found
 }
 
 // answer tells why a level does not hold.
