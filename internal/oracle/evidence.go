@@ -405,7 +405,12 @@ func (e *evidence) mapKeys() string {
 		want = strings.Replace(want, ":analyzer", ":analyzer :anomaly", 1)
 	}
 	if e.r.Levels != nil {
-		keys := append(strings.Fields(want), ":also-not", ":anomalies", ":anomaly-counts", ":anomaly-types", ":not", ":strongest")
+		keys := append(strings.Fields(want), ":also-not", ":not", ":strongest")
+		if e.r.Levels.Why != "" {
+			keys = append(keys, ":undecided", ":undecided-because")
+		} else {
+			keys = append(keys, ":anomalies", ":anomaly-counts", ":anomaly-types")
+		}
 		slices.Sort(keys)
 		want = strings.Join(keys, " ")
 	}
