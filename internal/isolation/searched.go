@@ -112,8 +112,10 @@ func (x *deciding) ask() {
 		case !slices.Contains(free, a.Level):
 			a.Verdict = jepsen.Invalid
 			a.Cycle, _, _, _ = x.asked().cycleAt(a.Level)
-			for _, s := range a.Cycle.Steps { // real time would be refuted by them, too
-				x.loosen(s.From)
+			if a.Cycle != nil {
+				for _, s := range a.Cycle.Steps { // real time would be refuted by them, too
+					x.loosen(s.From)
+				}
 			}
 		case models.ReadCommitted.Implies(a.Level):
 			a.Verdict = jepsen.Valid
