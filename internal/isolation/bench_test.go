@@ -30,7 +30,7 @@ func BenchmarkLevels(b *testing.B) {
 	}
 }
 
-// BenchmarkLevelsOfRegisters does so for 100,000 transactions that write registers, as it is told of a history that is not valid.
+// BenchmarkLevelsOfRegisters does so for 100,000 transactions that write registers, as clew does for a history that is not valid.
 func BenchmarkLevelsOfRegisters(b *testing.B) {
 	for _, kind := range []gen.LongKind{gen.Linearizable, gen.StaleRead, gen.LostWrite, gen.TornRead} {
 		b.Run(kind.String(), func(b *testing.B) {

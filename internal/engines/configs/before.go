@@ -14,7 +14,8 @@ import (
 // count as having happened, and a search of what is left begins with that state.
 //
 // Configurations that others make redundant do not count, since those can do whatever these can, whatever comes. The rules
-// that look at what comes later are off: more may come than is known. A configuration in which an update is covered but may
+// that look at what comes later are off: more may come than is known. Crashed operations that the configuration has linearized
+// count as having happened; the others may still happen at any time. A configuration in which an update is covered but may
 // still be used does not count as one: it stands for two.
 
 // paceSlack is how many steps Before may take in any case.
