@@ -761,6 +761,11 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	if elsewhere && f.part.Model.Traits().IsRegister && f.part.Op(row).A == f.part.Model.Init()[0] { // that is not the initial value
 		a.Behind, a.BehindFor, a.Session = -1, -1, ""
 	}
+	if state := m.held.States[f.KeyOf(f.i)]; state != nil && state.IsPath && a.Explanation == "" {
+		if err := m.explain(f, &a); err != nil {
+			return nil, err
+		}
+	}
 	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
 		o := m.o
 		o.Independent = false
@@ -803,10 +808,11 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	return nil, nil
 }
 
-// explain says why an operation of a register cannot happen after the value that is left of what was forgotten. Only a search
-// says that; the fast path speaks of all that was written.
+// explain says why an operation cannot happen after the state that is left of what was forgotten. Only a search says that; a
+// fast path speaks of all that was there.
 func (m *Monitor) explain(f *failure, a *Anomaly) error {
-	if !f.part.Model.Traits().IsRegister {
+	register := f.part.Model.Traits().IsRegister
+	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums {
 		return nil
 	}
 	o := m.o
@@ -817,8 +823,8 @@ func (m *Monitor) explain(f *failure, a *Anomaly) error {
 	c.decide(m.ctx, d, o.limits())
 	r, err := c.result(m.ctx, d, o)
 	if err == nil && r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
-		if a.Kind = r.Kind; len(r.Core) > 1 { // otherwise, it speaks of the initial state
-			a.Explanation = r.Explanation
+		if a.Kind = r.Kind; len(r.Core) > 1 || !register { // otherwise, it speaks of the initial value
+			a.Explanation = strings.Replace(r.Explanation, " cannot happen in the initial state:", " cannot happen in the state that was left before:", 1)
 		}
 	}
 	return err

@@ -719,6 +719,42 @@ func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
 	}
 }
 
+// So is one of other models, whose kinds are told as far as the state shows them.
+func TestAMonitorExplainsWhatFollowsAState(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec              models.Spec
+		round, last       string
+		kind, explanation string
+	}{
+		"lock": {models.Spec{Name: "owner-mutex"}, "0 :invoke :acquire nil\n0 :ok :acquire nil\n0 :invoke :release nil\n0 :ok :release nil\n1 :invoke :acquire nil\n1 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release nil\n",
+			"0 :invoke :acquire nil\n0 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release nil\n", "foreign-release", "process 1's :release (index 2403) cannot happen after process 0's :acquire (index 2401): process 1 does not hold the lock"},
+		"lease": {models.Spec{Name: "lease"}, "0 :invoke :claim [1 3]\n0 :ok :claim [1 3]\n0 :invoke :check nil\n0 :ok :check [1 3]\n0 :invoke :release [1 3]\n0 :ok :release [1 3]\n0 :invoke :check nil\n0 :ok :check nil\n",
+			"0 :invoke :check nil\n0 :ok :check [1 3]\n", "", "process 0's :check [1 3] (index 2401) cannot happen in the state that was left before: the lease is free"},
+	} {
+		if name == "lease" {
+			c.round = strings.ReplaceAll(c.round, "3]", "%d]")
+		}
+		m, err := clew.NewMonitor(t.Context(), c.spec.FromDefault(), unverified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Stretch(16)
+		m.Found = func(a clew.Anomaly) error {
+			if string(a.Kind) != c.kind || a.Explanation != c.explanation {
+				t.Errorf("%s: %q: %s", name, a.Kind, a.Explanation)
+			}
+			return nil
+		}
+		var text strings.Builder
+		for round := range 300 {
+			text.WriteString(strings.ReplaceAll(c.round, "%d", strconv.Itoa(round+1)))
+		}
+		if err := m.Read(strings.NewReader(text.String()+c.last), "h", jepsen.Options{}); err != nil || m.Totals().Anomalies != 1 {
+			t.Errorf("%s: %v, %v", name, m.Totals(), err)
+		}
+	}
+}
+
 // What a wrong dequeue has certainly taken instead is forgotten with it: more anomalies take no more memory.
 func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
 	held := [2]int{}

@@ -127,9 +127,16 @@ func along(m models.Model, s *State, path []models.Op) *resumed {
 		r.init, _ = from(m, r.init, op) // pathTo has taken this step
 	}
 	t := &r.traits
-	t.Levels, t.Anomaly, t.Hindsight, t.Projections, t.Alone, t.Droppable = nil, nil, nil, nil, nil, nil // they start elsewhere
+	t.Levels, t.Hindsight, t.Projections, t.Alone, t.Droppable = nil, nil, nil, nil, nil // they start elsewhere
+	var shape models.Shape
 	if t.Shape != nil {
-		t.Shape = beginning(t.Shape(), r.init)
+		shape = t.Shape()
+		t.Shape = beginning(shape, r.init)
+	}
+	switch shape.(type) {
+	case models.OwnerLockShape, models.FencedLockShape: // what is held initially counts
+	default:
+		t.Anomaly = nil
 	}
 	if d := m.Traits().Declared; d != nil {
 		t.Declared = &models.Declared{Doubt: d.Doubt, Bare: func() models.Model { return along(d.Bare(), s, path) }}

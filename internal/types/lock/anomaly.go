@@ -5,10 +5,11 @@ import "clew/models"
 // holding names the kinds of failures of a lock, whatever the order of its operations: by what is held at least, or at
 // most, when an operation returns.
 type holding struct {
-	permits int64                 // that can be held together
-	counts  func(models.Op) int64 // how many permits an operation takes or returns
-	owner   func(models.Op) int32 // nil if any process may release
-	over    models.Anomaly        // of too many permits
+	permits int64                                // that can be held together
+	counts  func(models.Op) int64                // how many permits an operation takes or returns
+	owner   func(models.Op) int32                // nil if any process may release
+	over    models.Anomaly                       // of too many permits
+	held    func(s models.State) map[int32]int64 // by owner: what is held in a state; nil if nothing is in the initial one
 }
 
 // anomaly is Traits.Anomaly. What was acquired and had returned is held, except for what releases that had begun may
@@ -21,6 +22,10 @@ func (x holding) anomaly(ops *models.Operations, row models.Row) models.Anomaly 
 	op := ops.Op(row)
 	var own, others, most int64 // held at least by the same owner and by others, and at most by the same owner
 	surely := map[int32]int64{}
+	if x.held != nil {
+		surely = x.held(ops.Model.Init())
+		most = surely[x.owner(op)]
+	}
 	for i := range models.Row(ops.Len()) {
 		other := ops.Op(i)
 		if ops.Inv[i] > end {

@@ -50,10 +50,19 @@ func ownerMutexOf(name, about, record string, fenced, reentrant bool) models.Def
 			m.most = int32(cmp.Or(b.Spec.MaxHolds, models.DefaultMaxHolds))
 		}
 		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape, Because: m.because,
-			Anomaly: holding{counts: one, owner: ownerOf, over: models.SplitBrain}.anomaly})
+			Anomaly: holding{counts: one, owner: ownerOf, over: models.SplitBrain, held: holder}.anomaly})
 		m.Initial = models.State{0, 0, 0, 0}
 		return m
 	})
+}
+
+// holder returns how often the owner of a mutex holds it in a state.
+func holder(s models.State) map[int32]int64 {
+	held := map[int32]int64{}
+	if s[1] > 0 {
+		held[s[0]-1] = int64(s[1])
+	}
+	return held
 }
 
 func (m *ownerMutex) shape() models.Shape {

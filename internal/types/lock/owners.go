@@ -144,11 +144,20 @@ var ownerSemaphoreDefinition = ownerDefinition("owner-semaphore", ":acquire, :re
 		m := &ownerSemaphore{permits: int32(b.Spec.Permits)}
 		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: func() models.Shape { return models.OwnerLockShape{Permits: m.permits} },
 			Anomaly: func(ops *models.Operations, row models.Row) models.Anomaly {
-				return holding{permits: int64(m.permits), counts: permitsIn, owner: ownerOf, over: models.Oversold}.anomaly(ops, row)
+				return holding{permits: int64(m.permits), counts: permitsIn, owner: ownerOf, over: models.Oversold, held: holders}.anomaly(ops, row)
 			}})
 		m.Initial = nil
 		return m
 	})
+
+// holders returns how many permits each owner of a semaphore holds in a state.
+func holders(s models.State) map[int32]int64 {
+	held := map[int32]int64{}
+	for i := 0; i < len(s); i += 2 {
+		held[s[i]] = int64(s[i+1])
+	}
+	return held
+}
 
 func (m *ownerSemaphore) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	if op.Kind, err = m.kind(o); err != nil {
