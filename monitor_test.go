@@ -694,6 +694,35 @@ func TestAMonitorKnowsWhoAProcessIs(t *testing.T) {
 	}
 }
 
+// Operations that are held go on being those of whom their process had named before.
+func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
+	anomalies := 0
+	r := gen.Rand(83)
+	for range effort.Histories(1000, 20_000) {
+		made := gen.New(r, gen.Options{Model: "owner-semaphore", Permits: 3, Threads: 2, Processes: 2 + r.IntN(3), Operations: 20 + r.IntN(40)})
+		spec := models.Spec{Name: "owner-semaphore", Permits: 3, Threads: 2}
+		if _, _, err := campaign.ReadText(spec, made.Text); err != nil {
+			continue
+		}
+		want, decided := repeated(t, spec, made.Text, unverified)
+		if !decided || !slices.IsSorted(want) {
+			continue
+		}
+		for _, stretch := range []int{1, 1 + r.IntN(12)} {
+			got, _, err := monitored(t, spec, made.Text, stretch, unverified)
+			if err != nil && strings.Contains(err.Error(), "names who its process is") {
+				break
+			}
+			if anomalies += len(got); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", stretch, got, err, want, numbered(made.Text))
+			}
+		}
+	}
+	if anomalies == 0 {
+		t.Error("there was no anomaly")
+	}
+}
+
 // An anomaly is explained from the value that is left of what was forgotten.
 func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
 	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n1 :invoke :cas [7 8]\n1 :fail :cas [7 8]\n0 :ok :write 2\n"

@@ -169,7 +169,7 @@ func (x *History) LateName(h *jepsen.History, spec models.Spec) (op jepsen.Opera
 }
 
 // pin chooses operations that show how others are read, among those that were judged before an event.
-func (x *History) pin(h *jepsen.History, spec models.Spec, decided jepsen.Event) {
+func (x *History) pin(h *jepsen.History, spec models.Spec, decided jepsen.Event, kept []bool) {
 	d, err := spec.Definition()
 	switch {
 	case err != nil:
@@ -183,26 +183,44 @@ func (x *History) pin(h *jepsen.History, spec models.Spec, decided jepsen.Event)
 			}
 		}
 	case d.Caller != nil:
-		last := map[string]jepsen.Operation{} // by caller: the operation that names somebody
-		for e, op := range h.OpOf {
-			judged := jepsen.Event(e) < decided
-			if h.Type[e] == jepsen.Invoke && (h.Completion[op] != jepsen.None || !judged) {
-				continue
-			}
-			caller, names := d.Caller(spec, models.OperationOf(h, op))
-			switch _, named := last[caller]; {
-			case names && (judged || !named):
-				last[caller] = op
-			}
-			if judged && !x.Callers[caller] {
-				x.Callers[caller] = false
-			}
+		x.pinNames(h, func(op jepsen.Operation) (string, bool) { return d.Caller(spec, models.OperationOf(h, op)) }, decided, kept)
+	}
+}
+
+// pinNames chooses the operations that say whose those are that are kept, and what comes.
+func (x *History) pinNames(h *jepsen.History, callerOf func(jepsen.Operation) (string, bool), decided jepsen.Event, kept []bool) {
+	last, judged := map[string]jepsen.Operation{}, map[string]jepsen.Operation{} // by caller: what names somebody
+	nameless := map[string]bool{}                                                // by caller: something is kept that comes before any of these
+	pins := map[jepsen.Operation]bool{}
+	for op := range jepsen.Operation(h.Operations()) {
+		if h.Completion[op] == jepsen.None && h.Invocation[op] >= decided {
+			continue
 		}
-		x.Pins = slices.Sorted(maps.Values(last))
-		for caller := range last {
-			x.Callers[caller] = true
+		caller, names := callerOf(op)
+		if names {
+			last[caller] = op
+		}
+		if names && h.Completion[op] < decided {
+			judged[caller] = op // one that is not may turn out to have crashed
+		}
+		named, known := last[caller]
+		switch {
+		case !known && kept[op]:
+			nameless[caller] = true
+		case known && (kept[op] || nameless[caller]):
+			pins[named], nameless[caller] = true, false
+		}
+		if !x.Callers[caller] && h.Completion[op] < decided {
+			x.Callers[caller] = false
 		}
 	}
+	for caller := range last {
+		x.Callers[caller] = true
+	}
+	for _, op := range judged {
+		pins[op] = true
+	}
+	x.Pins = slices.Sorted(maps.Keys(pins))
 }
 
 // Forgetting says what Forget may forget.
@@ -327,7 +345,7 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 		}
 	}
 	if !f.All {
-		x.pin(h, f.Spec, f.Decided)
+		x.pin(h, f.Spec, f.Decided, kept)
 	}
 	for _, op := range x.Pins {
 		if !kept[op] {
