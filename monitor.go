@@ -94,6 +94,11 @@ type Monitor struct {
 	// then; the text must begin as it did, and may have grown. So a process may be killed at any moment. Anomalies that
 	// were found after the last time are found again. Op maps, JSON and logs can be read so.
 	State string
+	// Witness, unless nil, takes a linearization of the history without the anomalies, in the lines of report.Result.WriteWitness. Operations
+	// that change something and are anomalies count as crashed. Of independent keys, and of the keys of a map, it has a
+	// linearization of each, which VerifyParts accepts. It is written while operations are forgotten, and at the end.
+	// Queues that are forgotten element by element are an error.
+	Witness io.Writer
 
 	ctx   context.Context
 	spec  models.Spec
@@ -102,8 +107,9 @@ type Monitor struct {
 	d     *decider
 
 	held   held.History
-	holds  bool // nothing may be forgotten
-	failed bool // a look has failed
+	writes *held.Witness // to Witness
+	holds  bool          // nothing may be forgotten
+	failed bool          // a look has failed
 	totals MonitorTotals
 
 	// When to look.
@@ -287,6 +293,9 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		return lookShare*m.took - time.Since(m.looked), m.held.Builder() != nil
 	}
 	m.keeper.passing = forms.Passing{Each: m.each, Marked: m.State != ""}
+	if err := m.witnesses(); err != nil {
+		return err
+	}
 	if m.State != "" {
 		reading.File = name
 		if err := m.restore(reading); err != nil {
@@ -491,6 +500,11 @@ func (m *Monitor) look(ended bool) (err error) {
 			break
 		}
 	}
+	if ended && m.writes != nil {
+		if err := m.lastWitness(h); err != nil {
+			return err
+		}
+	}
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
@@ -528,8 +542,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 		if failing == nil {
 			m.note(parts, from, known)
 			m.count(h, from, known)
-			m.forget(h, parts, known)
-			return found, true, nil
+			return found, true, m.forget(h, parts, known)
 		}
 		if other, err := m.another(h, failing, at, known); err != nil {
 			return found, false, err
@@ -546,8 +559,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 			return found, false, err
 		}
 		if len(crashed) > 0 { // it is read in another way then
-			m.forget(h, parts, from, crashed...)
-			return found, false, nil
+			return found, false, m.forget(h, parts, from, crashed...)
 		}
 	}
 }
@@ -922,8 +934,9 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 }
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
-func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) {
-	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4)})
+func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
+	return m.writes.Err()
 }
 
 // Event is an event of a client, for Monitor.Observe.
@@ -944,6 +957,9 @@ type Event struct {
 func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
 	b := m.held.Builder()
 	if b == nil {
+		if err := m.witnesses(); err != nil {
+			return nil, err
+		}
 		b = jepsen.NewBuilder(jepsen.Options{})
 	}
 	switch e.Type {

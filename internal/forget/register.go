@@ -30,13 +30,23 @@ import "clew/models"
 // was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
 // has seen, and the longest chain of cas operations.
 func registers(p past, init int32, keep []bool) bool {
-	b := blocks{past: p, nodes: make([]node, 0, p.Len()+1), numbers: numbersUpTo(p.Len(), p.A, p.B, []int32{init})}
+	b := blocks{past: p}
+	if !b.read(init) {
+		return false
+	}
+	b.keep(keep)
+	return true
+}
+
+// read notes the blocks of all operations. It returns false if the precondition fails.
+func (b *blocks) read(init int32) bool {
+	b.nodes, b.numbers = make([]node, 0, b.Len()+1), numbersUpTo(b.Len(), b.A, b.B, []int32{init})
 	b.node(init).seen = true
 	if !b.updates(init) {
 		return false
 	}
-	for row := range models.Row(p.Len()) {
-		if p.returned(row) {
+	for row := range models.Row(b.Len()) {
+		if b.returned(row) {
 			b.happened(row)
 		}
 	}
@@ -45,7 +55,6 @@ func registers(p past, init int32, keep []bool) bool {
 	}
 	root := &b.nodes[0]
 	root.first, root.last = -1, max(root.last, -1)
-	b.keep(keep)
 	return true
 }
 
@@ -161,6 +170,30 @@ func (b *blocks) widen(i int32) {
 
 // keep keeps the blocks that are not dead, and what has perhaps not happened.
 func (b *blocks) keep(keep []bool) {
+	dead := b.dead()
+	pinned := make([]bool, len(b.nodes)) // by root: some of it is kept in any case
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.seen && n.update >= 0 && keep[n.update] {
+			pinned[b.rootOf(int32(i))] = true
+		}
+	}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.seen {
+			if root := b.rootOf(int32(i)); dead[root] && !pinned[root] {
+				continue
+			}
+		}
+		for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
+			if row >= 0 {
+				keep[row] = true
+			}
+		}
+	}
+}
+
+// dead returns which blocks are dead, by root.
+func (b *blocks) dead() []bool {
 	late, second := int32(-1), int32(-1) // the blocks with the greatest last, of those that returned before oldest
 	for i := range b.nodes {
 		i := int32(i)
@@ -172,28 +205,13 @@ func (b *blocks) keep(keep []bool) {
 			second = i
 		}
 	}
-	pinned := make([]bool, len(b.nodes)) // by root: some of it is kept in any case
+	dead := make([]bool, len(b.nodes))
 	for i := range b.nodes {
-		if n := &b.nodes[i]; n.seen && n.update >= 0 && keep[n.update] {
-			pinned[b.rootOf(int32(i))] = true
+		by := late
+		if int32(i) == late {
+			by = second
 		}
+		dead[i] = b.isBlock(int32(i)) && by >= 0 && b.nodes[by].last > b.nodes[i].first
 	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.seen {
-			root := b.rootOf(int32(i))
-			by := late
-			if root == late {
-				by = second
-			}
-			if by >= 0 && b.nodes[by].last > b.nodes[root].first && !pinned[root] {
-				continue
-			}
-		}
-		for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
-			if row >= 0 {
-				keep[row] = true
-			}
-		}
-	}
+	return dead
 }

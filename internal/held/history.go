@@ -17,6 +17,7 @@ type History struct {
 	Forgot  bool               // some operations were forgotten
 	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
 	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
+	Written []jepsen.Operation // to a witness; ascending
 	Pins    []jepsen.Operation // settles how others are read; at most one
 	Open    bool               // the meaning of some operation depends on what comes
 	States  map[string]*forget.State
@@ -170,6 +171,7 @@ type Forgetting struct {
 	Values  int                // how many values may be held before those that are not needed are forgotten
 	// Searches is from how many operations on some are forgotten for which that takes a search: fewer are explained better.
 	Searches int
+	Witness  *Witness // unless nil, what is forgotten is written to it
 }
 
 // Values are forgotten if they are many for what is held, since tables by value have room for all. Those of few events are
@@ -203,20 +205,23 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		}
 		came = append(came, x.Came[e])
 	}
+	text := f.Witness.text(h)
 	values := h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
-		x.Settled = nil
+		x.Settled, x.Written = nil, nil
+		f.Witness.keep()
 		return 0
 	}
+	f.Witness.write(text)
 	if values {
 		x.values = h.Values.Len()
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
 	x.Decided = jepsen.Event(before)
-	for _, ops := range []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Pins} {
+	for _, ops := range []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins} {
 		still := (*ops)[:0]
 		for _, op := range *ops {
 			if i, found := slices.BinarySearch(keep, op); found {
@@ -240,6 +245,8 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 	}
 	for _, j := range all {
 		end := j.Event(f.Decided)
+		var order []placed
+		before := models.Open
 		for i, part := range j.Parts {
 			if part.Len() == 0 {
 				continue // all that it had was left out
@@ -248,6 +255,11 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			if !f.All {
 				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.one && h.Operations() >= f.Searches && part.Len() >= max(min(f.Searches, fewRows), 2*x.hard[j.KeyOf(i)]),
 					Pinned: func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None }})
+			}
+			if f.Witness != nil && !f.All {
+				var own []placed
+				need, own, before = f.Witness.due(x, j, part, end, need)
+				order = append(order, own...)
 			}
 			if need.State != nil {
 				x.States[j.KeyOf(i)] = need.State
@@ -265,6 +277,9 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 				}
 			}
 		}
+		if f.Witness != nil && !f.All {
+			f.Witness.take(x, h, j, order, end, before, func(whole jepsen.Operation) { kept[whole] = true })
+		}
 	}
 	if !f.All {
 		x.settle(h, f.Spec, f.Decided)
@@ -277,6 +292,10 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 	}
 	slices.Sort(x.Settled)
 	x.Settled = slices.Compact(x.Settled)
+	if f.Witness != nil {
+		x.Written = append(x.Written, f.Witness.next...)
+		slices.Sort(x.Written)
+	}
 	return kept
 }
 

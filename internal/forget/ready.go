@@ -1,0 +1,211 @@
+package forget
+
+import (
+	"clew/edn"
+	"clew/models"
+)
+
+// # What a linearization of all that comes may begin with
+//
+// Where a model goes on in a state, that is what leads to it. Ids that differ may stand anywhere in time. Ids that grow stand
+// in their order, and all that come later are greater than those that are over, and than the smaller ones.
+//
+// Lemma for registers (see register.go, whose terms these are): whatever comes later, a linearization may begin with the dead
+// blocks in the order of min(first, last). That order is right among them: let first(v) < last(w), so that v must come before w.
+// If w has first(w) < last(w), then last(v) <= first(w), since v and w do not contradict each other, and v has the smaller number.
+// Otherwise first(v) < last(w) <= first(w), so it has, too. Let a block u have to come before a dead one v: first(u) < last(v). v is
+// dead because of w, so last(v) <= first(w) < oldest. If first(v) < oldest, v makes u dead. Otherwise first(u) < last(v) < oldest <=
+// first(v) < last(w), and w does. So u is dead, too, and what comes later does not change first(u), or begins a block with
+// first(u) >= oldest.
+//
+// Let v be a block that is not dead, with first(v) < oldest, and let first(v) < last(u) for each other block u that is not dead.
+// Then v comes next, since what begins later has a greater last. There is at most one such block. If something that returned
+// before oldest shows a later value of it, nothing that returns later sees an earlier one, so these are complete. Of the last
+// value that was shown by then, the operations that have returned can follow, as those that return later go on with it.
+//
+// Values may be used again later: each linearization says which write an operation saw, and none can have seen another one by
+// now, as the precondition holds for all that began by then.
+
+// Next says what a linearization of all that comes may begin with.
+type Next struct {
+	Ready []bool // by row
+	// Sees are operations that can happen just after these, one after the other, and say which state that is. Leads, unless nil, says
+	// whether it is some state. So does neither if any order leads to it.
+	Sees  []models.Op
+	Leads func(models.State) bool
+}
+
+// Ready says what a linearization of all that comes may begin with, once Needed has returned what is kept of a part, whose last
+// State it may have changed. It returns false if it does not know operations that see the state.
+func Ready(part *models.Operations, decided int32, kept Kept) (next Next, ok bool) {
+	if kept.Settled != nil {
+		next, ok = seen(part, kept.State)
+		next.Ready = kept.Settled
+		return next, ok
+	}
+	next.Ready = make([]bool, part.Len())
+	of := part.Model.Traits().Shape
+	if kept.Rows == nil || of == nil {
+		return next, true
+	}
+	switch shape := of().(type) {
+	case models.RegisterShape:
+		if value, known := readyRegister(part, decided, shape.Init, next.Ready); known {
+			next.Sees = []models.Op{{Kind: models.Read, A: value}}
+		}
+	case models.IDsShape:
+		readyIDs(part, decided, shape, next.Ready)
+	}
+	return next, true
+}
+
+// MayComeAgain says whether an operation that a linearization may begin with makes no difference later, either.
+func MayComeAgain(m models.Model, op models.Op) bool {
+	_, grows := models.ShapeOf[models.GrowSetShape](m)
+	return grows && op.Kind == models.Add
+}
+
+// seen returns operations that see the state in which a model goes on.
+func seen(part *models.Operations, s *State) (next Next, ok bool) {
+	v, of := part.History.Values, part.Model.Traits().Shape
+	switch {
+	case part.Model.Traits().IsRegister:
+		value, err := v.ParseLenient([]byte(s.Init))
+		next.Sees = []models.Op{{Kind: models.Read, A: int32(v.Same(value))}}
+		return next, err == nil
+	case of == nil:
+		return next, false
+	}
+	switch shape := of().(type) {
+	case models.LookupSetShape:
+		is := models.HasNot
+		if s == inside {
+			is = models.Has
+		}
+		next.Sees = []models.Op{{Kind: is, A: part.A[0]}}
+	case models.LogShape:
+		have := 0
+		if last := stateOf(part.Model); last != nil {
+			have = len(last.List.Numbers)
+		}
+		for place := have; place < len(s.List.Numbers); place++ {
+			value := v.InternInt(s.List.Numbers[place])
+			if text, isText := s.List.Texts[place]; isText {
+				value, _ = v.ParseLenient([]byte(text)) // it is what Text has returned
+			}
+			next.Sees = append(next.Sees, models.Op{Kind: models.ReadAt, A: int32(v.Same(value)), B: int32(len(shape.Init) + place - have)})
+		}
+	case models.VersionsShape:
+		next.Leads = func(state models.State) bool {
+			return int64(state[0]) == s.Number && v.Text(edn.ID(state[1])) == s.Value
+		}
+	case models.SemaphoreShape, models.CounterShape, models.GrowSetShape: // any order leads to the same state
+	default:
+		return next, false
+	}
+	return next, true
+}
+
+// readyIDs says which ids a linearization may begin with.
+func readyIDs(part *models.Operations, decided int32, shape models.IDsShape, ready []bool) {
+	oldest := decided
+	for row, inv := range part.Inv {
+		if res := part.Res[row]; inv < decided && res >= decided && res != models.Open {
+			oldest = min(oldest, inv)
+		}
+	}
+	greatest, any := int64(0), false
+	for row, res := range part.Res {
+		if shape.Growing && res < oldest {
+			if n := shape.Numbers[part.B[row]]; !any || n > greatest {
+				greatest, any = n, true
+			}
+		}
+	}
+	for row, res := range part.Res {
+		ready[row] = res < decided && (!shape.Growing || any && shape.Numbers[part.B[row]] <= greatest)
+	}
+}
+
+// readyRegister says which operations of a register a linearization may begin with, and the value that these lead to, if
+// more operations may see it.
+func readyRegister(part *models.Operations, decided, init int32, ready []bool) (value int32, known bool) {
+	p := past{&part.Columns, decided, decided}
+	for row, inv := range p.Inv {
+		if res := p.Res[row]; inv < decided && res >= decided && res != models.Open {
+			p.oldest = min(p.oldest, inv)
+		}
+	}
+	b := blocks{past: p}
+	if !b.read(init) {
+		return 0, false
+	}
+	dead := b.dead()
+	next := int32(-1) // the block that comes after those that are dead
+	for i := range b.nodes {
+		if i := int32(i); b.isBlock(i) && !dead[i] && b.nodes[i].first < b.oldest && b.precedes(i, dead) {
+			next = i
+		}
+	}
+	last := int32(-1) // the last value of next that something shows that is over
+	depth := make([]int32, len(b.nodes))
+	for row := range models.Row(p.Len()) {
+		if i := b.shownBy(row); next >= 0 && i >= 0 && b.over(row) && b.rootOf(i) == next && (last < 0 || b.depth(i, depth) > b.depth(last, depth)) {
+			last = i
+		}
+	}
+	if last < 0 && next >= 0 { // the initial value
+		last = next
+	}
+	for row := range models.Row(p.Len()) {
+		i := b.shownBy(row)
+		if i >= 0 && b.nodes[i].seen && (p.returned(row) || b.nodes[i].update == row) {
+			root := b.rootOf(i)
+			ready[row] = dead[root] || root == next && b.depth(i, depth) <= b.depth(last, depth)
+		}
+	}
+	if last < 0 {
+		return 0, false
+	}
+	for row := range models.Row(p.Len()) {
+		if b.shownBy(row) == last {
+			return b.shows(row), true
+		}
+	}
+	return init, true
+}
+
+// isBlock says whether a node begins a block that is certainly there.
+func (b *blocks) isBlock(i int32) bool { return b.nodes[i].seen && b.rootOf(i) == i }
+
+// precedes says whether a block comes before all others that are not dead.
+func (b *blocks) precedes(i int32, dead []bool) bool {
+	for u := range b.nodes {
+		if u := int32(u); u != i && b.isBlock(u) && !dead[u] && b.nodes[u].last <= b.nodes[i].first {
+			return false
+		}
+	}
+	return true
+}
+
+// shows returns the value that is there after an operation.
+func (b *blocks) shows(row models.Row) int32 {
+	if b.isCAS(row) {
+		return b.B[row]
+	}
+	return b.A[row]
+}
+
+// shownBy returns the node of that value, or -1.
+func (b *blocks) shownBy(row models.Row) int32 { return b.numbers.of(b.shows(row)) }
+
+// depth returns how many cas operations led to a value from the one that its block began with. It keeps that plus 1.
+func (b *blocks) depth(i int32, kept []int32) int32 {
+	if kept[i] == 0 {
+		kept[i] = 1
+		if i != b.rootOf(i) {
+			kept[i] = 2 + b.depth(b.numbers.of(b.A[b.nodes[i].update]), kept)
+		}
+	}
+	return kept[i] - 1
+}

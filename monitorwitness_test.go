@@ -1,0 +1,152 @@
+package clew_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/campaign"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// numberedEvents returns a history of op maps, each on its line, whose events say their :index, so that it can be told without some.
+func numberedEvents(text string) string {
+	var b strings.Builder
+	i := 0
+	for line := range strings.Lines(text) {
+		if at := strings.LastIndex(line, "}"); at >= 0 && !strings.Contains(line, ":index") {
+			line = fmt.Sprintf("%s, :index %d%s", line[:at], i, line[at:])
+			i++
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// less returns a history without the anomalies that return in some lines.
+func less(t *testing.T, spec models.Spec, text string, lines []int, independent bool) string {
+	t.Helper()
+	h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutates := make([]bool, h.Operations())
+	note := func(own *jepsen.History) {
+		ops, err := spec.Read(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, op := range ops.Of {
+			mutates[own.WholeOperation(op)] = ops.Model.Mutates(ops.Op(models.Row(row)))
+		}
+	}
+	if !independent {
+		note(h)
+	} else {
+		keyed, err := h.Independent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range keyed.Keys {
+			note(keyed.History(i).History)
+		}
+	}
+	all := strings.Split(text, "\n")
+	for op, end := range h.Completion {
+		if end == jepsen.None || !slices.Contains(lines, h.Line(end)) {
+			continue
+		}
+		begin := h.Invocation[op]
+		all[h.Line(end)-1] = ""
+		if mutates[op] {
+			all[h.Line(end)-1] = fmt.Sprintf("{:process %s, :type :info, :f %s, :value nil, :index %d}", h.Values.Text(h.Processes[h.Process[begin]]), h.Values.Text(h.F[begin]), h.Index(end))
+		} else {
+			all[h.Line(begin)-1] = ""
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// checkWitness monitors a history, and checks the witness that comes of it.
+func checkWitness(t *testing.T, spec models.Spec, text string, stretch int, o clew.Options) (anomalies, early int, plain, totals clew.MonitorTotals) {
+	t.Helper()
+	var w bytes.Buffer
+	m, err := clew.NewMonitor(t.Context(), spec, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stretch > 0 {
+		m.Stretch(stretch)
+	}
+	m.Witness = &w
+	var lines []int
+	m.Found = func(a clew.Anomaly) error { lines = append(lines, a.Operation.Line); return nil }
+	m.Looked = func() error {
+		early = max(early, w.Len())
+		return nil
+	}
+	err = m.Read(strings.NewReader(text), "h", spec.Pairing())
+	fails := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s, each %d events, anomalies %v: %s\n%s\nwitness:\n%s", campaign.Name(spec), stretch, lines, fmt.Sprintf(format, args...), numbered(text), w.String())
+	}
+	if err != nil {
+		fails("%v", err)
+	}
+	want, plain, err := monitored(t, spec, text, stretch, o)
+	if err != nil || !slices.Equal(lines, want) {
+		fails("without a witness %v, %v", want, err)
+	}
+	h, err := clew.Read(strings.NewReader(less(t, spec, text, lines, o.Independent)), "h", spec.Pairing())
+	if err != nil {
+		return len(lines), early, plain, m.Totals() // all were left out
+	}
+	order, err := report.ReadWitness(&w, "witness", h)
+	if err != nil {
+		fails("%v", err)
+	}
+	if err := clew.VerifyParts(h, spec, order, o.Independent); err != nil {
+		fails("%v", err)
+	}
+	return len(lines), early, plain, m.Totals()
+}
+
+// witnessed are the models of which a monitor writes a witness while it forgets.
+var witnessed = slices.DeleteFunc(slices.Clone(forgetful), func(spec models.Spec) bool { return strings.Contains(spec.Name, "queue") })
+
+// What a monitor writes while it forgets is a linearization of all but the anomalies, whatever comes.
+func TestAMonitorWritesAWitness(t *testing.T) {
+	collectLess(t)
+	for _, spec := range witnessed {
+		r := gen.Rand(90)
+		anomalies, early, n, more := 0, 0, 0, 0
+		for range effort.Histories(150, 40_000) {
+			text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
+			spec := spec.FromDefault()
+			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
+				if inferred, _, err := spec.Infer(h); err == nil {
+					spec.Answers = inferred.Answers
+				}
+			}
+			if _, _, err := monitored(t, spec, text, 1, soon); isHard(err) {
+				continue
+			}
+			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
+				found, soonest, plain, totals := checkWitness(t, spec, text, stretch, unverified)
+				if n++; soonest > 0 {
+					early++
+				}
+				more = max(more, totals.MostHeld-plain.MostHeld)
+				anomalies += found
+			}
+		}
+		t.Logf("%s: %d witnesses, %d begun early, %d anomalies; at most %d operations more held", spec.Name, n, early, anomalies, more)
+	}
+}
