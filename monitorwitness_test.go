@@ -88,11 +88,15 @@ func checkWitness(t *testing.T, spec models.Spec, text string, stretch int, o cl
 	m.Witness = &w
 	var lines []int
 	m.Found = func(a clew.Anomaly) error { lines = append(lines, a.Operation.Line); return nil }
+	last := 0
 	m.Looked = func() error {
-		early = max(early, w.Len())
+		early, last = last, w.Len()
 		return nil
 	}
 	err = m.Read(strings.NewReader(text), "h", spec.Pairing())
+	if isHard(err) || err != nil && strings.Contains(err.Error(), "a monitor does not judge what watches") {
+		return 0, 0, plain, totals
+	}
 	fails := func(format string, args ...any) {
 		t.Helper()
 		t.Fatalf("%s, each %d events, anomalies %v: %s\n%s\nwitness:\n%s", campaign.Name(spec), stretch, lines, fmt.Sprintf(format, args...), numbered(text), w.String())
@@ -121,32 +125,109 @@ func checkWitness(t *testing.T, spec models.Spec, text string, stretch int, o cl
 // witnessed are the models of which a monitor writes a witness while it forgets.
 var witnessed = slices.DeleteFunc(slices.Clone(forgetful), func(spec models.Spec) bool { return strings.Contains(spec.Name, "queue") })
 
+// tally counts what some witnesses are like.
+type tally struct{ witnesses, early, anomalies, more int }
+
+// add checks the witnesses of a history for several stretches.
+func (x *tally) add(t *testing.T, spec models.Spec, text string, stretches []int, o clew.Options) {
+	t.Helper()
+	for _, stretch := range stretches {
+		found, early, plain, totals := checkWitness(t, spec, text, stretch, o)
+		if x.witnesses++; early > 0 {
+			x.early++
+		}
+		x.more = max(x.more, totals.MostHeld-plain.MostHeld)
+		x.anomalies += found
+	}
+}
+
 // What a monitor writes while it forgets is a linearization of all but the anomalies, whatever comes.
 func TestAMonitorWritesAWitness(t *testing.T) {
 	collectLess(t)
 	for _, spec := range witnessed {
 		r := gen.Rand(90)
-		anomalies, early, n, more := 0, 0, 0, 0
+		var x tally
 		for range effort.Histories(150, 40_000) {
 			text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
 			spec := spec.FromDefault()
 			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
 				if inferred, _, err := spec.Infer(h); err == nil {
-					spec.Answers = inferred.Answers
+					spec.Answers = inferred.Answers // whichever operations are left
 				}
 			}
-			if _, _, err := monitored(t, spec, text, 1, soon); isHard(err) {
+			x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, soon)
+		}
+		t.Logf("%s: %+v", spec.Name, x)
+		if x.early < x.witnesses/3 || x.more > 20 {
+			t.Errorf("%s: %+v", spec.Name, x)
+		}
+	}
+}
+
+// Keys have witnesses of their own.
+func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
+	o := soon
+	o.Independent = true
+	for _, spec := range witnessed {
+		r := gen.Rand(91)
+		var x tally
+		if spec = spec.FromDefault(); spec.Name == "kv" {
+			continue // its values are pairs already
+		}
+		for range effort.Histories(40, 20_000) {
+			text := numberedEvents(ofKeys(r, spec))
+			spec := spec
+			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
+				if keyed, err := h.Independent(); err == nil {
+					if inferred, _, err := spec.Infer(keyed.Unwrapped); err == nil {
+						spec.Answers = inferred.Answers
+					}
+				}
+			}
+			x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, o)
+		}
+		t.Logf("%s: %+v", spec.Name, x)
+	}
+}
+
+// Each other model has one too, if its witness can be written at all: values may repeat then.
+func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
+	collectLess(t)
+	all := map[string]*tally{}
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(i) + 92)
+		for range effort.Histories(8, 5000) {
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
+			if o.Init = true; r.IntN(2) == 0 {
+				o.Operations = 10 + r.IntN(25)
+			}
+			made := gen.New(r, o)
+			if spec.Init = made.Init; spec.Init == "" {
+				spec = spec.FromDefault()
+			}
+			h, _, err := campaign.ReadText(spec, made.Text)
+			if err != nil || strings.Count(made.Text, "\n") < 2 || strings.HasPrefix(made.Text, "[") || strings.HasPrefix(made.Text, "(") {
 				continue
 			}
-			for _, stretch := range []int{0, 1, 1 + r.IntN(12)} {
-				found, soonest, plain, totals := checkWitness(t, spec, text, stretch, unverified)
-				if n++; soonest > 0 {
-					early++
-				}
-				more = max(more, totals.MostHeld-plain.MostHeld)
-				anomalies += found
+			if inferred, _, err := spec.Infer(h); err == nil {
+				spec.Answers = inferred.Answers
 			}
+			m, err := clew.NewMonitor(t.Context(), spec, soon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Witness = &bytes.Buffer{}
+			if err := m.Read(strings.NewReader(""), "h", spec.Pairing()); err != nil && strings.Contains(err.Error(), "writes no witness") {
+				break
+			}
+			if all[spec.Name] == nil {
+				all[spec.Name] = &tally{}
+			}
+			all[spec.Name].add(t, spec, numberedEvents(made.Text), []int{0, 1, 1 + r.IntN(12)}, soon)
 		}
-		t.Logf("%s: %d witnesses, %d begun early, %d anomalies; at most %d operations more held", spec.Name, n, early, anomalies, more)
+	}
+	for name, x := range all {
+		t.Logf("%s: %+v", name, *x)
 	}
 }
