@@ -2,7 +2,12 @@ package clew_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -108,18 +113,27 @@ func checkWitness(t *testing.T, spec models.Spec, text string, stretch int, o cl
 	if err != nil || !slices.Equal(lines, want) {
 		fails("without a witness %v, %v", want, err)
 	}
-	h, err := clew.Read(strings.NewReader(less(t, spec, text, lines, o.Independent)), "h", spec.Pairing())
-	if err != nil {
-		return len(lines), early, plain, m.Totals() // all were left out
-	}
-	order, err := report.ReadWitness(&w, "witness", h)
-	if err != nil {
-		fails("%v", err)
-	}
-	if err := clew.VerifyParts(h, spec, order, o.Independent); err != nil {
+	if err := verifies(t, spec, text, lines, w.Bytes(), o.Independent); err != nil {
 		fails("%v", err)
 	}
 	return len(lines), early, plain, m.Totals()
+}
+
+// verifies returns why a witness is not a linearization of a history without the anomalies that return in some lines.
+func verifies(t *testing.T, spec models.Spec, text string, anomalies []int, witness []byte, independent bool) error {
+	t.Helper()
+	h, err := clew.Read(strings.NewReader(less(t, spec, text, anomalies, independent)), "h", spec.Pairing())
+	if err != nil {
+		return nil // all were left out
+	}
+	if _, err := h.Independent(); independent && errors.Is(err, jepsen.ErrNoTuples) {
+		return nil // here, too
+	}
+	order, err := report.ReadWitness(bytes.NewReader(witness), "witness", h)
+	if err != nil {
+		return err
+	}
+	return clew.VerifyParts(h, spec, order, independent)
 }
 
 // witnessed are the models of which a monitor writes a witness while it forgets.
@@ -229,5 +243,85 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 	}
 	for name, x := range all {
 		t.Logf("%s: %+v", name, *x)
+	}
+}
+
+// A witness goes on from where it was when the state was saved.
+func TestAWitnessGoesOnFromAState(t *testing.T) {
+	killed := errors.New("killed")
+	times := 0
+	for _, spec := range witnessed {
+		r := gen.Rand(93)
+		for range effort.Histories(5, 5000) {
+			spec, stretch := spec.FromDefault(), 1+r.IntN(12)
+			text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.05))
+			file, found := filepath.Join(t.TempDir(), "witness"), map[int]bool{}
+			pass := func() error {
+				f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o644)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				m, err := clew.NewMonitor(t.Context(), spec, soon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Stretch(stretch)
+				m.Witness, m.State = f, file+".state"
+				if r.IntN(3) > 0 {
+					m.SaveOften()
+				}
+				looks := 1 + r.IntN(12)
+				m.Found = func(a clew.Anomaly) error { found[a.Operation.Line] = true; return nil }
+				m.Looked = func() error {
+					if looks--; looks == 0 {
+						return killed
+					}
+					return nil
+				}
+				return m.Read(strings.NewReader(text), "h", spec.Pairing())
+			}
+			err := pass()
+			for ; errors.Is(err, killed); times++ {
+				err = pass()
+			}
+			if isHard(err) {
+				continue
+			}
+			witness, unread := os.ReadFile(file)
+			if err := errors.Join(err, unread); err != nil {
+				t.Fatal(err)
+			}
+			if err := verifies(t, spec, text, slices.Collect(maps.Keys(found)), witness, false); err != nil {
+				t.Fatalf("%s, each %d events: %v\n%s\nwitness:\n%s", spec.Name, stretch, err, numbered(text), witness)
+			}
+		}
+	}
+	t.Logf("left %d times", times)
+}
+
+// What cannot be written is an error at once.
+func TestAMonitorRefusesWitnesses(t *testing.T) {
+	keyless := clew.Options{Independent: true, Keyless: true}
+	for _, c := range []struct {
+		model string
+		o     clew.Options
+		state string
+		want  string
+	}{
+		{"fifo-queue", clew.Options{}, "", "a monitor writes no witness of fifo-queue"},
+		{"unordered-queue", clew.Options{}, "", "a monitor writes no witness of unordered-queue"},
+		{"priority-queue", clew.Options{}, "", "a monitor writes no witness of priority-queue"},
+		{"register", keyless, "", "a monitor writes no witness where operations without a key belong to every key"},
+		{"register", clew.Options{}, filepath.Join(t.TempDir(), "state"), "expected a file for the witness"},
+	} {
+		m, err := clew.NewMonitor(t.Context(), models.Spec{Name: c.model}, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Witness, m.State = io.Discard, c.state
+		if err := m.Read(strings.NewReader("{:process 0 :type :invoke :f :read}"), "h", jepsen.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", c.model, err, c.want)
+		}
 	}
 }

@@ -24,13 +24,47 @@ import (
 
 // Witness writes a linearization of a history, as far as that is known, key by key and part by part.
 type Witness struct {
-	To    io.Writer
-	Bytes int64 // that were written
+	To io.Writer
 	// Order returns a linearization of operations, or false if it finds none.
 	Order func(part *models.Operations) (order []models.Row, ok bool)
 
-	next []jepsen.Operation // to be written
-	err  error
+	next  []jepsen.Operation // to be written
+	bytes int64              // that were written
+	err   error
+}
+
+// Length returns how many bytes have been written.
+func (w *Witness) Length() int64 {
+	if w == nil {
+		return 0
+	}
+	return w.bytes
+}
+
+// From has the witness go on after so many bytes in a file.
+func (w *Witness) From(bytes int64) error {
+	if w == nil {
+		return nil
+	}
+	file, is := w.To.(interface {
+		io.Seeker
+		Truncate(int64) error
+	})
+	if !is {
+		return errors.New("with a state, expected a file for the witness, which can be cut off where it goes on")
+	}
+	switch end, err := file.Seek(0, io.SeekEnd); {
+	case err != nil:
+		return fmt.Errorf("the witness: %w", err)
+	case end < bytes:
+		return fmt.Errorf("the witness has %d bytes, but %d when the state was saved; expected the same file", end, bytes)
+	}
+	w.bytes = bytes
+	if err := file.Truncate(bytes); err != nil {
+		return fmt.Errorf("the witness: %w", err)
+	}
+	_, err := file.Seek(bytes, io.SeekStart)
+	return err
 }
 
 // Err returns why the linearization could not be written.
@@ -47,7 +81,7 @@ func (w *Witness) write(text []byte) {
 		return
 	}
 	n, err := w.To.Write(text)
-	w.Bytes += int64(n)
+	w.bytes += int64(n)
 	w.err = err
 	w.keep()
 }
