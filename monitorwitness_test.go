@@ -159,22 +159,24 @@ func (x *tally) add(t *testing.T, spec models.Spec, text string, stretches []int
 func TestAMonitorWritesAWitness(t *testing.T) {
 	collectLess(t)
 	for _, spec := range witnessed {
-		r := gen.Rand(90)
-		var x tally
-		for range effort.Histories(150, 40_000) {
-			text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
-			spec := spec.FromDefault()
-			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
-				if inferred, _, err := spec.Infer(h); err == nil {
-					spec.Answers = inferred.Answers // whichever operations are left
+		t.Run(campaign.Name(spec), func(t *testing.T) {
+			r := gen.Rand(90)
+			var x tally
+			for range effort.Histories(150, 40_000) {
+				text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(8), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
+				spec := spec.FromDefault()
+				if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
+					if inferred, _, err := spec.Infer(h); err == nil {
+						spec.Answers = inferred.Answers // whichever operations are left
+					}
 				}
+				x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, soon)
 			}
-			x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, soon)
-		}
-		t.Logf("%s: %+v", spec.Name, x)
-		if x.early < x.witnesses/3 || x.more > 20 {
-			t.Errorf("%s: %+v", spec.Name, x)
-		}
+			t.Logf("%+v", x)
+			if x.early < x.witnesses/3 || x.more > 20 {
+				t.Errorf("%+v", x)
+			}
+		})
 	}
 }
 
