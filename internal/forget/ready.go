@@ -1,6 +1,8 @@
 package forget
 
 import (
+	"math"
+
 	"clew/edn"
 	"clew/models"
 )
@@ -50,19 +52,20 @@ func Ready(part *models.Operations, decided int32, kept Kept) (next Next, ok boo
 	}
 	switch shape := of().(type) {
 	case models.RegisterShape:
-		if value, known := readyRegister(part, decided, shape.Init, next.Ready); known {
+		if value, known := readyRegister(pastOf(&part.Columns, decided), shape.Init, next.Ready); known {
 			next.Sees = []models.Op{{Kind: models.Read, A: value}}
 		}
 	case models.IDsShape:
-		readyIDs(part, decided, shape, next.Ready)
+		readyIDs(pastOf(&part.Columns, decided), shape, next.Ready)
 	}
 	return next, true
 }
 
-// MayComeAgain says whether an operation that a linearization may begin with makes no difference later, either.
-func MayComeAgain(m models.Model, op models.Op) bool {
-	_, grows := models.ShapeOf[models.GrowSetShape](m)
-	return grows && op.Kind == models.Add
+// MakesNoDifference says whether an operation that a linearization may begin with may also come later than the others, and
+// need not be settled: it adds what is there already.
+func MakesNoDifference(part *models.Operations, row models.Row) bool {
+	_, grows := models.ShapeOf[models.GrowSetShape](part.Model)
+	return grows && part.Kind[row] == models.Add
 }
 
 // seen returns operations that see the state in which a model goes on.
@@ -106,80 +109,76 @@ func seen(part *models.Operations, s *State) (next Next, ok bool) {
 	return next, true
 }
 
-// readyIDs says which ids a linearization may begin with.
-func readyIDs(part *models.Operations, decided int32, shape models.IDsShape, ready []bool) {
-	oldest := decided
-	for row, inv := range part.Inv {
-		if res := part.Res[row]; inv < decided && res >= decided && res != models.Open {
-			oldest = min(oldest, inv)
-		}
-	}
-	greatest, any := int64(0), false
-	for row, res := range part.Res {
-		if shape.Growing && res < oldest {
-			if n := shape.Numbers[part.B[row]]; !any || n > greatest {
-				greatest, any = n, true
-			}
-		}
-	}
-	for row, res := range part.Res {
-		ready[row] = res < decided && (!shape.Growing || any && shape.Numbers[part.B[row]] <= greatest)
-	}
-}
-
-// readyRegister says which operations of a register a linearization may begin with, and the value that these lead to, if
-// more operations may see it.
-func readyRegister(part *models.Operations, decided, init int32, ready []bool) (value int32, known bool) {
-	p := past{&part.Columns, decided, decided}
-	for row, inv := range p.Inv {
-		if res := p.Res[row]; inv < decided && res >= decided && res != models.Open {
+// pastOf returns what has been decided.
+func pastOf(c *models.Columns, decided int32) past {
+	p := past{c, decided, decided}
+	for row, inv := range c.Inv {
+		if res := c.Res[row]; inv < decided && res >= decided && res != models.Open {
 			p.oldest = min(p.oldest, inv)
 		}
 	}
+	return p
+}
+
+// readyIDs says which ids a linearization may begin with.
+func readyIDs(p past, shape models.IDsShape, ready []bool) {
+	greatest := int64(math.MinInt64)
+	for row := range models.Row(p.Len()) {
+		if shape.Growing && p.over(row) {
+			greatest = max(greatest, shape.Numbers[p.B[row]])
+		}
+	}
+	for row := range models.Row(p.Len()) {
+		ready[row] = p.returned(row) && (!shape.Growing || shape.Numbers[p.B[row]] <= greatest)
+	}
+}
+
+// readyRegister says which operations of a register a linearization may begin with, and the value that they lead to, if more
+// operations may see it.
+func readyRegister(p past, init int32, ready []bool) (value int32, known bool) {
 	b := blocks{past: p}
 	if !b.read(init) {
 		return 0, false
 	}
 	dead := b.dead()
-	next := int32(-1) // the block that comes after those that are dead
+	next := int32(-1) // the block that comes after the dead ones
 	for i := range b.nodes {
-		if i := int32(i); b.isBlock(i) && !dead[i] && b.nodes[i].first < b.oldest && b.precedes(i, dead) {
+		if i := int32(i); b.isBlock(i) && !dead[i] && b.nodes[i].first < b.oldest && b.precedesOthers(i, dead) {
 			next = i
 		}
 	}
-	last := int32(-1) // the last value of next that something shows that is over
-	depth := make([]int32, len(b.nodes))
+	last, through := next, make([]bool, len(b.nodes)) // its last value that is shown by what is over, and the path to it
 	for row := range models.Row(p.Len()) {
-		if i := b.shownBy(row); next >= 0 && i >= 0 && b.over(row) && b.rootOf(i) == next && (last < 0 || b.depth(i, depth) > b.depth(last, depth)) {
-			last = i
+		if i := b.after(row); next >= 0 && b.over(row) && b.rootOf(i) == next && !through[i] {
+			for last = i; !through[i]; i = b.numbers.of(b.A[b.nodes[i].update]) {
+				if through[i] = true; i == next {
+					break
+				}
+			}
 		}
 	}
-	if last < 0 && next >= 0 { // the initial value
-		last = next
+	if next >= 0 {
+		through[next] = true
 	}
 	for row := range models.Row(p.Len()) {
-		i := b.shownBy(row)
-		if i >= 0 && b.nodes[i].seen && (p.returned(row) || b.nodes[i].update == row) {
-			root := b.rootOf(i)
-			ready[row] = dead[root] || root == next && b.depth(i, depth) <= b.depth(last, depth)
+		if i := b.after(row); i >= 0 && b.nodes[i].seen && (p.returned(row) || b.nodes[i].update == row) {
+			ready[row] = dead[b.rootOf(i)] || through[i]
 		}
 	}
-	if last < 0 {
+	switch {
+	case last < 0:
 		return 0, false
+	case b.nodes[last].update < 0:
+		return init, true
 	}
-	for row := range models.Row(p.Len()) {
-		if b.shownBy(row) == last {
-			return b.shows(row), true
-		}
-	}
-	return init, true
+	return b.leaves(b.nodes[last].update), true
 }
 
 // isBlock says whether a node begins a block that is certainly there.
 func (b *blocks) isBlock(i int32) bool { return b.nodes[i].seen && b.rootOf(i) == i }
 
-// precedes says whether a block comes before all others that are not dead.
-func (b *blocks) precedes(i int32, dead []bool) bool {
+// precedesOthers says whether a block comes before all others that are not dead.
+func (b *blocks) precedesOthers(i int32, dead []bool) bool {
 	for u := range b.nodes {
 		if u := int32(u); u != i && b.isBlock(u) && !dead[u] && b.nodes[u].last <= b.nodes[i].first {
 			return false
@@ -188,24 +187,13 @@ func (b *blocks) precedes(i int32, dead []bool) bool {
 	return true
 }
 
-// shows returns the value that is there after an operation.
-func (b *blocks) shows(row models.Row) int32 {
+// leaves returns the value that is there after an operation.
+func (b *blocks) leaves(row models.Row) int32 {
 	if b.isCAS(row) {
 		return b.B[row]
 	}
 	return b.A[row]
 }
 
-// shownBy returns the node of that value, or -1.
-func (b *blocks) shownBy(row models.Row) int32 { return b.numbers.of(b.shows(row)) }
-
-// depth returns how many cas operations led to a value from the one that its block began with. It keeps that plus 1.
-func (b *blocks) depth(i int32, kept []int32) int32 {
-	if kept[i] == 0 {
-		kept[i] = 1
-		if i != b.rootOf(i) {
-			kept[i] = 2 + b.depth(b.numbers.of(b.A[b.nodes[i].update]), kept)
-		}
-	}
-	return kept[i] - 1
-}
+// after returns the node of that value, or -1.
+func (b *blocks) after(row models.Row) int32 { return b.numbers.of(b.leaves(row)) }

@@ -205,13 +205,12 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		}
 		came = append(came, x.Came[e])
 	}
-	text := f.Witness.text(h)
+	text := f.Witness.text(h) // while it is held
 	values := h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
 		x.Settled, x.Written = nil, nil
-		f.Witness.keep()
 		return 0
 	}
 	f.Witness.write(text)
