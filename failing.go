@@ -91,9 +91,9 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 		return
 	}
 	m.Doubt()
-	fail, bare := c.decisions[c.verdict.failing].FailEvent, fallback.Limits{Memory: lim.Memory}
+	fail, lim := c.decisions[c.verdict.failing].FailEvent, fallback.Limits{Memory: lim.Memory}
 	core := c.ops.Among(c.core)
-	a := engines.New("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
+	a := undeclaredCore(ctx, c.ops, core, fail, lim)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
 		var all []models.Row
 		for row := range models.Row(c.ops.Len()) {
@@ -102,17 +102,31 @@ func (c *checking) undeclared(ctx context.Context, lim fallback.Limits) {
 			}
 		}
 		together := configs.Window{MaxSteps: doubtSteps}
-		if b := together.Decide(ctx, c.ops.Select(all).Under(m.Bare()).Prefix(fail).Operations, bare); b.Cause != fallback.GaveUp {
+		if b := together.Decide(ctx, c.ops.Select(all).Under(m.Bare()).Prefix(fail).Operations, lim); b.Cause != fallback.GaveUp {
 			a = b
 		}
 	}
 	switch a.Verdict {
 	case jepsen.Valid:
-		c.err = &models.Failure{Err: fmt.Errorf("%s: its reads, overwrites or partition are declared wrongly: the apparent failure is linearizable without these declarations", c.spec.Name)}
+		c.err = declaredWrongly(c.spec)
 	case jepsen.Unknown:
 		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1, undecided: -1,
-			reason: "it is not linearizable if everything that the model declares is right, but whether that is so was not decided"}
+			reason: notBare}
 	}
+}
+
+// notBare is why a failure is unknown if only what the model declares shows it.
+const notBare = "it is not linearizable if everything that the model declares is right, but whether that is so was not decided"
+
+// undeclaredCore decides a core up to an event without what the model's author declares.
+func undeclaredCore(ctx context.Context, part *models.Operations, core []models.Row, fail int32, lim fallback.Limits) fallback.Answer {
+	m := part.Model.Traits().Declared.Bare()
+	return engines.New("", 0).Decide(ctx, part.Select(core).Under(m).Prefix(fail).Operations, fallback.Limits{Memory: lim.Memory})
+}
+
+// declaredWrongly is the failure of a model whose declarations a history shows to be wrong.
+func declaredWrongly(spec models.Spec) *models.Failure {
+	return &models.Failure{Err: fmt.Errorf("%s: its reads, overwrites or partition are declared wrongly: the apparent failure is linearizable without these declarations", spec.Name)}
 }
 
 // wholeRun returns the state that a witness leads to if the model's author declares its parts. It runs the parts

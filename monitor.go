@@ -108,6 +108,7 @@ type Monitor struct {
 
 	held   held.History
 	writes *held.Witness // to Witness
+	bound  []func()      // give back what models hold
 	holds  bool          // nothing may be forgotten
 	failed bool          // a look has failed
 	totals MonitorTotals
@@ -318,6 +319,9 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 			return late
 		}
 	}
+	if failed := (*models.Failure)(nil); errors.As(err, &failed) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	return err
 }
 
@@ -469,9 +473,22 @@ func (m *Monitor) timeOf(h *jepsen.History, times func(jepsen.Event) (int64, boo
 }
 
 // look decides what has come, as far as it is known how operations end, and forgets what can be forgotten. ended says
-// that nothing more comes.
+// that nothing more comes. A model that fails is an error.
 func (m *Monitor) look(ended bool) (err error) {
 	defer func() { m.failed = m.failed || err != nil }()
+	defer m.release()
+	failed := caught(nil, func() { err = m.judge(ended) })
+	switch {
+	case failed == nil:
+		return err
+	case failed.Cause != "":
+		return cmp.Or(context.Cause(m.ctx), failed.Err)
+	}
+	return failed
+}
+
+// judge does what look does. It panics if a model fails.
+func (m *Monitor) judge(ended bool) error {
 	if m.events == 0 && !ended {
 		return m.tell()
 	}
@@ -528,7 +545,7 @@ func (m *Monitor) look(ended bool) (err error) {
 
 // holdsAll says whether nothing may be forgotten.
 func (m *Monitor) holdsAll(h *jepsen.History) bool {
-	return m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsSettled(h, m.spec))
+	return m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsCertain(h, m.spec))
 }
 
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
@@ -581,14 +598,12 @@ func (m *Monitor) specOf(key string) models.Spec {
 	if m.held.Told[key] {
 		spec.Answers = models.AnswersTold
 	}
-	if s := m.held.States[held.KeyOf(key, "")]; s != nil && s.Init != "" {
-		spec.Init = s.Init
-	}
 	return spec
 }
 
 // parts reads the operations that are held.
 func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
+	m.release()
 	m.held.CrashLate(h)
 	add := func(h *jepsen.History, key string, exact bool) error {
 		c, err := read(m.ctx, h, m.specOf(key), m.o)
@@ -598,6 +613,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		case c.ops == nil:
 			return context.Cause(m.ctx)
 		}
+		m.bound = append(m.bound, within(m.ctx, c.ops.Model, m.o.limits()))
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
@@ -628,6 +644,14 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		}
 	}
 	return all, nil
+}
+
+// release gives back what the models hold that parts has read.
+func (m *Monitor) release() {
+	for _, release := range m.bound {
+		release()
+	}
+	m.bound = nil
 }
 
 // failure is the first failing completion of a part.
@@ -670,7 +694,18 @@ func (m *Monitor) decide(part *models.Operations, end int32) decision {
 		}
 	}
 	cut := part.Prefix(end - 1)
-	return m.d.part(m.ctx, cut.Operations, m.o.limits()).renumber(cut)
+	d := m.d.part(m.ctx, cut.Operations, m.o.limits()).renumber(cut)
+	if declared := part.Model.Traits().Declared; declared != nil && d.Verdict == jepsen.Invalid {
+		declared.Doubt()
+		core := part.Among(m.d.core(m.ctx, part.Model, part, d, m.o.limits()))
+		switch a := undeclaredCore(m.ctx, part, core, d.FailEvent, m.o.limits()); a.Verdict {
+		case jepsen.Valid:
+			panic(declaredWrongly(m.spec))
+		case jepsen.Unknown:
+			return decision{Answer: a, reason: notBare}
+		}
+	}
+	return d
 }
 
 // another returns a spec with another initial value, or nil. As in Check, the first reads may show that a history did not

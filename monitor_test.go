@@ -144,6 +144,63 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 	t.Log(compared, several)
 }
 
+// A pass forgets what a model of one's own has decided, and finds what repeated checks find.
+func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
+	collectLess(t)
+	own := map[string]*models.Definition{"cas-register": campaign.OwnRegister}
+	for _, name := range twins {
+		own[name+".star"] = starModel(t, name)
+	}
+	for name, d := range own {
+		model := strings.TrimSuffix(name, ".star")
+		r := gen.Rand(81)
+		anomalies, forgot := 0, 0
+		for range effort.Histories(60, 20_000) {
+			made := gen.New(r, gen.Options{Model: model, Init: true, Operations: 10 + r.IntN(25)})
+			spec := models.Own(d)
+			spec.Init = made.Init
+			if _, _, err := campaign.ReadText(spec, made.Text); err != nil || strings.Count(made.Text, "\n") < 2 {
+				continue
+			}
+			want, decided := repeated(t, spec, made.Text, unverified)
+			if !decided {
+				continue
+			}
+			anomalies += len(want)
+			for _, stretch := range []int{1, 1 + r.IntN(12)} {
+				got, totals, err := monitored(t, spec, made.Text, stretch, unverified)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%s from %s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", name, spec.Init, stretch, got, err, want, numbered(made.Text))
+				}
+				if totals.Held < totals.Operations {
+					forgot++
+				}
+			}
+		}
+		if anomalies == 0 || forgot == 0 {
+			t.Errorf("%s: %d anomalies, %d passes forgot something", name, anomalies, forgot)
+		}
+		t.Logf("%s: %d anomalies, %d passes forgot something", name, anomalies, forgot)
+	}
+}
+
+// A model that fails, or that declares what does not hold, is an error, and no anomaly.
+func TestAMonitorOfAFailingModel(t *testing.T) {
+	for name, c := range map[string]struct{ model, history, want string }{
+		"a failure": {"init = 0\ndef read(s, op):\n  if op.ok: fail(\"seven\")\n  return s\nops = {\"read\": read}\n",
+			"0 :invoke :read nil\n0 :ok :read 7\n", "h: own.star:3:17: in read: seven, on :read 7 (index 1) in state 0"},
+		"a read that changes": {"init = 0\ndef read(s, op):\n  return op.out\nops = {\"read\": read}\nreads = [\"read\"]\n",
+			"0 :invoke :read nil\n0 :ok :read 7\n", "h: own.star:2:1: read is among its reads, but it may lead to 7, on :read 7 (index 1) in state 0"},
+		"a crashed read that changes": {"init = 0\ndef add(s, op):\n  return s + op.value\ndef read(s, op):\n  return s if not op.ok or op.out == s else inconsistent(\"no\")\nops = {\"add\": add, \"read\": read}\nreads = [\"add\"]\n",
+			"0 :invoke :add 1\n0 :info :add 1\n1 :invoke :read nil\n1 :ok :read 1\n", "h: own.star:2:1: add is among its reads, but it may lead to 1, on :add 1 (index 0) in state 0"},
+	} {
+		_, totals, err := monitored(t, ownFile(t, c.model), c.history, 0, unverified)
+		if err == nil || !strings.Contains(err.Error(), c.want) || totals.Anomalies > 0 {
+			t.Errorf("%s: %v, %d anomalies", name, err, totals.Anomalies)
+		}
+	}
+}
+
 func numbered(text string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(text, "\n") {
@@ -578,9 +635,14 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 		spec  models.Spec
 		round string
 	}{
-		"permits": {models.Spec{Name: "semaphore", Permits: 3}, "0 :invoke :acquire 2\n1 :invoke :acquire 1\n1 :ok :acquire 1\n0 :ok :acquire 2\n0 :invoke :release 2\n0 :ok :release 2\n1 :invoke :release 1\n1 :ok :release 1\n"},
-		"amounts": {models.Spec{Name: "counter", Answers: models.AnswersEcho}, "0 :invoke :add 2\n1 :invoke :add 3\n0 :ok :add 2\n1 :ok :add 3\n0 :invoke :read nil\n0 :ok :read %d\n"},
-		"values":  {models.Spec{Name: "cas-register"}, "0 :invoke :write 1\n1 :invoke :write 2\n0 :ok :write 1\n1 :ok :write 2\n0 :invoke :read nil\n1 :invoke :cas [2 3]\n1 :ok :cas [2 3]\n0 :ok :read 2\n"},
+		"permits":  {models.Spec{Name: "semaphore", Permits: 3}, "0 :invoke :acquire 2\n1 :invoke :acquire 1\n1 :ok :acquire 1\n0 :ok :acquire 2\n0 :invoke :release 2\n0 :ok :release 2\n1 :invoke :release 1\n1 :ok :release 1\n"},
+		"amounts":  {models.Spec{Name: "counter", Answers: models.AnswersEcho}, "0 :invoke :add 2\n1 :invoke :add 3\n0 :ok :add 2\n1 :ok :add 3\n0 :invoke :read nil\n0 :ok :read %d\n"},
+		"values":   {models.Spec{Name: "cas-register"}, "0 :invoke :write 1\n1 :invoke :write 2\n0 :ok :write 1\n1 :ok :write 2\n0 :invoke :read nil\n1 :invoke :cas [2 3]\n1 :ok :cas [2 3]\n0 :ok :read 2\n"},
+		"maps":     {models.Spec{Name: "kv"}, "0 :invoke :put [1 1]\n1 :invoke :put [2 1]\n0 :ok :put [1 1]\n1 :ok :put [2 1]\n0 :invoke :get [1 nil]\n1 :invoke :put [1 2]\n1 :ok :put [1 2]\n0 :ok :get [1 2]\n"},
+		"epochs":   {models.Spec{Name: "lease"}, "0 :invoke :claim [1 %d]\n0 :ok :claim [1 %d]\n0 :invoke :release [1 %d]\n0 :ok :release [1 %d]\n"},
+		"others":   {models.Spec{Name: "java-queue"}, "0 :invoke :offer 1\n0 :ok :offer true\n0 :invoke :size nil\n0 :ok :size 1\n1 :invoke :poll nil\n1 :ok :poll 1\n"},
+		"balances": {models.Spec{Name: "bank", Init: "{0 10, 1 0}"}, "0 :invoke :transfer {:from 0, :to 1, :amount 5}\n0 :ok :transfer {:from 0, :to 1, :amount 5}\n0 :invoke :transfer {:from 1, :to 0, :amount 5}\n0 :ok :transfer {:from 1, :to 0, :amount 5}\n0 :invoke :read nil\n0 :ok :read {0 10, 1 0}\n"},
+		"elements": {models.Spec{Name: "stack"}, "0 :invoke :push 1\n1 :invoke :push 1\n0 :ok :push 1\n1 :ok :push 1\n0 :invoke :pop nil\n0 :ok :pop 1\n0 :invoke :pop nil\n0 :ok :pop 1\n"},
 	} {
 		held := [2]int{}
 		for i, rounds := range []int{50, 400} {

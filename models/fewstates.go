@@ -41,7 +41,7 @@ func (m *functional[S]) findVisibility(ops *Operations) *Visibility {
 	steps := make([][]*step, len(m.ops)) // by call and state
 	several := make([]bool, len(m.ops))  // calls that do not lead to one state from all
 	left := len(calls)
-	states, all := m.reach(calls, maxDoubts, maxReachingOfCore, func(_ State, call int32, x *step) bool {
+	states, all := m.reach(ops.Model.Init(), calls, maxDoubts, maxReachingOfCore, func(_ State, call int32, x *step) bool {
 		steps[call] = append(steps[call], x)
 		if !several[call] && (len(x.next) != 1 || !slices.Equal(x.next[0], steps[call][0].next[0])) {
 			several[call] = true
@@ -81,13 +81,13 @@ const (
 	maxReachingOfCore = 2 * time.Second
 )
 
-// reach takes the step of each call in each state that they can lead to, and calls visit with it. all is false if
+// reach takes the step of each call in each state that they can lead to from an initial one, and calls visit with it. all is false if
 // there are more states than maxReached or more steps than a limit, if a step fails, if visit returns false, or if it
 // takes longer than the time given.
-func (m *functional[S]) reach(calls []int32, most int, longest time.Duration, visit func(s State, call int32, x *step) bool) (states []State, all bool) {
+func (m *functional[S]) reach(init State, calls []int32, most int, longest time.Duration, visit func(s State, call int32, x *step) bool) (states []State, all bool) {
 	start := time.Now()
-	states = []State{m.Init()}
-	known := map[int32]bool{numberOf(m.Init()): true}
+	states = []State{init}
+	known := map[int32]bool{numberOf(init): true}
 	for i := 0; i < len(states); i++ {
 		if (i+1)*len(calls) > most {
 			return nil, false
@@ -126,7 +126,7 @@ func (m *functional[S]) findKinds(ops *Operations) {
 	}
 	calls, to := m.callsOf(ops), make([]State, len(m.ops))
 	changes, several := make([]bool, len(m.ops)), make([]bool, len(m.ops))
-	_, all := m.reach(calls, maxKindSteps, maxReaching, func(from State, call int32, x *step) bool {
+	_, all := m.reach(ops.Model.Init(), calls, maxKindSteps, maxReaching, func(from State, call int32, x *step) bool {
 		for _, s := range x.next {
 			changes[call] = changes[call] || !slices.Equal(s, from)
 			several[call] = several[call] || to[call] != nil && !slices.Equal(s, to[call])

@@ -172,6 +172,8 @@ type Hard struct {
 type Partition struct {
 	// Of returns the part that op touches.
 	Of func(op Op) int32
+	// Keys says that a part is the edn.ID of its key. So no other operation can show that parts belong together.
+	Keys bool
 	// Project, unless it is nil, returns a simpler model for a part, in which its operations mean the same, or the
 	// model itself if there is none. It may replace the operations in the part's columns, row by row, with those of the
 	// simpler model. A key of a map is a register then, for which there are more engines.

@@ -7,8 +7,10 @@ type Kept struct {
 	Rows []bool // by row: the operation must be kept; nil: all must
 	// Settled are operations that are kept although they count as having happened, since they have yet to return.
 	Settled []bool
-	State   *State // unless nil, from which state the part goes on
-	Hard    bool   // a search gave up: another one is worth it once much more has come
+	State   *State       // unless nil, from which state the part goes on
+	Path    *Path        // unless nil, operations that lead to it, which are kept
+	At      models.State // that state, if a search has found it
+	Hard    bool         // a search gave up: another one is worth it once much more has come
 }
 
 // Options says how Needed decides.
@@ -62,7 +64,7 @@ func Needed(part *models.Operations, decided int32, o Options) Kept {
 // search does what Needed does where nothing else does it.
 func (o Options) search(part *models.Operations, decided int32) Kept {
 	of := stateOfOne(part.Model)
-	if !o.Settle || !o.Searches || of == nil {
+	if !o.Settle || !o.Searches || of == nil && !hasPaths(part.Model) {
 		return Kept{}
 	}
 	kept, ok := searched(part, decided, of)

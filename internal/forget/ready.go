@@ -3,7 +3,6 @@ package forget
 import (
 	"math"
 
-	"clew/edn"
 	"clew/models"
 )
 
@@ -31,17 +30,17 @@ import (
 // Next says what a linearization of all that comes may begin with.
 type Next struct {
 	Ready []bool // by row
-	// Sees are operations that can happen just after these, one after the other, and say which state that is. Leads, unless nil, says
-	// whether it is some state. So does neither if any order leads to it.
+	// Sees are operations that can happen just after these, one after the other, if these lead to the right state. State is that
+	// state. There is neither if any order leads to it.
 	Sees  []models.Op
-	Leads func(models.State) bool
+	State models.State
 }
 
 // Ready says what a linearization of all that comes may begin with, once Needed has returned what is kept of a part, whose last
 // State it may have changed. It returns false if it does not know operations that see the state.
 func Ready(part *models.Operations, decided int32, kept Kept) (next Next, ok bool) {
 	if kept.Settled != nil {
-		next, ok = seen(part, kept.State)
+		next, ok = seen(part, kept.State, kept.At)
 		next.Ready = kept.Settled
 		return next, ok
 	}
@@ -68,16 +67,16 @@ func MakesNoDifference(part *models.Operations, row models.Row) bool {
 	return grows && part.Kind[row] == models.Add
 }
 
-// seen returns operations that see the state in which a model goes on.
-func seen(part *models.Operations, s *State) (next Next, ok bool) {
+// seen returns what tells the state in which a model goes on, which is at if a search has found it.
+func seen(part *models.Operations, s *State, at models.State) (next Next, ok bool) {
 	v, of := part.History.Values, part.Model.Traits().Shape
 	switch {
-	case part.Model.Traits().IsRegister:
-		value, err := v.ParseLenient([]byte(s.Init))
-		next.Sees = []models.Op{{Kind: models.Read, A: int32(v.Same(value))}}
-		return next, err == nil
-	case of == nil:
-		return next, false
+	case at != nil && part.Model.Traits().IsRegister:
+		next.Sees = []models.Op{{Kind: models.Read, A: at[0]}}
+		return next, true
+	case at != nil || of == nil:
+		next.State = at
+		return next, at != nil
 	}
 	switch shape := of().(type) {
 	case models.LookupSetShape:
@@ -99,9 +98,9 @@ func seen(part *models.Operations, s *State) (next Next, ok bool) {
 			next.Sees = append(next.Sees, models.Op{Kind: models.ReadAt, A: int32(v.Same(value)), B: int32(len(shape.Init) + place - have)})
 		}
 	case models.VersionsShape:
-		next.Leads = func(state models.State) bool {
-			return int64(state[0]) == s.Number && v.Text(edn.ID(state[1])) == s.Value
-		}
+		value, err := v.ParseLenient([]byte(s.Value))
+		next.State = models.State{int32(s.Number), int32(v.Same(value))}
+		return next, err == nil
 	case models.SemaphoreShape, models.CounterShape, models.GrowSetShape: // any order leads to the same state
 	default:
 		return next, false

@@ -9,6 +9,7 @@ import (
 	"clew/internal/families/sequence"
 	"clew/internal/families/set"
 	"clew/internal/home"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -25,7 +26,8 @@ type State struct {
 	Value  string // of a register, as EDN
 	Given  Given  // ids, or the elements of a set that is read as a whole
 	List   List   // the values of a log, but for those that it began with
-	Init   string // with what a register begins, as EDN, or ""
+	IsPath bool
+	Path   []jepsen.Operation // of the history that is held: they lead there, one after another
 }
 
 // Whether an element is in a lookup-set. There may be many elements.
@@ -88,13 +90,16 @@ func settled(c *models.Columns, decided int32, done []bool, s *State, ok bool) K
 	return kept
 }
 
-// From returns operations under their model as it goes on in a state that Needed has returned for the same model. The
-// state may be nil. If it has an Init, the model begins with that already.
-func From(part *models.Operations, s *State) *models.Operations {
-	of := part.Model.Traits().Shape
-	if s == nil || of == nil || s.Init != "" {
+// From returns operations under their model as it goes on in a state that Needed has returned for the same model, after the
+// operations of its path. The state may be nil.
+func From(part *models.Operations, s *State, path []models.Op) *models.Operations {
+	if s == nil {
 		return part
 	}
+	if s.IsPath {
+		return part.Under(along(part.Model, s, path))
+	}
+	of := part.Model.Traits().Shape
 	r := &resumed{Model: part.Model, traits: *part.Model.Traits(), state: s}
 	switch shape := of().(type) {
 	case models.SemaphoreShape:
@@ -138,6 +143,7 @@ type resumed struct {
 	traits models.Traits
 	init   models.State
 	state  *State
+	path   []models.Op
 }
 
 // Init implements models.Model.

@@ -125,17 +125,15 @@ func (x *History) IsOpen(h *jepsen.History, op jepsen.Operation) bool {
 	return h.Completion[op] == jepsen.None && !has(x.Stuck, op)
 }
 
-// IsSettled says whether some operation settles how others are read, and none is open.
-func (x *History) IsSettled(h *jepsen.History, spec models.Spec) bool {
+// IsCertain says whether no later operation can change how one is read that has come.
+func (x *History) IsCertain(h *jepsen.History, spec models.Spec) bool {
 	d, err := spec.Definition()
 	if err != nil || d.Settles == nil {
 		return false
 	}
-	settled := len(x.Pins) > 0
 	for e := x.Decided; !x.Open && int(e) < len(h.Type); e++ {
 		if op := h.OpOf[e]; h.Type[e] != jepsen.Invoke || h.Completion[op] == jepsen.None {
-			settles, open := d.Settles(models.OperationOf(h, op))
-			x.Open, settled = open, settled || settles
+			_, x.Open = d.Settles(models.OperationOf(h, op))
 		}
 	}
 	if spec.Init != "" && !x.Open {
@@ -143,7 +141,7 @@ func (x *History) IsSettled(h *jepsen.History, spec models.Spec) bool {
 			_, x.Open = d.Settles(models.Operation{Values: h.Values, FID: edn.Nil, ValueID: init, KeyID: edn.Nil, GivenID: init, Status: jepsen.Crashed})
 		}
 	}
-	return settled && !x.Open
+	return !x.Open
 }
 
 // settle chooses an operation that settles how others are read, among those that were judged before an event.
@@ -220,7 +218,11 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
 	x.Decided = jepsen.Event(before)
-	for _, ops := range []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins} {
+	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
+	for _, state := range x.States {
+		lists = append(lists, &state.Path)
+	}
+	for _, ops := range lists {
 		still := (*ops)[:0]
 		for _, op := range *ops {
 			if i, found := slices.BinarySearch(keep, op); found {
@@ -252,7 +254,7 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			}
 			var need forget.Kept
 			if !f.All {
-				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.one && h.Operations() >= f.Searches && part.Len() >= max(min(f.Searches, fewRows), 2*x.hard[j.KeyOf(i)]),
+				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.lasts && h.Operations() >= f.Searches && part.Len() >= max(min(f.Searches, fewRows), 2*x.hard[j.KeyOf(i)]),
 					Pinned: func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None }})
 			}
 			if f.Witness != nil && !f.All {
@@ -261,6 +263,12 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 				order = append(order, own...)
 			}
 			if need.State != nil {
+				if p := need.Path; p != nil {
+					need.State.Path = slices.Clone(x.pathOf(j.KeyOf(i))[:p.Old])
+					for _, row := range p.Rows {
+						need.State.Path = append(need.State.Path, j.H.WholeOperation(part.Of[row]))
+					}
+				}
 				x.States[j.KeyOf(i)] = need.State
 				delete(x.hard, j.KeyOf(i))
 			} else if need.Hard {
@@ -280,6 +288,12 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			f.Witness.take(x, h, j, order, end, before, func(whole jepsen.Operation) { kept[whole] = true })
 		}
 	}
+	for _, state := range x.States {
+		for _, op := range state.Path {
+			kept[op] = true
+			x.Settled = append(x.Settled, op)
+		}
+	}
 	if !f.All {
 		x.settle(h, f.Spec, f.Decided)
 	}
@@ -296,6 +310,14 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 		slices.Sort(x.Written)
 	}
 	return kept
+}
+
+// pathOf returns the operations that lead to the state of a part.
+func (x *History) pathOf(key string) []jepsen.Operation {
+	if state := x.States[key]; state != nil {
+		return state.Path
+	}
+	return nil
 }
 
 // has says whether an operation is among some, which ascend.

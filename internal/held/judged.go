@@ -17,26 +17,36 @@ type Judged struct {
 	Parts []*models.Operations // as they go on in their states
 	keys  []string             // by part
 	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
-	one   bool                 // it has one part, with which no later operation joins others
+	lasts bool                 // no later operation joins its parts
 }
 
 // Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
 // key has other spellings, or if later operations may show that these are read in another way.
 func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models.Operations) *Judged {
-	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts(), one: whole.Model.Traits().Partition == nil}
+	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts()}
+	p := whole.Model.Traits().Partition
+	j.lasts = p == nil || p.Keys
 	j.nameParts(whole)
 	for i, part := range j.Parts {
 		state := x.States[j.KeyOf(i)]
 		if state == nil && len(x.Settled) == 0 {
 			continue
 		}
-		rows := make([]models.Row, 0, part.Len())
+		rows, settled := make([]models.Row, 0, part.Len()), map[jepsen.Operation]models.Op{}
 		for row, op := range part.Of {
-			if !has(x.Settled, h.WholeOperation(op)) {
+			if whole := h.WholeOperation(op); has(x.Settled, whole) {
+				settled[whole] = part.Op(models.Row(row))
+			} else {
 				rows = append(rows, models.Row(row))
 			}
 		}
-		j.Parts[i] = forget.From(part.Select(rows), state)
+		var path []models.Op
+		if state != nil {
+			for _, op := range state.Path {
+				path = append(path, settled[op])
+			}
+		}
+		j.Parts[i] = forget.From(part.Select(rows), state, path)
 	}
 	return j
 }

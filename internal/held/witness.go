@@ -245,16 +245,54 @@ func (w *Witness) order(part *models.Operations, taken, written []bool, next for
 		small.Of = append(small.Of, shown)
 	}
 	order, ok := w.Order(small)
-	if ok && next.Leads != nil {
+	if ok && next.State != nil {
 		s, err := models.Final(context.Background(), small.Model, &small.Columns, order)
-		ok = err == nil && next.Leads(s)
+		if ok = err == nil && slices.Equal(s, next.State); !ok {
+			order, ok = w.Order(leadingTo(next.State, small))
+		}
 	}
 	for _, row := range order {
-		if row := of[row]; row < n && taken[row] {
-			rows = append(rows, models.Row(row))
+		if int(row) < len(of) && of[row] < n && taken[of[row]] {
+			rows = append(rows, models.Row(of[row]))
 		}
 	}
 	return rows, ok
+}
+
+// ending is a model that has one more operation, which can happen only in one state.
+type ending struct {
+	models.Model
+	traits models.Traits
+	in     models.State
+}
+
+// end is the kind of that operation.
+const end models.Kind = 255
+
+// leadingTo returns operations that are followed by one that can happen only in one state.
+func leadingTo(s models.State, ops *models.Operations) *models.Operations {
+	ops = ops.Under(&ending{Model: ops.Model, in: s})
+	ops.Append(ops.Events, ops.Events+1, models.Op{Kind: end})
+	ops.Of = append(ops.Of, ops.Of[0])
+	ops.Events += 2
+	return ops
+}
+
+// Traits implements models.Model. Those of the model do not know the operation.
+func (m *ending) Traits() *models.Traits { return &m.traits }
+
+// Mutates implements models.Model.
+func (m *ending) Mutates(op models.Op) bool { return op.Kind != end && m.Model.Mutates(op) }
+
+// Step implements models.Model.
+func (m *ending) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	switch {
+	case op.Kind != end:
+		return m.Model.Step(dst, s, op)
+	case slices.Equal(s, m.in):
+		return append(dst, s)
+	}
+	return dst
 }
 
 // Finish writes all that has not been written, once nothing more comes.

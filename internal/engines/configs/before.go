@@ -2,6 +2,7 @@ package configs
 
 import (
 	"context"
+	"slices"
 
 	"clew/fallback"
 	"clew/models"
@@ -21,23 +22,30 @@ import (
 // paceSlack is how many steps Before may take in any case.
 const paceSlack = 10_000
 
-// Before returns which operations are linearized before the last return, among those before an event, that leads to one
-// configuration, and its state. It returns false if there is none, if the search takes more than some steps for each return
+// Past is what Before finds.
+type Past struct {
+	Done  []bool       // by row: it is linearized
+	State models.State // after those
+	Order []models.Row // leads there; it lacks operations that are covered, which change nothing
+}
+
+// Before returns what is linearized before the last return, among those before an event, that leads to one
+// configuration. It returns false if there is none, if the search takes more than some steps for each return
 // and some slack, or if the operations up to there are not linearizable. Operations that were invoked before the event are
 // known to return or to have crashed.
 //
 // Precondition: none. Complexity: linear.
-func Before(ctx context.Context, ops *models.Operations, until int32, pace int) (done []bool, state models.State, ok bool) {
+func Before(ctx context.Context, ops *models.Operations, until int32, pace int) (past Past, ok bool) {
 	l := fallback.NewLayout(ctx, ops, fallback.Limits{})
 	defer l.Release()
 	m := newTransitions(l, Rules{NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true, NoRanks: true})
 	if m.Cause != "" {
-		return nil, nil, false
+		return Past{}, false
 	}
 	s := newFrontierSearch(m)
-	s.silent = true
 	s.start(0, s.Space.Number(ops.Model.Init()), make([]uint64, s.width))
 	last, c, now := int32(-1), make([]uint64, s.width), int32(0) // the return, and its configuration
+	var order []int32
 	for k := int32(0); int(k) < len(s.Ends) && s.Ends[k] < until; k++ {
 		s.maxSteps = paceSlack + pace*int(k)
 		if failed := s.run(k, k+1); failed >= 0 || s.isSpent() || s.Cause != "" {
@@ -46,12 +54,14 @@ func Before(ctx context.Context, ops *models.Operations, until int32, pace int) 
 		if len(s.layer.states) == 1 && s.isSettled(s.layer.configs[:s.width]) {
 			last, now = k, s.layer.states[0]
 			copy(c, s.layer.configs)
+			order = append(order, s.orderTo(s.layer.trail[0])...)
+			s.trail, s.layer.trail[0] = s.trail[:0], -1
 		}
 	}
 	if last < 0 {
-		return nil, nil, false
+		return Past{}, false
 	}
-	done = make([]bool, ops.Len())
+	done := make([]bool, ops.Len())
 	for row, res := range ops.Res {
 		done[row] = res <= s.Ends[last] || res != models.Open && ops.Inv[row] < s.Ends[last] && s.discharged(c, models.Row(row))
 	}
@@ -60,7 +70,8 @@ func Before(ctx context.Context, ops *models.Operations, until int32, pace int) 
 			done[row] = true
 		}
 	}
-	return done, s.Space.States[now], true
+	order = slices.DeleteFunc(order, func(row int32) bool { return row < 0 }) // of what is covered and has returned
+	return Past{done, s.Space.States[now], order}, true
 }
 
 // isSettled says whether no update is covered but may still be used. Reads are never gone: they have no bit for that.

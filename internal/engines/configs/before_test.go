@@ -37,10 +37,12 @@ func TestWhatIsSettledMakesNoDifference(t *testing.T) {
 			part, cut := whole, int32(0)
 			for cuts := r.IntN(4); cuts > 0; cuts-- {
 				cut += r.Int32N(max(1, whole.Events-cut))
-				done, state, ok := configs.Before(ctx, part, cut, 1000)
+				past, ok := configs.Before(ctx, part, cut, 1000)
 				if !ok {
 					break
 				}
+				done, state := past.Done, past.State
+				leadsTo(t, part, past)
 				var left, rows []models.Row // of the whole, and of the part
 				for row, of := range part.Of {
 					i, later := models.Row(slices.Index(whole.Of, of)), part.Inv[row] < cut && part.Res[row] >= cut && !done[row] && r.IntN(8) == 0
@@ -73,6 +75,30 @@ func TestWhatIsSettledMakesNoDifference(t *testing.T) {
 			t.Errorf("%s: %d valid, %d invalid, %d operations forgotten", spec.Name, valid, invalid, forgotten)
 		}
 		t.Logf("%s: %d valid, %d invalid, %d operations forgotten", spec.Name, valid, invalid, forgotten)
+	}
+}
+
+// leadsTo fails the test unless the order of a past is one in which its operations can happen, and leads to its state.
+func leadsTo(t *testing.T, ops *models.Operations, past configs.Past) {
+	t.Helper()
+	states := []models.State{ops.Model.Init()}
+	for i, row := range past.Order {
+		var next []models.State
+		for _, s := range states {
+			next = ops.Model.Step(next, s, ops.Op(row))
+		}
+		states = next
+		for _, later := range past.Order[i+1:] {
+			if ops.Res[later] < ops.Inv[row] {
+				t.Fatalf("%d stands before %d, in %v", row, later, past.Order)
+			}
+		}
+		if !past.Done[row] {
+			t.Fatalf("%d is not done, in %v", row, past.Order)
+		}
+	}
+	if !slices.ContainsFunc(states, func(s models.State) bool { return slices.Equal(s, past.State) }) {
+		t.Fatalf("%v leads to %v, not to %v", past.Order, states, past.State)
 	}
 }
 

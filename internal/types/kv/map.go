@@ -26,7 +26,7 @@ func newKVMap(base home.Base, absent edn.ID) *kvMap {
 	init := base.Initial
 	m := &kvMap{Base: base, absent: absent, none: map[int32]int32{}}
 	m.Offered = models.Traits{Run: m.run,
-		Because: func(s models.State, op models.Op) string { return m.because(m.at(s, m.key(op)), op) }, Partition: &models.Partition{Of: m.key, Project: m.project, Cells: &models.Visibility{Makes: m.makes, Sees: m.sees}},
+		Because: func(s models.State, op models.Op) string { return m.because(m.at(s, m.key(op)), op) }, Partition: &models.Partition{Keys: true, Of: m.key, Project: m.project, Cells: &models.Visibility{Makes: m.makes, Sees: m.sees}},
 		MayIdle: func(op models.Op) bool { return op.Kind == models.Write && op.A == m.none[m.key(op)] }}
 	m.Initial = nil
 	for i := 0; i < len(init); i += 2 {

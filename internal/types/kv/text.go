@@ -34,7 +34,7 @@ func newKVText(b *models.Binding) *kvText {
 		Because:   m.because,
 		Run:       m.run,
 		Weight:    m.weight,
-		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
+		Partition: &models.Partition{Keys: true, Of: func(op models.Op) int32 { return op.A }},
 		Liveness:  &models.Liveness{At: get1, Shows: m.shows, Leaves: m.leaves, Becomes: m.becomes, Forget: home.Forget1},
 	}
 	return m

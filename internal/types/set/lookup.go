@@ -36,7 +36,7 @@ func newLookupSet(b *models.Binding) (models.Reader, error) {
 		Opening:   m.opening,
 		Run:       func(s models.State) models.Run { return lookupSetRun{home.NewMembers(s)} }, // every step takes constant time
 		Shape:     func() models.Shape { return models.LookupSetShape{Init: m.Initial} },
-		Partition: &models.Partition{Of: func(op models.Op) int32 { return op.A }},
+		Partition: &models.Partition{Keys: true, Of: func(op models.Op) int32 { return op.A }},
 		Anomaly:   m.anomaly,
 		// An element is never in the way of others.
 		Droppable: &models.Droppable{Touches: func(op models.Op) ([]int32, bool) { return []int32{op.A}, false }},

@@ -1,0 +1,156 @@
+package forget
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"clew/internal/engines/configs"
+	"clew/models"
+)
+
+// # Paths
+//
+// A state of any model, also of a user's own, can be kept as operations that lead to it one after another. They are
+// short if states come back: what happened between two times that a state was there is left out. A lock that is
+// held needs the one operation that took it, however often it was taken before.
+
+// Path is operations that lead to a state.
+type Path struct {
+	Old  int          // how many are those of the path before, from its beginning
+	Rows []models.Row // and then these
+}
+
+const (
+	maxPathWork  = 1 << 24 // how many numbers the states have together through which pathTo goes
+	maxShortcuts = 256     // how many operations it tries at the beginning
+)
+
+// hasPaths says whether states of a model are kept as paths. There must be no fast path that needs what happened before.
+func hasPaths(m models.Model) bool {
+	of := m.Traits().Shape
+	if of == nil {
+		return true
+	}
+	switch of().(type) {
+	case nil, models.RegisterShape, models.LIFOShape, models.FIFOShape, models.BagShape, models.PriorityShape:
+		return true
+	}
+	return false
+}
+
+// pathTo returns a path to the state that some operations lead to. It returns false if the path has most of them, or if a step
+// of theirs has several outcomes. Linear in the sizes of the states on the way.
+func pathTo(part *models.Operations, past configs.Past) (*Path, bool) {
+	m, old := part.Model, []models.Op(nil)
+	if r, ok := m.(*resumed); ok {
+		m, old = r.Model, r.path
+	}
+	op := func(i int) models.Op {
+		if i < len(old) {
+			return old[i]
+		}
+		return part.Op(past.Order[i-len(old)])
+	}
+	s, path, work := m.Init(), []int(nil), 0
+	states, lengths := []string{keyOf(s)}, map[string]int{keyOf(s): 0} // of the path; a state counts the operations to it
+	for i := range len(old) + len(past.Order) {
+		next, ok := from(m, s, op(i))
+		if !ok {
+			return nil, false
+		}
+		s = next
+		if work += len(s); work > maxPathWork {
+			return nil, false
+		}
+		key := keyOf(s)
+		n, known := lengths[key]
+		if !known {
+			path, states = append(path, i), append(states, key)
+			lengths[key] = len(path)
+			continue
+		}
+		for _, left := range states[n+1:] {
+			delete(lengths, left)
+		}
+		path, states = path[:n], states[:n+1]
+	}
+	for i := len(path) - 1; i > max(0, len(path)-maxShortcuts); i-- {
+		if to, ok := from(m, m.Init(), op(path[i])); ok && keyOf(to) == states[i+1] {
+			path = path[i:] // what comes before does not matter to it
+			break
+		}
+	}
+	if !slices.Equal(s, past.State) || 2*len(path) > len(old)+len(past.Order) {
+		return nil, false
+	}
+	p := &Path{}
+	for _, i := range path {
+		if i < len(old) {
+			p.Old++
+		} else {
+			p.Rows = append(p.Rows, past.Order[i-len(old)])
+		}
+	}
+	return p, true
+}
+
+// from returns the one state that an operation leads to from another. It returns false if there is none, or several.
+func from(m models.Model, s models.State, op models.Op) (next models.State, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if f, failed := p.(*models.Failure); !failed || f.Cause != "" {
+				panic(p)
+			}
+			ok = false // a user's own model fails in a state in which no search has taken this step
+		}
+	}()
+	all := m.Step(nil, s, op)
+	if len(all) != 1 {
+		return nil, false
+	}
+	return all[0], true
+}
+
+// keyOf returns a state as a string.
+func keyOf(s models.State) string {
+	key := make([]byte, 0, 4*len(s))
+	for _, x := range s {
+		key = binary.NativeEndian.AppendUint32(key, uint32(x))
+	}
+	return string(key)
+}
+
+// along returns a model that begins where the operations of a path lead to.
+func along(m models.Model, s *State, path []models.Op) *resumed {
+	r := &resumed{Model: m, traits: *m.Traits(), init: m.Init(), state: s, path: path}
+	for _, op := range path {
+		r.init, _ = from(m, r.init, op) // pathTo has taken this step
+	}
+	t := &r.traits
+	t.Levels, t.Anomaly, t.Hindsight, t.Projections, t.Alone, t.Droppable = nil, nil, nil, nil, nil, nil // they start elsewhere
+	if t.Shape != nil {
+		t.Shape = beginning(t.Shape(), r.init)
+	}
+	if d := m.Traits().Declared; d != nil {
+		t.Declared = &models.Declared{Doubt: d.Doubt, Bare: func() models.Model { return along(d.Bare(), s, path) }}
+	}
+	return r
+}
+
+// beginning returns what Traits.Shape is for a model that begins in another state, nil if its fast path cannot.
+func beginning(shape models.Shape, s models.State) func() models.Shape {
+	switch other := shape.(type) {
+	case models.RegisterShape:
+		other.Init = s[0]
+		shape = other
+	case models.LIFOShape:
+		other.Init = s
+		shape = other
+	case models.FIFOShape:
+		other.Init = s
+		shape = other
+	default:
+		return nil
+	}
+	return func() models.Shape { return shape }
+}
