@@ -21,6 +21,7 @@ import (
 	"clew/internal/levels"
 	"clew/internal/live"
 	"clew/internal/nemesis"
+	"clew/internal/option"
 	"clew/internal/page"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -972,6 +973,52 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
 	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
 	return m.writes.Err()
+}
+
+// witnesses begins the witness, if there is one.
+func (m *Monitor) witnesses() error {
+	if m.Witness == nil {
+		return nil
+	}
+	if m.o.Independent && m.o.Keyless {
+		return errors.New("a monitor writes no witness where operations without a key belong to every key")
+	}
+	if h, err := jepsen.NewBuilder(jepsen.Options{}).SoFar(); err == nil {
+		if ops, err := m.spec.Read(h); err == nil {
+			if err := m.witnessable(ops.Model); err != nil {
+				return err
+			}
+		}
+	}
+	m.writes = &held.Witness{To: m.Witness, Order: func(part *models.Operations) ([]models.Row, bool) {
+		d := m.d.part(m.ctx, part, m.o.limits())
+		return d.Order, d.Verdict == jepsen.Valid
+	}}
+	return nil
+}
+
+// witnessable says why a witness of a model cannot be written in one pass.
+func (m *Monitor) witnessable(model models.Model) error {
+	of := model.Traits().Shape
+	if of == nil {
+		return nil
+	}
+	switch of().(type) {
+	case models.FIFOShape, models.BagShape, models.PriorityShape, models.TxnRegistersShape:
+		return fmt.Errorf("a monitor writes no witness of %s: the order of what it forgets may depend on what comes; %s writes one of a history that is held", m.spec.Name, option.WitnessFile)
+	}
+	return nil
+}
+
+// lastWitness writes what is left once the history has ended.
+func (m *Monitor) lastWitness(h *jepsen.History) error {
+	parts, err := m.parts(h)
+	if errors.Is(err, jepsen.ErrNoTuples) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return m.held.Finish(h, parts, m.writes)
 }
 
 // Event is an event of a client, for Monitor.Observe.

@@ -248,6 +248,31 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 	}
 }
 
+// What waits until it is written is little, and does not grow with the history.
+func TestAWitnessHoldsLittle(t *testing.T) {
+	for i, spec := range append(slices.Clone(witnessed), models.Spec{Name: "cas-register"}) {
+		o := gen.LongOptions{Model: spec.Name, Operations: 6000, Processes: 10, Permits: spec.Permits, Seed: 4}
+		if spec.Name == "set" {
+			o.Operations /= 4 // each read has all elements
+		}
+		if i == len(witnessed) {
+			o.Values = 5
+		}
+		if spec.Name == "id-generator" || spec.Name == "counter" || spec.Name == "lookup-set" || spec.Name == "register" {
+			o.Crashes = 0.002
+		}
+		var b strings.Builder
+		if _, err := gen.Long(&b, o); err != nil {
+			t.Fatal(spec.Name, err)
+		}
+		text := b.String()
+		_, early, plain, totals := checkWitness(t, spec.FromDefault(), text, 64, unverified)
+		if more := totals.MostHeld - plain.MostHeld; more > 20 || early < len(text)/6 {
+			t.Errorf("%s: at most %d operations held, and %d without a witness; %d bytes were written early of a history of %d", spec.Name, totals.MostHeld, plain.MostHeld, early, len(text))
+		}
+	}
+}
+
 // A witness goes on from where it was when the state was saved.
 func TestAWitnessGoesOnFromAState(t *testing.T) {
 	killed := errors.New("killed")

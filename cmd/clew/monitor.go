@@ -296,14 +296,13 @@ func (w *watch) passWith(ctx context.Context, in io.Reader) error {
 			passed = w.pass(ctx, in, w.reading)
 			return passed
 		})
-		switch {
-		case passed != nil:
+		if passed != nil && w.m.Totals().Operations > 0 {
 			w.warn(w.name, "no witness was written, since the pass did not come to its end")
-			return passed
-		case err != nil:
+		}
+		if passed == nil && err != nil {
 			return fmt.Errorf("--witness: %w", err)
 		}
-		return nil
+		return passed
 	}
 	if w.witness.Through() {
 		return errors.New("--witness: expected a regular file, which --state can go on with")
