@@ -352,3 +352,37 @@ func TestAMonitorRefusesWitnesses(t *testing.T) {
 		}
 	}
 }
+
+// Events that are observed have a witness like those of a text.
+func TestObservedEventsHaveAWitness(t *testing.T) {
+	spec := models.Spec{Name: "cas-register"}.FromDefault()
+	r := gen.Rand(94)
+	for range effort.Histories(20, 5000) {
+		text := numberedEvents(faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.05))
+		h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := clew.NewMonitor(t.Context(), spec, unverified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Stretch(1 + r.IntN(12))
+		var w bytes.Buffer
+		m.Witness = &w
+		var lines []int
+		m.Found = func(a clew.Anomaly) error { lines = append(lines, int(a.Operation.Index)+1); return nil }
+		for e, typ := range h.Type {
+			process, _ := h.Values.Int(h.Processes[h.Process[e]])
+			if _, err := m.Observe(clew.Event{Type: typ, Process: int(process), F: h.Values.Text(h.F[e])[1:], Value: h.Values.Value(h.Value[e]).Go()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := m.End(); err != nil {
+			t.Fatal(err)
+		}
+		if err := verifies(t, spec, text, lines, w.Bytes(), false); err != nil {
+			t.Fatalf("%v\n%s\nwitness:\n%s", err, numbered(text), w.String())
+		}
+	}
+}
