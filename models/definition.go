@@ -65,10 +65,13 @@ type Definition struct {
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a
 	// history that still grows says nothing.
 	LooksAhead bool
-	// Settles, unless it is nil, says of a model that LooksAhead that after this operation no later one can change how
-	// others are read, unless some operation is open: its meaning always depends on what comes. An initial value counts
-	// as an operation that was called with it.
+	// Settles, unless it is nil, says of a model that LooksAhead what an operation shows. One that is open is read as later
+	// ones show; one that settles shows how others are read. Any other has one meaning, whatever comes. An initial value
+	// counts as an operation that was called with it.
 	Settles func(o Operation) (settles, open bool)
+	// Caller, unless it is nil, says of a model that LooksAhead who called an operation, and whether it names who that is. One
+	// that does not name anybody is of whom its caller has named last before, or else names next.
+	Caller func(s Spec, o Operation) (caller string, names bool)
 	// ReadsKeys: the :key of an operation says which object it is about. Other models of
 	// the registry take all operations to be on one object.
 	ReadsKeys bool

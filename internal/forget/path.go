@@ -25,14 +25,14 @@ const (
 	maxShortcuts = 256     // how many operations it tries at the beginning
 )
 
-// hasPaths says whether states of a model are kept as paths. There must be no fast path that needs what happened before.
+// hasPaths says whether states of a model are kept as paths. Its fast path begins there, or a search is as good.
 func hasPaths(m models.Model) bool {
 	of := m.Traits().Shape
 	if of == nil {
 		return true
 	}
 	switch of().(type) {
-	case nil, models.RegisterShape, models.LIFOShape, models.FIFOShape, models.BagShape, models.PriorityShape:
+	case nil, models.RegisterShape, models.LIFOShape, models.FIFOShape, models.BagShape, models.PriorityShape, models.OwnerLockShape, models.FencedLockShape:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package held
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -18,8 +19,9 @@ type History struct {
 	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
 	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
 	Written []jepsen.Operation // to a witness; ascending
-	Pins    []jepsen.Operation // settles how others are read; at most one
+	Pins    []jepsen.Operation // show how others are read; ascending
 	Open    bool               // the meaning of some operation depends on what comes
+	Callers map[string]bool    // whose operations have been judged: whether they name somebody
 	States  map[string]*forget.State
 	Told    map[string]bool // by key: answers are told
 	Came    []int64         // by event: how many events of clients there were with it
@@ -37,6 +39,9 @@ func (x *History) Builder() *jepsen.Builder { return x.b }
 func (x *History) Has(b *jepsen.Builder) {
 	if x.b = b; x.States == nil { // an empty map is stored as none
 		x.States = map[string]*forget.State{}
+	}
+	if x.Callers == nil {
+		x.Callers = map[string]bool{}
 	}
 	if x.Told == nil {
 		x.Told = map[string]bool{}
@@ -128,8 +133,11 @@ func (x *History) IsOpen(h *jepsen.History, op jepsen.Operation) bool {
 // IsCertain says whether no later operation can change how one is read that has come.
 func (x *History) IsCertain(h *jepsen.History, spec models.Spec) bool {
 	d, err := spec.Definition()
-	if err != nil || d.Settles == nil {
+	switch {
+	case err != nil:
 		return false
+	case d.Settles == nil:
+		return d.Caller != nil
 	}
 	for e := x.Decided; !x.Open && int(e) < len(h.Type); e++ {
 		if op := h.OpOf[e]; h.Type[e] != jepsen.Invoke || h.Completion[op] == jepsen.None {
@@ -144,18 +152,56 @@ func (x *History) IsCertain(h *jepsen.History, spec models.Spec) bool {
 	return !x.Open
 }
 
-// settle chooses an operation that settles how others are read, among those that were judged before an event.
-func (x *History) settle(h *jepsen.History, spec models.Spec, decided jepsen.Event) {
+// LateName returns an operation that names who its caller is, although others of the same caller were judged before without.
+func (x *History) LateName(h *jepsen.History, spec models.Spec) (op jepsen.Operation, found bool) {
 	d, err := spec.Definition()
-	if len(x.Pins) > 0 || err != nil || d.Settles == nil {
-		return
+	if err != nil || d.Caller == nil {
+		return 0, false
 	}
-	for e := range decided {
-		if h.Type[e] != jepsen.Invoke {
-			if settles, _ := d.Settles(models.OperationOf(h, h.OpOf[e])); settles {
-				x.Pins = []jepsen.Operation{h.OpOf[e]}
-				return
+	for e := x.Decided; int(e) < len(h.Type); e++ {
+		if h.Type[e] == jepsen.OK {
+			caller, names := d.Caller(spec, models.OperationOf(h, h.OpOf[e]))
+			if named, judged := x.Callers[caller]; names && judged && !named {
+				return h.OpOf[e], true
 			}
+		}
+	}
+	return 0, false
+}
+
+// pin chooses operations that show how others are read, among those that were judged before an event.
+func (x *History) pin(h *jepsen.History, spec models.Spec, decided jepsen.Event) {
+	d, err := spec.Definition()
+	switch {
+	case err != nil:
+	case d.Settles != nil && len(x.Pins) == 0:
+		for e := range decided {
+			if h.Type[e] != jepsen.Invoke {
+				if settles, _ := d.Settles(models.OperationOf(h, h.OpOf[e])); settles {
+					x.Pins = []jepsen.Operation{h.OpOf[e]}
+					return
+				}
+			}
+		}
+	case d.Caller != nil:
+		last := map[string]jepsen.Operation{} // by caller: the operation that names somebody
+		for e, op := range h.OpOf {
+			judged := jepsen.Event(e) < decided
+			if h.Type[e] == jepsen.Invoke && (h.Completion[op] != jepsen.None || !judged) {
+				continue
+			}
+			caller, names := d.Caller(spec, models.OperationOf(h, op))
+			switch _, named := last[caller]; {
+			case names && (judged || !named):
+				last[caller] = op
+			}
+			if judged && !x.Callers[caller] {
+				x.Callers[caller] = false
+			}
+		}
+		x.Pins = slices.Sorted(maps.Values(last))
+		for caller := range last {
+			x.Callers[caller] = true
 		}
 	}
 }
@@ -295,7 +341,7 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 		}
 	}
 	if !f.All {
-		x.settle(h, f.Spec, f.Decided)
+		x.pin(h, f.Spec, f.Decided)
 	}
 	for _, op := range x.Pins {
 		if !kept[op] {

@@ -266,13 +266,13 @@ type ending struct {
 	in     models.State
 }
 
-// end is the kind of that operation.
-const end models.Kind = 255
+// lastKind is the kind of that operation. No model has it.
+const lastKind models.Kind = 255
 
 // leadingTo returns operations that are followed by one that can happen only in one state.
 func leadingTo(s models.State, ops *models.Operations) *models.Operations {
 	ops = ops.Under(&ending{Model: ops.Model, in: s})
-	ops.Append(ops.Events, ops.Events+1, models.Op{Kind: end})
+	ops.Append(ops.Events, ops.Events+1, models.Op{Kind: lastKind})
 	ops.Of = append(ops.Of, ops.Of[0])
 	ops.Events += 2
 	return ops
@@ -282,12 +282,12 @@ func leadingTo(s models.State, ops *models.Operations) *models.Operations {
 func (m *ending) Traits() *models.Traits { return &m.traits }
 
 // Mutates implements models.Model.
-func (m *ending) Mutates(op models.Op) bool { return op.Kind != end && m.Model.Mutates(op) }
+func (m *ending) Mutates(op models.Op) bool { return op.Kind != lastKind && m.Model.Mutates(op) }
 
 // Step implements models.Model.
 func (m *ending) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	switch {
-	case op.Kind != end:
+	case op.Kind != lastKind:
 		return m.Model.Step(dst, s, op)
 	case slices.Equal(s, m.in):
 		return append(dst, s)

@@ -48,13 +48,18 @@ func (w *owners) number(o owner) int32 {
 	return n
 }
 
+// callerOf returns the process that called an operation, or its thread if there are some.
+func callerOf(o models.Operation, threads int64) edn.ID {
+	process := o.ProcessID
+	if n, ok := o.Values.Int(process); ok && threads > 0 {
+		process = o.Values.InternInt(((n % threads) + threads) % threads)
+	}
+	return o.Values.Same(process)
+}
+
 // enter notes the owner of an operation, which becomes a row of the columns.
 func (w *owners) enter(o models.Operation) error {
-	process := o.ProcessID
-	if n, ok := w.V.Int(process); ok && w.threads > 0 {
-		process = w.V.InternInt(((n % w.threads) + w.threads) % w.threads)
-	}
-	c := claim{w.number(owner{false, w.V.Same(process)}), -1}
+	c := claim{w.number(owner{false, callerOf(o, w.threads)}), -1}
 	if o.Status == jepsen.Succeeded && w.V.Kind(o.ValueID) == edn.KindMap {
 		if client, found := w.V.Get(o.ValueID, w.values.fields[lockClient]); found && client != edn.Nil {
 			c.client = w.number(owner{true, w.V.Same(client)})
@@ -108,7 +113,15 @@ func (w *owners) text(n int32) string {
 func ownerDefinition(name, fs, about, record string, params []models.Param, make func(b *models.Binding) models.Reader) models.Definition {
 	return models.Definition{
 		LooksAhead: true, // clients may be named later
-		Name:       name, Fs: fs, About: about,
+		Caller: func(s models.Spec, o models.Operation) (string, bool) {
+			names := false
+			if o.Status == jepsen.Succeeded && o.Values.Kind(o.ValueID) == edn.KindMap {
+				client, found := o.Values.Get(o.ValueID, o.Values.InternKeyword("client"))
+				names = found && client != edn.Nil
+			}
+			return o.Values.Text(callerOf(o, int64(s.Threads))), names
+		},
+		Name: name, Fs: fs, About: about,
 		Params: append(params, models.ParamThreads),
 		NoInit: "it starts free",
 		Warn:   warnOfRefused,
