@@ -975,7 +975,15 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
 	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
-	return m.writes.Err()
+	return m.witnessed(m.writes.Err())
+}
+
+// witnessed returns why the witness does not go on: because of an error, or of what ended the pass.
+func (m *Monitor) witnessed(err error) error {
+	if cause := context.Cause(m.ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
 }
 
 // witnesses begins the witness, if there is one.
@@ -1021,7 +1029,7 @@ func (m *Monitor) lastWitness(h *jepsen.History) error {
 	} else if err != nil {
 		return err
 	}
-	return m.held.Finish(h, parts, m.writes)
+	return m.witnessed(m.held.Finish(h, parts, m.writes))
 }
 
 // Event is an event of a client, for Monitor.Observe.
