@@ -290,9 +290,9 @@ func (m *Monitor) passes(h *jepsen.History) bool {
 		}
 	}
 	m.holds = m.holdsAll(h)
-	m.forget(h, parts, m.known(h, false))
+	err = m.forget(h, parts, m.known(h, false))
 	m.totals.Held = h.Operations()
-	return true
+	return err == nil
 }
 
 // reached returns how far a history reaches.

@@ -161,6 +161,11 @@ func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Op
 // VerifyKeys does what Verify does for a history of independent keys: the operations of every key, in the order of
 // the witness, must be a linearization of the key's history. An operation without a key belongs to every key.
 func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+	return verifyKeys(h, spec, witness, Verify)
+}
+
+// verifyKeys verifies the order of each key.
+func verifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation, verify func(*jepsen.History, models.Spec, []jepsen.Operation) error) error {
 	keyed, err := h.IndependentOrShared()
 	if err != nil {
 		return err
@@ -183,7 +188,7 @@ func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation)
 		for i, at := range positions {
 			ops[i] = here[witness[at]]
 		}
-		err := Verify(own.History, spec, ops)
+		err := verify(own.History, spec, ops)
 		var wrong *WitnessError
 		if errors.As(err, &wrong) {
 			at := append(positions, len(witness))[wrong.Position]

@@ -21,6 +21,7 @@ import (
 	"clew/internal/levels"
 	"clew/internal/live"
 	"clew/internal/nemesis"
+	"clew/internal/option"
 	"clew/internal/page"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -94,6 +95,11 @@ type Monitor struct {
 	// then; the text must begin as it did, and may have grown. So a process may be killed at any moment. Anomalies that
 	// were found after the last time are found again. Op maps, JSON and logs can be read so.
 	State string
+	// Witness, unless nil, takes a linearization of the history without the anomalies, in the lines of report.Result.WriteWitness. Operations
+	// that change something and are anomalies count as crashed. Of independent keys, and of the keys of a map, it has a
+	// linearization of each, which VerifyParts accepts. It is written while operations are forgotten, and at the end.
+	// Queues that are forgotten element by element are an error.
+	Witness io.Writer
 
 	ctx   context.Context
 	spec  models.Spec
@@ -102,9 +108,10 @@ type Monitor struct {
 	d     *decider
 
 	held   held.History
-	bound  []func() // give back what models hold
-	holds  bool     // nothing may be forgotten
-	failed bool     // a look has failed
+	writes *held.Witness // to Witness
+	bound  []func()      // give back what models hold
+	holds  bool          // nothing may be forgotten
+	failed bool          // a look has failed
 	totals MonitorTotals
 
 	// When to look.
@@ -288,6 +295,9 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		return lookShare*m.took - time.Since(m.looked), m.held.Builder() != nil
 	}
 	m.keeper.passing = forms.Passing{Each: m.each, Marked: m.State != ""}
+	if err := m.witnesses(); err != nil {
+		return err
+	}
 	if m.State != "" {
 		reading.File = name
 		if err := m.restore(reading); err != nil {
@@ -511,6 +521,11 @@ func (m *Monitor) judge(ended bool) error {
 			break
 		}
 	}
+	if ended && m.writes != nil {
+		if err := m.lastWitness(h); err != nil {
+			return err
+		}
+	}
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
@@ -548,8 +563,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 		if failing == nil {
 			m.note(parts, from, known)
 			m.count(h, from, known)
-			m.forget(h, parts, known)
-			return found, true, nil
+			return found, true, m.forget(h, parts, known)
 		}
 		if other, err := m.another(h, failing, at, known); err != nil {
 			return found, false, err
@@ -566,8 +580,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 			return found, false, err
 		}
 		if len(crashed) > 0 { // it is read in another way then
-			m.forget(h, parts, from, crashed...)
-			return found, false, nil
+			return found, false, m.forget(h, parts, from, crashed...)
 		}
 	}
 }
@@ -966,8 +979,63 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 }
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
-func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) {
-	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4)})
+func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
+	return m.witnessed(m.writes.Err())
+}
+
+// witnessed returns why the witness does not go on: because of an error, or of what ended the pass.
+func (m *Monitor) witnessed(err error) error {
+	if cause := context.Cause(m.ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
+// witnesses begins the witness, if there is one.
+func (m *Monitor) witnesses() error {
+	if m.Witness == nil {
+		return nil
+	}
+	if m.o.Independent && m.o.Keyless {
+		return errors.New("a monitor writes no witness where operations without a key belong to every key")
+	}
+	if h, err := jepsen.NewBuilder(jepsen.Options{}).SoFar(); err == nil {
+		if ops, err := m.spec.Read(h); err == nil {
+			if err := m.witnessable(ops.Model); err != nil {
+				return err
+			}
+		}
+	}
+	m.writes = &held.Witness{To: m.Witness, Order: func(part *models.Operations) ([]models.Row, bool) {
+		d := m.d.part(m.ctx, part, m.o.limits())
+		return d.Order, d.Verdict == jepsen.Valid
+	}}
+	return nil
+}
+
+// witnessable says why a witness of a model cannot be written in one pass.
+func (m *Monitor) witnessable(model models.Model) error {
+	of := model.Traits().Shape
+	if of == nil {
+		return nil
+	}
+	switch of().(type) {
+	case models.FIFOShape, models.BagShape, models.PriorityShape, models.TxnRegistersShape:
+		return fmt.Errorf("a monitor writes no witness of %s: the order of what it forgets may depend on what comes; %s writes one of a history that is held", m.spec.Name, option.WitnessFile)
+	}
+	return nil
+}
+
+// lastWitness writes what is left once the history has ended.
+func (m *Monitor) lastWitness(h *jepsen.History) error {
+	parts, err := m.parts(h)
+	if errors.Is(err, jepsen.ErrNoTuples) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return m.witnessed(m.held.Finish(h, parts, m.writes))
 }
 
 // Event is an event of a client, for Monitor.Observe.
@@ -988,6 +1056,9 @@ type Event struct {
 func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
 	b := m.held.Builder()
 	if b == nil {
+		if err := m.witnesses(); err != nil {
+			return nil, err
+		}
 		b = jepsen.NewBuilder(jepsen.Options{})
 	}
 	switch e.Type {

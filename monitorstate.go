@@ -48,6 +48,7 @@ type monitorState struct {
 	Diagnosis *diagnosis.Diagnosis
 	Skips     int
 	Drawings  []page.Drawing
+	Witness   int64 // bytes that were written to it
 }
 
 // save saves the state if it is time to, or now.
@@ -76,7 +77,7 @@ func (m *Monitor) save(now bool) error {
 	}
 	err = held.Save(&k.file, &monitorState{
 		Place: place, Builder: kept, Init: m.spec.Init, Step: m.step, Held: &m.held, Ages: &m.ages, Seen: m.seen, Totals: m.totals,
-		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings,
+		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings, Witness: m.writes.Length(),
 	})
 	k.saved, k.found, k.took = time.Now(), false, time.Since(start)
 	return err
@@ -90,13 +91,17 @@ func doubtful(h *jepsen.History) int { return len(h.Misread) + len(h.SkippedClie
 func (m *Monitor) restore(reading jepsen.Options) error {
 	k := &m.keeper
 	k.saved = time.Now()
-	k.file = held.File{Path: m.State, Build: outputs.Build(), About: fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t",
-		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients)}
+	k.file = held.File{Path: m.State, Build: outputs.Build(), About: fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t, witness %t",
+		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients, m.Witness != nil)}
 	if err := k.file.Probe(); err != nil {
 		return err
 	}
 	s := monitorState{Held: &m.held, Ages: &m.ages, Diagnosis: &m.diagnosis}
-	if found, err := held.Load(&k.file, &s); err != nil || !found {
+	found, err := held.Load(&k.file, &s)
+	if err == nil {
+		err = m.writes.From(s.Witness)
+	}
+	if err != nil || !found {
 		return err
 	}
 	b, err := jepsen.Restore(reading, s.Builder)

@@ -41,16 +41,34 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 	return verifyWithin(context.Background(), h, spec, witness)
 }
 
+// VerifyParts does what Verify does, but if each operation touches one of several objects, such as a key of a map, only the
+// operations of each object must be a linearization. Then there is one of the whole (Herlihy and Wing, 1990). A Monitor
+// writes such orders. If keys are independent, it does what VerifyKeys does, and that for each key.
+func VerifyParts(h *jepsen.History, spec models.Spec, witness []jepsen.Operation, independent bool) error {
+	verify := func(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+		return verified(context.Background(), h, spec, witness, true)
+	}
+	if independent {
+		return verifyKeys(h, spec, witness, verify)
+	}
+	return verify(h, spec, witness)
+}
+
 // verifyWithin does what Verify does for as long as the context is not done: then the error is its cause.
-func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
-	if f := caught(nil, func() { err = replay(ctx, h, spec, witness) }); f != nil {
+func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+	return verified(ctx, h, spec, witness, false)
+}
+
+// verified does what verifyWithin or VerifyParts does.
+func verified(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation, byPart bool) (err error) {
+	if f := caught(nil, func() { err = replay(ctx, h, spec, witness, byPart) }); f != nil {
 		return f
 	}
 	return err
 }
 
-// replay does what verifyWithin does, unless the model fails.
-func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+// replay does what verified does, unless the model fails.
+func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation, byPart bool) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
 		return err
@@ -59,34 +77,59 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 	if err != nil {
 		return err
 	}
-	rowOf := ops.Rows()
-	var rows, positions []int32
-	err = inTime(h, witness, rowOf, func(i int, op jepsen.Operation) error {
-		if rowOf[op] != jepsen.None {
-			rows, positions = append(rows, rowOf[op]), append(positions, int32(i))
+	parts, rowOf, partOf := []*models.Operations{ops}, ops.Rows(), []int32(nil)
+	if byPart && ops.Model.Traits().Partition != nil {
+		parts, partOf = ops.Parts(), make([]int32, h.Operations())
+		for i, part := range parts {
+			for row, op := range part.Of {
+				rowOf[op], partOf[op] = models.Row(row), int32(i)
+			}
+		}
+	}
+	rows, positions := make([][]models.Row, len(parts)), make([][]int32, len(parts))
+	err = inTime(h, witness, rowOf, partOf, func(i int, op jepsen.Operation) error {
+		if row := rowOf[op]; row != jepsen.None {
+			p := int32(0)
+			if partOf != nil {
+				p = partOf[op]
+			}
+			rows[p], positions[p] = append(rows[p], row), append(positions[p], int32(i))
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	var stuck *models.ReplayError
-	apart(ops.Model, func() { _, err = models.Final(ctx, ops.Model, &ops.Columns, rows) })
-	if errors.As(err, &stuck) {
-		at := positions[stuck.Position]
-		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
+	for p, part := range parts {
+		if err != nil {
+			return err
+		}
+		var stuck *models.ReplayError
+		apart(part.Model, func() { _, err = models.Final(ctx, part.Model, &part.Columns, rows[p]) })
+		if errors.As(err, &stuck) {
+			at := positions[p][stuck.Position]
+			return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
+		}
 	}
 	return err
 }
 
 // inTime returns an error unless each operation that succeeded is in a witness once, crashed ones at most once, and
 // failed ones not at all. Failed ones that the model reads, whose readAs is not None, count like succeeded ones. No
-// operation may come after one that began after it had returned. inTime calls take with each operation and its
-// position. Linear time.
-func inTime(h *jepsen.History, witness []jepsen.Operation, readAs []int32, take func(i int, op jepsen.Operation) error) error {
+// operation may come after one that began after it had returned, unless partOf says that it is of another part, or nothing
+// reads it. inTime calls take with each operation and its position. Linear time.
+func inTime(h *jepsen.History, witness []jepsen.Operation, readAs, partOf []int32, take func(i int, op jepsen.Operation) error) error {
 	seen := make([]bool, h.Operations())
-	latest := jepsen.Operation(jepsen.None) // the operation that began last so far
+	last := map[int32]jepsen.Operation{} // by part: the operation that began last so far
+	latest, part := jepsen.Operation(jepsen.None), int32(0)
 	for i, op := range witness {
+		if partOf != nil && op >= 0 && int(op) < len(seen) {
+			last[part] = latest
+			var known bool
+			if part = partOf[op]; readAs[op] == jepsen.None {
+				part = jepsen.None
+			}
+			if latest, known = last[part]; !known || part == jepsen.None {
+				latest = jepsen.None
+			}
+		}
 		switch {
 		case op < 0 || int(op) >= len(seen):
 			return &WitnessError{i, "the history has no such operation"}
@@ -273,7 +316,7 @@ func (c *checking) ordered(witness []jepsen.Operation) error {
 		}
 	}
 	next := make([]int32, len(c.parts)) // by part: the place in its order
-	err := inTime(c.h, witness, partOf, func(i int, op jepsen.Operation) error {
+	err := inTime(c.h, witness, partOf, nil, func(i int, op jepsen.Operation) error {
 		p := partOf[op]
 		if p == jepsen.None {
 			return nil

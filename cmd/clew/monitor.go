@@ -48,6 +48,7 @@ Examples:
    clew monitor --model kv --output json - < events.jsonl
    tail -n +1 -F jepsen.log | clew monitor --model cas-register --every 10s -
    clew monitor --model register --state monitor.state history.edn
+   clew monitor --model register --witness order.edn history.edn
    clew gen --model register --operations 100000000 | clew monitor --model register -
    clew monitor --model register --html-dir pages/ store/    # every run of a store
 
@@ -68,6 +69,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
 			&cli.StringFlag{Name: "state", DefaultText: "none", Usage: "keep what is known in `FILE`, and go on from it if it is there"},
+			&cli.StringFlag{Name: "witness", Usage: "write a linearization of all but the anomalies to `FILE`, while they are forgotten (docs/monitor.md says of which models)"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first anomaly"},
 			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE` at the end, and with --every so often: anomalies over time, totals, drawings"},
 			&cli.StringFlag{Name: "html-dir", Usage: "read every run below the paths, one after the other; write such a page of each that has anomalies to a file below `DIR`, and an index.html of all"},
@@ -114,6 +116,7 @@ type watch struct {
 	asked       chan os.Signal
 	m           *clew.Monitor
 	html        *files.Output  // of --html, or nil
+	witness     *files.Output  // of --witness, or nil
 	pages       *batch.Folders // of --html-dir, or nil
 	draws       bool           // pages are made
 	wrong       bool           // an anomaly of this history was found
@@ -162,17 +165,36 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 		return fmt.Errorf("--every must be a positive duration, not %s", w.every)
 	case c.IsSet("stuck") && (badStuck != nil || w.stuckEvents <= 0 && w.stuck <= 0):
 		return fmt.Errorf("--stuck must be a positive duration such as 10s or a number of events, not %q", stuck)
-	case c.String("html") == "":
-		return nil
 	}
-	w.html = files.To(c.String("html"), w.stdout, w.stderr)
+	return w.givenOutputs(c)
+}
+
+// givenOutputs reads the flags of what is written besides the anomalies.
+func (w *watch) givenOutputs(c *cli.Context) error {
 	inputs := files.Set{}
-	inputs.Add(c.Args().First())
-	inputs.Add(w.reading.ModelFile)
-	if w.html.Descriptor("1") {
-		return errors.New("--html cannot be standard output, which has a line for each anomaly; expected a FILE")
+	for _, input := range []string{c.Args().First(), w.reading.ModelFile, c.String("state")} {
+		inputs.Add(input)
 	}
-	return cmp.Or(batch.Apart("--html", w.html, inputs), batch.Foreign("--html", w.html, outputs.HTML.Head))
+	for name, to := range map[string]**files.Output{"html": &w.html, "witness": &w.witness} {
+		if c.String(name) == "" {
+			continue
+		}
+		*to = files.To(c.String(name), w.stdout, w.stderr)
+		if (*to).Descriptor("1") {
+			return fmt.Errorf("%s cannot be standard output, which has a line for each anomaly; expected a FILE", dashed(name))
+		}
+		if err := batch.Apart(dashed(name), *to, inputs); err != nil {
+			return err
+		}
+	}
+	switch {
+	case w.html == nil:
+	case w.witness != nil && w.html.Same(w.witness):
+		return errors.New("--html and --witness are the same file; expected two")
+	default:
+		return batch.Foreign("--html", w.html, outputs.HTML.Head)
+	}
+	return nil
 }
 
 // errFound ends a pass at the first anomaly.
@@ -210,7 +232,11 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		defer l.Close()
 		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", l.Addr())
 	}
-	err = w.pass(ctx, in, w.reading)
+	if w.witness == nil {
+		err = w.pass(ctx, in, w.reading)
+	} else {
+		err = w.passWith(ctx, in)
+	}
 	if written := w.write(err == nil); written != nil {
 		return 0, written
 	}
@@ -258,6 +284,35 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 	w.m.Looked = w.looked
 	w.asked = onAsking()
 	return nil
+}
+
+// passWith does what pass does, and writes the witness. With a state, it goes on with the one that is there. Otherwise the file
+// is replaced once the witness is whole.
+func (w *watch) passWith(ctx context.Context, in io.Reader) error {
+	if w.m.State == "" {
+		var passed error
+		err := w.witness.Write(func(to io.Writer) error {
+			w.m.Witness = to
+			passed = w.pass(ctx, in, w.reading)
+			return passed
+		})
+		if passed != nil && w.m.Totals().Operations > 0 {
+			w.warn(w.name, "no witness was written, since the pass did not come to its end")
+		}
+		if passed == nil && err != nil {
+			return fmt.Errorf("--witness: %w", err)
+		}
+		return passed
+	}
+	if w.witness.Through() {
+		return errors.New("--witness: expected a regular file, which --state can go on with")
+	}
+	f, err := os.OpenFile(w.witness.File(), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("--witness: %w", err)
+	}
+	w.m.Witness = f
+	return errors.Join(w.pass(ctx, in, w.reading), f.Close())
 }
 
 // pass reads a history to its end, and tells the warnings and the totals.

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,5 +65,43 @@ func TestMetricsOfAMonitor(t *testing.T) {
 	events.Close()
 	if status := <-done; status != exitValid { // the register held 7 from the beginning
 		t.Error(status)
+	}
+}
+
+// A witness of clew monitor is one for clew verify.
+func TestWitnessOfAMonitor(t *testing.T) {
+	dir := t.TempDir()
+	history, order, state := filepath.Join(dir, "h.edn"), filepath.Join(dir, "order.edn"), filepath.Join(dir, "state")
+	for _, test := range []struct {
+		model  string
+		flags  []string
+		status int
+		want   string // of clew verify, or an error
+	}{
+		{"register", nil, exitValid, "a linearization of 3000 operations"},
+		{"register", []string{"--state", state}, exitValid, "a linearization of 3000 operations"},
+		{"register", []string{"--state", state}, exitValid, "a linearization of 3000 operations"}, // again, from its end
+		{"kv", nil, exitValid, "a linearization of each key, so that there is one of all 3000 operations"},
+		{"fifo-queue", nil, exitUsage, "a monitor writes no witness of fifo-queue"},
+		{"register", []string{"--html-dir", dir}, exitUsage, "--html-dir cannot be combined with --witness"},
+		{"register", []string{"--html", order}, exitUsage, "--html and --witness are the same file"},
+		{"register", []string{"--witness", history}, exitUsage, "this is an input of clew"},
+		{"register", []string{"--witness", "-"}, exitUsage, "--witness cannot be standard output"},
+	} {
+		var said strings.Builder
+		clew := func(args ...string) int {
+			said.Reset()
+			return run(t.Context(), append([]string{"clew"}, args...), nil, &said, &said)
+		}
+		if status := clew("gen", "--model", test.model, "--operations", "3000", "-o", history); status != exitValid {
+			t.Fatal(said.String())
+		}
+		status := clew(slices.Concat([]string{"monitor", "--model", test.model, "--witness", order}, test.flags, []string{history})...)
+		if status == exitValid {
+			status = clew("verify", "--model", test.model, history, order)
+		}
+		if status != test.status || !strings.Contains(said.String(), test.want) {
+			t.Errorf("%s %v: %d, %s; want %d, %q", test.model, test.flags, status, said.String(), test.status, test.want)
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // notInStores are the flags of clew monitor that are for a single history.
-var notInStores = []string{"html", "listen", "state"}
+var notInStores = []string{"html", "listen", "state", "witness"}
 
 // givenStore reads the flags for the runs of stores.
 func (w *watch) givenStore(ctx context.Context, c *cli.Context) (err error) {

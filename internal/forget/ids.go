@@ -1,6 +1,10 @@
 package forget
 
-import "clew/models"
+import (
+	"math"
+
+	"clew/models"
+)
 
 // # Ids
 //
@@ -9,7 +13,8 @@ import "clew/models"
 //
 // If ids grow, an answer fails if its id was returned already, or is not greater than all that were returned before it
 // began. Of what is over (see past.over), only the greatest id is kept: whatever returns later began after that was
-// returned, so it fails with that id and all smaller ones.
+// returned, so it fails with that id and all smaller ones. So a linearization of all that
+// comes may begin with these.
 
 // distinctIDs does what Needed does for ids that are all different. It settles nothing if an id has several spellings.
 func distinctIDs(part *models.Operations, decided int32) Kept {
@@ -47,4 +52,17 @@ func growingIDs(p past, numbers []int64, keep []bool) bool {
 		keep[greatest] = true
 	}
 	return true
+}
+
+// readyIDs says which ids a linearization may begin with.
+func readyIDs(p past, shape models.IDsShape, ready []bool) {
+	greatest := int64(math.MinInt64)
+	for row := range models.Row(p.Len()) {
+		if shape.Growing && p.over(row) {
+			greatest = max(greatest, shape.Numbers[p.B[row]])
+		}
+	}
+	for row := range models.Row(p.Len()) {
+		ready[row] = p.returned(row) && (!shape.Growing || shape.Numbers[p.B[row]] <= greatest)
+	}
 }

@@ -30,13 +30,23 @@ import "clew/models"
 // was invoked last. What is kept is about as large as the number of open operations, the crashed updates that nothing
 // has seen, and the longest chain of cas operations.
 func registers(p past, init int32, keep []bool) bool {
-	b := blocks{past: p, nodes: make([]node, 0, p.Len()+1), numbers: numbersUpTo(p.Len(), p.A, p.B, []int32{init})}
+	b := blocks{past: p}
+	if !b.read(init) {
+		return false
+	}
+	b.keep(keep)
+	return true
+}
+
+// read notes the blocks of all operations. It returns false if the precondition fails.
+func (b *blocks) read(init int32) bool {
+	b.nodes, b.numbers = make([]node, 0, b.Len()+1), numbersUpTo(b.Len(), b.A, b.B, []int32{init})
 	b.node(init).seen = true
 	if !b.updates(init) {
 		return false
 	}
-	for row := range models.Row(p.Len()) {
-		if p.returned(row) {
+	for row := range models.Row(b.Len()) {
+		if b.returned(row) {
 			b.happened(row)
 		}
 	}
@@ -45,7 +55,6 @@ func registers(p past, init int32, keep []bool) bool {
 	}
 	root := &b.nodes[0]
 	root.first, root.last = -1, max(root.last, -1)
-	b.keep(keep)
 	return true
 }
 
@@ -161,6 +170,30 @@ func (b *blocks) widen(i int32) {
 
 // keep keeps the blocks that are not dead, and what has perhaps not happened.
 func (b *blocks) keep(keep []bool) {
+	dead := b.dead()
+	pinned := make([]bool, len(b.nodes)) // by root: some of it is kept in any case
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.seen && n.update >= 0 && keep[n.update] {
+			pinned[b.rootOf(int32(i))] = true
+		}
+	}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if n.seen {
+			if root := b.rootOf(int32(i)); dead[root] && !pinned[root] {
+				continue
+			}
+		}
+		for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
+			if row >= 0 {
+				keep[row] = true
+			}
+		}
+	}
+}
+
+// dead returns which blocks are dead, by root.
+func (b *blocks) dead() []bool {
 	late, second := int32(-1), int32(-1) // the blocks with the greatest last, of those that returned before oldest
 	for i := range b.nodes {
 		i := int32(i)
@@ -172,28 +205,96 @@ func (b *blocks) keep(keep []bool) {
 			second = i
 		}
 	}
-	pinned := make([]bool, len(b.nodes)) // by root: some of it is kept in any case
+	dead := make([]bool, len(b.nodes))
 	for i := range b.nodes {
-		if n := &b.nodes[i]; n.seen && n.update >= 0 && keep[n.update] {
-			pinned[b.rootOf(int32(i))] = true
+		by := late
+		if int32(i) == late {
+			by = second
 		}
+		dead[i] = b.isBlock(int32(i)) && by >= 0 && b.nodes[by].last > b.nodes[i].first
 	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.seen {
-			root := b.rootOf(int32(i))
-			by := late
-			if root == late {
-				by = second
-			}
-			if by >= 0 && b.nodes[by].last > b.nodes[root].first && !pinned[root] {
-				continue
-			}
-		}
-		for _, row := range [...]models.Row{n.update, n.firstRead, n.lastRead} {
-			if row >= 0 {
-				keep[row] = true
-			}
-		}
-	}
+	return dead
 }
+
+// # What a linearization of a register may begin with
+//
+// Lemma: whatever comes later, a linearization may begin with the dead
+// blocks in the order of min(first, last). That order is right among them: let first(v) < last(w), so that v must come before w.
+// If w has first(w) < last(w), then last(v) <= first(w), since v and w do not contradict each other, and v has the smaller number.
+// Otherwise first(v) < last(w) <= first(w), so it has, too. Let a block u have to come before a dead one v: first(u) < last(v). v is
+// dead because of w, so last(v) <= first(w) < oldest. If first(v) < oldest, v makes u dead. Otherwise first(u) < last(v) < oldest <=
+// first(v) < last(w), and w does. So u is dead, too, and what comes later does not change first(u), or begins a block with
+// first(u) >= oldest.
+//
+// Let v be a block that is not dead, with first(v) < oldest, and let first(v) < last(u) for each other block u that is not dead.
+// Then v comes next, since what begins later has a greater last. There is at most one such block. If something that returned
+// before oldest shows a later value of it, nothing that returns later sees an earlier one, so these are complete. Of the last
+// value that was shown by then, the operations that have returned can follow, as those that return later go on with it.
+//
+// Values may be used again later: each linearization says which write an operation saw, and none can have seen another one by
+// now, as the precondition holds for all that began by then.
+
+// readyRegister says which operations of a register a linearization may begin with, and the value that they lead to, if more
+// operations may see it.
+func readyRegister(p past, init int32, ready []bool) (value int32, known bool) {
+	b := blocks{past: p}
+	if !b.read(init) {
+		return 0, false
+	}
+	dead := b.dead()
+	next := int32(-1) // the block that comes after the dead ones
+	for i := range b.nodes {
+		if i := int32(i); b.isBlock(i) && !dead[i] && b.nodes[i].first < b.oldest && b.precedesOthers(i, dead) {
+			next = i
+		}
+	}
+	last, through := next, make([]bool, len(b.nodes)) // its last value that is shown by what is over, and the path to it
+	for row := range models.Row(p.Len()) {
+		if i := b.after(row); next >= 0 && b.over(row) && b.rootOf(i) == next && !through[i] {
+			for last = i; !through[i]; i = b.numbers.of(b.A[b.nodes[i].update]) {
+				if through[i] = true; i == next {
+					break
+				}
+			}
+		}
+	}
+	if next >= 0 {
+		through[next] = true
+	}
+	for row := range models.Row(p.Len()) {
+		if i := b.after(row); i >= 0 && b.nodes[i].seen && (p.returned(row) || b.nodes[i].update == row) {
+			ready[row] = dead[b.rootOf(i)] || through[i]
+		}
+	}
+	switch {
+	case last < 0:
+		return 0, false
+	case b.nodes[last].update < 0:
+		return init, true
+	}
+	return b.leaves(b.nodes[last].update), true
+}
+
+// isBlock says whether a node begins a block that is certainly there.
+func (b *blocks) isBlock(i int32) bool { return b.nodes[i].seen && b.rootOf(i) == i }
+
+// precedesOthers says whether a block comes before all others that are not dead.
+func (b *blocks) precedesOthers(i int32, dead []bool) bool {
+	for u := range b.nodes {
+		if u := int32(u); u != i && b.isBlock(u) && !dead[u] && b.nodes[u].last <= b.nodes[i].first {
+			return false
+		}
+	}
+	return true
+}
+
+// leaves returns the value that is there after an operation.
+func (b *blocks) leaves(row models.Row) int32 {
+	if b.isCAS(row) {
+		return b.B[row]
+	}
+	return b.A[row]
+}
+
+// after returns the node of that value, or -1.
+func (b *blocks) after(row models.Row) int32 { return b.numbers.of(b.leaves(row)) }

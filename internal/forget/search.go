@@ -47,14 +47,16 @@ func searched(part *models.Operations, decided int32, of func(*edn.Values, model
 		d.Doubt() // of what is forgotten, too
 	}
 	if of != nil {
-		return settled(&part.Columns, decided, past.Done, of(part.History.Values, past.State), true), true
+		kept = settled(&part.Columns, decided, past.Done, of(part.History.Values, past.State), true)
+		kept.At = past.State
+		return kept, true
 	}
 	path, ok := pathTo(part, past)
 	if !ok {
 		return Kept{}, false
 	}
 	kept = settled(&part.Columns, decided, past.Done, &State{IsPath: true}, true)
-	kept.Path = path
+	kept.Path, kept.At = path, past.State
 	for _, row := range path.Rows {
 		kept.Rows[row] = true
 	}

@@ -18,6 +18,7 @@ type History struct {
 	Forgot  bool               // some operations were forgotten
 	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
 	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
+	Written []jepsen.Operation // to a witness; ascending
 	Pins    []jepsen.Operation // show how others are read; ascending
 	Open    bool               // the meaning of some operation depends on what comes
 	Callers map[string]bool    // whose operations have been judged: whether they name somebody
@@ -232,6 +233,7 @@ type Forgetting struct {
 	Values  int                // how many values may be held before those that are not needed are forgotten
 	// Searches is from how many operations on some are forgotten for which that takes a search: fewer are explained better.
 	Searches int
+	Witness  *Witness // unless nil, what is forgotten is written to it
 }
 
 // Values are forgotten if they are many for what is held, since tables by value have room for all. Those of few events are
@@ -265,20 +267,22 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		}
 		came = append(came, x.Came[e])
 	}
+	text := f.Witness.text(h) // while it is held
 	values := h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
-		x.Settled = nil
+		x.Settled, x.Written = nil, nil
 		return 0
 	}
+	f.Witness.write(text)
 	if values {
 		x.values = h.Values.Len()
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
 	x.Decided = jepsen.Event(before)
-	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Pins}
+	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
 	for _, state := range x.States {
 		lists = append(lists, &state.Path)
 	}
@@ -306,6 +310,8 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 	}
 	for _, j := range all {
 		end := j.Event(f.Decided)
+		var order []placed
+		before := models.Open
 		for i, part := range j.Parts {
 			if part.Len() == 0 {
 				continue // all that it had was left out
@@ -314,6 +320,11 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			if !f.All {
 				need = forget.Needed(part, end, forget.Options{Settle: j.exact, Searches: j.lasts && h.Operations() >= f.Searches && part.Len() >= max(min(f.Searches, fewRows), 2*x.hard[j.KeyOf(i)]),
 					Pinned: func(row models.Row) bool { return h.Completion[j.H.WholeOperation(part.Of[row])] == jepsen.None }})
+			}
+			if f.Witness != nil && !f.All {
+				var own []placed
+				need, own, before = f.Witness.due(x, j, part, end, need)
+				order = append(order, own...)
 			}
 			if need.State != nil {
 				if p := need.Path; p != nil {
@@ -337,6 +348,9 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 				}
 			}
 		}
+		if f.Witness != nil && !f.All {
+			f.Witness.take(x, h, j, order, end, before, func(whole jepsen.Operation) { kept[whole] = true })
+		}
 	}
 	for _, state := range x.States {
 		for _, op := range state.Path {
@@ -355,6 +369,10 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 	}
 	slices.Sort(x.Settled)
 	x.Settled = slices.Compact(x.Settled)
+	if f.Witness != nil {
+		x.Written = append(x.Written, f.Witness.next...)
+		slices.Sort(x.Written)
+	}
 	return kept
 }
 
