@@ -33,6 +33,11 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 // ConvertWithin does the same as Convert until the context is done, in about the
 // given amount of memory. 0 means no limit.
 func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
+	return convert(ctx, memory, w, r, name, from, to, false)
+}
+
+// convert does what ConvertWithin does. closely says that it takes no op map for plain.
+func convert(ctx context.Context, memory int64, w io.Writer, r io.Reader, name string, from, to Form, closely bool) (warnings []string, err error) {
 	if w == nil || r == nil {
 		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
 	}
@@ -41,7 +46,7 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 	}
 	row := to.row()
 	b := jepsen.NewBuilder(jepsen.Options{File: name, AllClients: row.times})
-	c := &converter{Feed: feed.Of(b), b: b, file: name, table: b.Values(), to: row, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}, open: map[edn.ID]bool{}}
+	c := &converter{Feed: feed.Of(b), b: b, file: name, table: b.Values(), to: row, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}, open: map[edn.ID]bool{}, closely: closely}
 	in := newInput(ctx, c, name, jepsen.Options{Memory: memory})
 	in.exact = true
 	if err := in.read(r, from.row()); err != nil {
@@ -76,6 +81,8 @@ type converter struct {
 	jsonOps jsonops.Writer
 	line    []byte
 	opText  []byte
+	plain   plain           // the op map of the event, if it is plain
+	closely bool            // none is taken for plain
 	dropped map[string]bool // keys
 	open    map[edn.ID]bool // processes whose operations are open, if events have the numbers of operations
 	dialect *dialect        // of the forms for objects

@@ -56,6 +56,9 @@ func (in *input) each(next func(*opmap.Event) error) error {
 }
 
 func (c *converter) edn(e *opmap.Event, _ int32) error {
+	if c.plainOp(e) {
+		return c.put(c.plain.text)
+	}
 	v, kvs, err := c.op(e)
 	if err != nil {
 		return err

@@ -62,18 +62,25 @@ func readJSON(in *input, text source) error {
 
 // jsonOp writes an event in JSON between two texts.
 func (c *converter) jsonOp(e *opmap.Event, before, after string) error {
-	v, kvs, err := c.op(e)
-	if err != nil {
-		return err
+	is := c.plainOp(e)
+	if is {
+		c.line, is = c.plain.appendJSON(c.line[:0])
 	}
-	text, bad := c.jsonOps.Op(v, kvs)
-	if bad != "" {
-		return c.refuse(e, "it %s", bad)
+	text := c.line
+	if !is {
+		v, kvs, err := c.op(e)
+		if err != nil {
+			return err
+		}
+		var bad string
+		if text, bad = c.jsonOps.Op(v, kvs); bad != "" {
+			return c.refuse(e, "it %s", bad)
+		}
 	}
 	c.n++
 	c.w.WriteString(before)
 	c.w.Write(text)
-	_, err = c.w.WriteString(after)
+	_, err := c.w.WriteString(after)
 	return err
 }
 

@@ -439,6 +439,12 @@ func isCommon(v *edn.Values, process edn.ID) bool {
 // log writes an event as a line of a log. It reads the line again first, since
 // only the values of its fields separate them.
 func (c *converter) log(e *opmap.Event, _ int32) error {
+	if c.plainOp(e) {
+		var is bool
+		if c.line, is = c.plainLog(c.line[:0]); is {
+			return c.put(c.line)
+		}
+	}
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err
 	}
