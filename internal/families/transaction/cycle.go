@@ -15,8 +15,12 @@ import (
 // earliest: usually there is none before. Bisection over the events finds it among the edges that are on cycles at all, which
 // are few after one stale read. Of those cycles it is a shortest one through the transaction that returns then.
 
-// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left.
-func (g *graph) cycle(left []int32) (rows []models.Row) {
+// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left, and in real time from an event on.
+func (g *graph) cycle(left, returns []int32, from int32) (rows []models.Row) {
+	g.realTime(returns, from)
+	for range g.nodes - int32(len(left)) {
+		left = append(left, 1)
+	}
 	var edges []int32
 	for i, f := range g.from {
 		if left[f] > 0 && left[g.to[i]] > 0 {
@@ -57,6 +61,25 @@ func (g *graph) cycle(left []int32) (rows []models.Row) {
 		}
 	}
 	return rows
+}
+
+// realTime adds the edges from returns to later invocations, from an event on.
+func (g *graph) realTime(returns []int32, from int32) {
+	last := int32(-1)
+	row, _ := slices.BinarySearch(g.in.Inv, from)
+	for t := from; t < g.in.Events; t++ {
+		if row < g.in.Len() && g.in.Inv[row] == t {
+			if g.happened[row] {
+				g.edge(last, models.Row(row), -1)
+			}
+			row++
+		} else if r := returns[t]; r > 0 {
+			g.edge(r-1, g.nodes, -1)
+			g.edge(last, g.nodes, -1)
+			last = g.nodes
+			g.nodes++
+		}
+	}
 }
 
 // known returns the event by which it is known that a row happened, or -1 for other nodes.

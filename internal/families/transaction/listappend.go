@@ -72,6 +72,8 @@ type graph struct {
 	whole    []int32      // by row: the last slot of which it reads all that is shown, plus 1
 	shows    []show
 	own      []ownSteps // by slot: of the row that is looked at
+	next     []int32    // by element: the one that the same row appends to the same list next, plus 1
+	inner    []bool     // by element: it is the next one of another
 
 	from, to []int32 // edges
 	nodes    int32
@@ -202,6 +204,7 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 		return fastpath.Result{Reason: ambiguous}
 	}
 	g.todo, g.shows = make([]models.Row, 0, in.Len()), make([]show, 0, reads(in, shape))
+	g.next, g.inner = make([]int32, shape.Elements), make([]bool, shape.Elements)
 	for row, res := range slices.Backward(in.Res) { // the first is looked at first
 		if res != models.Open {
 			g.happened[row] = true
@@ -220,7 +223,6 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	}
 	g.nodes = int32(in.Len())
 	g.room()
-	g.realTime()
 	if why := g.versions(); why != nil {
 		return g.wrong(why)
 	}
@@ -255,6 +257,9 @@ func (g *graph) look(row models.Row) *fastpath.Finding {
 			*own = ownSteps{row + 1, own.appended[:0], -1}
 		}
 		if s.Append {
+			if n := len(own.appended); n > 0 {
+				g.next[own.appended[n-1]], g.inner[s.Value] = s.Value+1, true
+			}
 			own.appended = append(own.appended, s.Value)
 			continue
 		}
@@ -318,9 +323,9 @@ func (g *graph) compare() *fastpath.Finding {
 	return nil
 }
 
-// room makes room for the edges: three of each row in real time, two of each read, and about two of each append.
+// room makes room for the edges: two of each read, and about two of each append.
 func (g *graph) room() {
-	n := 3*g.in.Len() + 2*len(g.shape.Steps)*g.in.Len()/len(g.shape.From)
+	n := 2 * len(g.shape.Steps) * g.in.Len() / len(g.shape.From)
 	g.from, g.to, g.proofs = make([]int32, 0, n), make([]int32, 0, n), make([]models.Row, 0, n)
 }
 
@@ -328,25 +333,6 @@ func (g *graph) room() {
 func (g *graph) edge(from, to int32, proof models.Row) {
 	if from >= 0 && from != to {
 		g.from, g.to, g.proofs = append(g.from, from), append(g.to, to), append(g.proofs, proof)
-	}
-}
-
-// realTime adds the edges from returns to later invocations.
-func (g *graph) realTime() {
-	returns := g.in.Returns()
-	last, row := int32(-1), models.Row(0)
-	for t := range g.in.Events {
-		if int(row) < g.in.Len() && g.in.Inv[row] == t {
-			if g.happened[row] {
-				g.edge(last, row, -1)
-			}
-			row++
-		} else if r := returns[t]; r > 0 {
-			g.edge(r-1, g.nodes, -1)
-			g.edge(last, g.nodes, -1)
-			last = g.nodes
-			g.nodes++
-		}
 	}
 }
 
@@ -459,7 +445,7 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 			i++
 			continue
 		}
-		n, complete := g.block(row, slot, list[i:])
+		n, complete := g.block(list[i:])
 		if n == 0 || !complete && i+n < len(list) {
 			return after, partly.Of(g.firstOf(slot, min(i+n, len(list)-1), g.shower[slot]), row)
 		}
@@ -506,50 +492,70 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 	return after, nil
 }
 
-// block returns how many elements at the beginning of a list are those that a row appends, in order from its first one.
-func (g *graph) block(row models.Row, slot int32, list []int32) (n int, complete bool) {
-	for _, s := range g.shape.Of(g.in.A[row]) {
-		if !s.Append || s.Slot != slot {
-			continue
-		}
-		if n == len(list) || list[n] != s.Value {
+// block returns how many elements at the beginning of a list are those that the row of the first one appends, in order from its
+// first one.
+func (g *graph) block(list []int32) (n int, complete bool) {
+	if g.inner[list[0]] {
+		return 0, false
+	}
+	for n = 1; g.next[list[n-1]] > 0; n++ {
+		if n == len(list) || list[n] != g.next[list[n-1]]-1 {
 			return n, false
 		}
-		n++
 	}
 	return n, true
 }
 
-// sort returns the rows that happened in a topological order, or a cycle.
+// sort returns the rows that happened in a topological order, or a cycle. It keeps real time by going through the events: a row
+// waits until its invocation has been passed, and a return is passed once its row stands in the order.
 func (g *graph) sort() (order, cycle []models.Row) {
-	n := g.nodes
+	n, rows := g.nodes, models.Row(g.in.Len())
 	out, left := fastpath.GroupBy(len(g.from), n, func(i int32) int32 { return g.from[i] }), make([]int32, n)
+	for row, happened := range g.happened {
+		if happened {
+			left[row] = 1
+		}
+	}
 	for _, to := range g.to {
 		left[to]++
 	}
 	queue := make([]int32, 0, n)
-	order = make([]models.Row, 0, g.in.Len())
 	for i, l := range left {
 		if l == 0 {
 			queue = append(queue, int32(i))
 		}
 	}
-	for i := 0; i < len(queue); i++ {
-		node := queue[i]
-		if int(node) < g.in.Len() && g.happened[node] {
-			order = append(order, node)
+	free := func(node int32) {
+		if left[node]--; left[node] == 0 {
+			queue = append(queue, node)
 		}
-		for _, edge := range out.Of(node) {
-			to := g.to[edge]
-			if left[to]--; left[to] == 0 {
-				queue = append(queue, to)
+	}
+	returns, event, invoked := g.in.Returns(), int32(0), models.Row(0)
+	const done = -1
+	for i := 0; ; i++ {
+		for ; event < g.in.Events; event++ {
+			if invoked < rows && g.in.Inv[invoked] == event {
+				if g.happened[invoked] {
+					free(invoked)
+				}
+				invoked++
+			} else if r := returns[event]; r > 0 && left[r-1] != done {
+				break
 			}
 		}
+		if i == len(queue) {
+			break
+		}
+		node := queue[i]
+		left[node] = done
+		for _, edge := range out.Of(node) {
+			free(g.to[edge])
+		}
 	}
-	if len(queue) == int(n) {
-		return order, nil
+	if len(queue) < int(n) {
+		return nil, g.cycle(left, returns, event)
 	}
-	return nil, g.cycle(left)
+	return slices.DeleteFunc(queue, func(node int32) bool { return node >= rows || !g.happened[node] }), nil
 }
 
 // wrong returns the result for a violation. Its operations, and those that show that they happened, show it.
