@@ -64,7 +64,7 @@ type graph struct {
 	owner    []models.Row // by element, or models.Initial
 	happened []bool       // by row
 	because  []models.Row // by row that crashed: the one that shows that it happened
-	todo     []models.Row
+	todo     []models.Row // rows that are to be looked at
 	order    [][]int32    // by slot: the longest list shown
 	shower   []models.Row // by slot: the one that shows it
 	first    []models.Row // by place of any order, those of a slot from base on: who shows what is there first, or -1
@@ -75,9 +75,10 @@ type graph struct {
 	next     []int32    // by element: the one that the same row appends to the same list next, plus 1
 	inner    []bool     // by element: it is the next one of another
 
-	from, to []int32 // edges
-	nodes    int32
-	proofs   []models.Row // by edge: the row that shows it, or -1
+	unseen [][]models.Row // by slot: who appends what nothing shows, once each
+	last   [][]models.Row // by slot: who reads the whole list, once each
+	nodes  int32          // the rows, and one between rows for some slots
+	add    func(from, to int32, proof models.Row)
 }
 
 // notOwn: the transaction.
@@ -203,30 +204,34 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	if ambiguous != nil {
 		return fastpath.Result{Reason: ambiguous}
 	}
-	g.todo, g.shows = make([]models.Row, 0, in.Len()), make([]show, 0, reads(in, shape))
+	g.shows = make([]show, 0, reads(in, shape))
 	g.next, g.inner = make([]int32, shape.Elements), make([]bool, shape.Elements)
-	for row, res := range slices.Backward(in.Res) { // the first is looked at first
-		if res != models.Open {
-			g.happened[row] = true
-			g.todo = append(g.todo, models.Row(row))
-		}
+	for row, res := range in.Res {
+		g.happened[row] = res != models.Open
 	}
-	for len(g.todo) > 0 {
-		row := g.todo[len(g.todo)-1]
-		g.todo = g.todo[:len(g.todo)-1]
-		if why := g.look(row); why != nil {
-			return g.wrong(why)
+	for row, res := range in.Res {
+		if res == models.Open {
+			continue
+		}
+		for g.todo = append(g.todo, models.Row(row)); len(g.todo) > 0; {
+			next := g.todo[len(g.todo)-1]
+			g.todo = g.todo[:len(g.todo)-1]
+			if why := g.look(next); why != nil {
+				return g.wrong(why)
+			}
 		}
 	}
 	if why := g.compare(); why != nil {
 		return g.wrong(why)
 	}
-	g.nodes = int32(in.Len())
-	g.room()
 	if why := g.versions(); why != nil {
 		return g.wrong(why)
 	}
-	order, cycle := g.sort()
+	out, left, why := g.out()
+	if why != nil {
+		return g.wrong(why)
+	}
+	order, cycle := g.sort(out, left)
 	if cycle != nil {
 		return g.wrong(cyclic.Of(cycle...))
 	}
@@ -323,53 +328,56 @@ func (g *graph) compare() *fastpath.Finding {
 	return nil
 }
 
-// room makes room for the edges: two of each read, and about two of each append.
-func (g *graph) room() {
-	n := 2 * len(g.shape.Steps) * g.in.Len() / len(g.shape.From)
-	g.from, g.to, g.proofs = make([]int32, 0, n), make([]int32, 0, n), make([]models.Row, 0, n)
-}
-
-// edge adds an edge that a row shows, or -1.
-func (g *graph) edge(from, to int32, proof models.Row) {
-	if from >= 0 && from != to {
-		g.from, g.to, g.proofs = append(g.from, from), append(g.to, to), append(g.proofs, proof)
-	}
-}
-
-// versions adds the edges that the orders of versions show.
-func (g *graph) versions() (why *fastpath.Finding) {
-	slots := int32(g.shape.Slots)
+// versions notes what the orders of versions show, and what they do not.
+func (g *graph) versions() *fastpath.Finding {
 	g.find()
 	g.whole = make([]int32, g.in.Len())
-	shown := make([]int32, g.shape.Elements) // by element: its place in the order of versions plus 1
+	shown := make([]bool, g.shape.Elements)
 	for slot, list := range g.order {
 		for i, e := range list {
-			if shown[e] > 0 {
+			if shown[e] {
 				return doubled.Of(g.firstOf(int32(slot), i, g.shower[slot])).About(g.value(e))
 			}
-			shown[e] = int32(i) + 1
+			shown[e] = true
 		}
 	}
-	appends := make([][]models.Row, slots) // by slot: who appends what nothing shows, once each
+	g.unseen, g.last = make([][]models.Row, g.shape.Slots), make([][]models.Row, g.shape.Slots)
+	once := func(all *[]models.Row, row models.Row) {
+		if n := len(*all); n == 0 || (*all)[n-1] != row {
+			*all = append(*all, row)
+		}
+	}
 	for row := range models.Row(g.in.Len()) {
 		if !g.happened[row] {
 			continue
 		}
 		for _, s := range g.shape.Of(g.in.A[row]) {
-			if all := appends[s.Slot]; s.Append && shown[s.Value] == 0 && (len(all) == 0 || all[len(all)-1] != row) {
-				appends[s.Slot] = append(all, row)
+			if s.Append && !shown[s.Value] {
+				once(&g.unseen[s.Slot], row)
 			}
 		}
 	}
-	whole := make([][]models.Row, slots) // by slot: who reads the whole list
 	for _, x := range g.shows {
-		if int(x.outside) == len(g.order[x.slot]) && (len(whole[x.slot]) == 0 || whole[x.slot][len(whole[x.slot])-1] != x.row) {
-			whole[x.slot] = append(whole[x.slot], x.row)
+		if int(x.outside) == len(g.order[x.slot]) {
+			once(&g.last[x.slot], x.row)
 		}
 	}
-	after := make([]end, slots)
-	for slot := range slots {
-		if after[slot], why = g.slot(slot, appends[slot], whole[slot]); why != nil {
+	return nil
+}
+
+// edge adds an edge that a row shows, or -1.
+func (g *graph) edge(from, to int32, proof models.Row) {
+	if from >= 0 && from != to {
+		g.add(from, to, proof)
+	}
+}
+
+// edges adds the edges that the orders of versions show, in the same order each time.
+func (g *graph) edges(add func(from, to int32, proof models.Row)) (why *fastpath.Finding) {
+	g.nodes, g.add = int32(g.in.Len()), add
+	after := make([]end, g.shape.Slots)
+	for slot := range after {
+		if after[slot], why = g.slot(int32(slot)); why != nil {
 			return why
 		}
 	}
@@ -384,13 +392,38 @@ func (g *graph) versions() (why *fastpath.Finding) {
 			g.edge(x.row, after.next, -1)
 		}
 		if after.between >= 0 {
-			if _, more := slices.BinarySearch(appends[x.slot], x.row); !more {
+			if _, more := slices.BinarySearch(g.unseen[x.slot], x.row); !more {
 				g.edge(x.row, after.between, -1)
 			}
 		}
 	}
 	return nil
 }
+
+// out returns the nodes that come after each, and how many edges lead to each. Edges are found twice, which takes less time than
+// the memory for all that is known of each.
+func (g *graph) out() (out after, left []int32, why *fastpath.Finding) {
+	most := g.in.Len() + g.shape.Slots
+	out.from, left = make([]int32, most+2), make([]int32, most)
+	if why = g.edges(func(from, to int32, _ models.Row) {
+		out.from[from+2]++
+		left[to]++
+	}); why != nil {
+		return out, nil, why
+	}
+	for i := range most {
+		out.from[i+2] += out.from[i+1]
+	}
+	out.to = make([]int32, out.from[most+1])
+	g.edges(func(from, to int32, _ models.Row) {
+		out.to[out.from[from+1]] = to
+		out.from[from+1]++
+	})
+	return out, left[:g.nodes], nil
+}
+
+// after has the nodes that come after each node, those of node i from from[i] to from[i+1].
+type after struct{ from, to []int32 }
 
 // end is what comes after the longest list of a slot: the row that appends next if it is known, and the node between those that
 // have read the list and all others that append. Either is -1 if there is none.
@@ -436,7 +469,7 @@ func (g *graph) firstOf(slot int32, place int, other models.Row) models.Row {
 }
 
 // slot adds the edges of a key between those that append, and returns what comes after the longest list.
-func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fastpath.Finding) {
+func (g *graph) slot(slot int32) (after end, why *fastpath.Finding) {
 	after = end{-1, -1}
 	list, last, proof := g.order[slot], models.Row(-1), models.Row(-1)
 	for i := 0; i < len(list); {
@@ -457,12 +490,12 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 		last = row
 		i += n
 	}
-	for _, row := range whole {
+	for _, row := range g.last[slot] {
 		g.whole[row] = slot + 1
 	}
 	begun, first := after.next, after.next
 	var rest []models.Row
-	for _, row := range unseen {
+	for _, row := range g.unseen[slot] {
 		switch {
 		case row == begun:
 		case g.whole[row] == slot+1 && first < 0:
@@ -508,16 +541,12 @@ func (g *graph) block(list []int32) (n int, complete bool) {
 
 // sort returns the rows that happened in a topological order, or a cycle. It keeps real time by going through the events: a row
 // waits until its invocation has been passed, and a return is passed once its row stands in the order.
-func (g *graph) sort() (order, cycle []models.Row) {
+func (g *graph) sort(out after, left []int32) (order, cycle []models.Row) {
 	n, rows := g.nodes, models.Row(g.in.Len())
-	out, left := fastpath.GroupBy(len(g.from), n, func(i int32) int32 { return g.from[i] }), make([]int32, n)
 	for row, happened := range g.happened {
 		if happened {
-			left[row] = 1
+			left[row]++
 		}
-	}
-	for _, to := range g.to {
-		left[to]++
 	}
 	queue := make([]int32, 0, n)
 	for i, l := range left {
@@ -548,8 +577,8 @@ func (g *graph) sort() (order, cycle []models.Row) {
 		}
 		node := queue[i]
 		left[node] = done
-		for _, edge := range out.Of(node) {
-			free(g.to[edge])
+		for _, to := range out.to[out.from[node]:out.from[node+1]] {
+			free(to)
 		}
 	}
 	if len(queue) < int(n) {
