@@ -295,6 +295,13 @@ func (m *listAppend) node(node int32, elements ...int32) int32 {
 	return m.lists.Follow(node, elements)
 }
 
+// reserve makes room for n nodes.
+func (m *listAppend) reserve(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lists.Reserve(n)
+}
+
 // reads says whether a step reads the list of a node.
 func (m *listAppend) reads(step int32, node int32) bool {
 	m.mu.Lock()
@@ -373,6 +380,11 @@ func (r *run) Apply(op models.Op) models.Outcome {
 }
 
 func (r *run) State() models.State {
+	n := 0
+	for _, list := range r.now {
+		n += len(list)
+	}
+	r.m.reserve(n)
 	var s models.State
 	for slot, list := range r.now {
 		if len(list) > 0 {
