@@ -66,7 +66,7 @@ func (v *Values) truncate(n int) {
 	clear(v.arena[last+1:])
 	v.arena = v.arena[:last+1]
 	v.arena[last] = v.arena[last][:arena&(1<<chunkBits-1)]
-	clear(v.lists[:])
+	clear(v.lists)
 }
 
 // textsOf returns the table of the scalars of a kind by their texts.

@@ -71,8 +71,8 @@ type Values struct {
 	forms []form
 	class []ID // by form: the first member of its class
 	texts []string
-	arena [][]ID              // the items of all collections, in a row; one that is full stays where it is
-	lists [1 << listBits]list // the last long one with each first item, by hash; see share
+	arena [][]ID // the items of all collections, in a row; one that is full stays where it is
+	lists []list // the last long one with each first item, by hash; see share
 
 	dense    []ID // by integer, for small ones; 0 if not seen
 	sparse   []ID // the other plain integers, by hash; Nil: the slot is free
@@ -592,12 +592,15 @@ type list struct {
 // A list has longList items if it is long. Some of all long lists are found again, by listBits of a hash.
 const (
 	longList = 8
-	listBits = 10
+	listBits = 8
 )
 
 // share returns a place for the items of a long list. Histories have many states of a list that grows, each of which begins with the one
 // before: these share a place, which has room for as many items again.
 func (v *Values) share(items []ID) (at int64) {
+	if v.lists == nil {
+		v.lists = make([]list, 1<<listBits)
+	}
 	l, n := &v.lists[uint32(items[0])*0x9e3779b1>>(32-listBits)], int32(len(items))
 	old := v.itemsAt(l.at, int(l.n))
 	switch both := min(n, l.n); {
