@@ -31,7 +31,8 @@ import (
 //   - the same with elements that nothing shows: they come after all others, and after all reads of the key by transactions that
 //     do not append such an element themselves, in any order. One node of each key stands between. A reader of the whole list
 //     that appends to it comes first among them. Two of those contradict each other;
-//   - in real time: a chain has a node for each return, and each return is before all later invocations.
+//   - in real time: a chain has a node for each return, and each return is before all later invocations. (sort follows the events
+//     instead of this chain; only a cycle has its nodes.)
 //
 // Lemma 1. If the graph has a cycle, the history is not linearizable: each edge holds in every linearization.
 //
