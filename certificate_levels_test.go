@@ -92,12 +92,12 @@ func TestAnotherProgramRefusesLiesAboutLevels(t *testing.T) {
 		{0, "serializable-linearizable-keys", `"order":[0,1,6,2,4,7]`, "rejected: transaction 2 had returned before one began that stands before it"},
 
 		{0, "strong-session-snapshot-isolation", `"points":[0,0,1,1,6,2,2,6,4,4,7,7]`, "proved: strong-session-snapshot-isolation holds as list-append"},
-		{0, "snapshot-isolation", `"points":[0,0,1,1,2,2,6,6,4,4,7,7]`, "rejected: transaction 6 cannot read that from its snapshot"},
-		{0, "snapshot-isolation", `"points":[0,0,1,2,1,2,6,6,4,4,7,7]`, "rejected: transaction 2 cannot read that from its snapshot"},
+		{0, "snapshot-isolation", `"points":[0,0,1,1,2,2,6,6,4,4,7,7]`, "rejected: transaction 6 cannot read that where it stands"},
+		{0, "snapshot-isolation", `"points":[0,0,1,2,1,2,6,6,4,4,7,7]`, "rejected: transaction 2 cannot read that where it stands"},
 		{0, "snapshot-isolation", `"points":[0,1,0,1,6,6,2,2,4,4,7,7]`, "rejected: transaction 1 overlaps one that appends to the same key"},
 		{0, "snapshot-isolation", `"points":[0,0,1,1,4,4,6,6,7,7]`, "rejected: transactions are missing, such as [2]"},
 		{0, "snapshot-isolation", `"points":[0,0,1,1,4,4,6,6,7,7,2]`, "rejected: the history lacks a transaction of the order, or one does not stand there 2x"},
-		{0, "strong-session-snapshot-isolation", `"points":[1,1,0,0,6,6,2,2,4,4,7,7]`, "rejected: transaction 0 commits after a later one of its process has taken its snapshot"},
+		{0, "strong-session-snapshot-isolation", `"points":[1,1,0,0,6,6,2,2,4,4,7,7]`, "rejected: transaction 0 had returned before one began that stands before it"},
 		{0, "strong-session-snapshot-isolation", `"order":[0,1,6,2,4,7]`, "rejected: a certificate of another form"},
 
 		{0, "read-committed", `"order":[0,1,2,4,6,7]`, "proved: read-committed holds as list-append"},

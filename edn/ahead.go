@@ -136,13 +136,21 @@ func (m *Maps) Intern(raw Raw, of *Raws, base int) (ID, bool) {
 	return m.internScalar(raw, of), true
 }
 
+// internVector interns a scanned vector, after its items.
 func (m *Maps) internVector(raws []Raw, of *Raws) ID {
-	items := m.s.items[:0]
+	base := len(m.s.items)
 	for _, raw := range raws {
-		items = append(items, m.internScalar(raw, of))
+		id := Nil
+		if raw.kind() == rawVector {
+			from, to := raw.span()
+			id = m.internVector(of.items[from:to], of)
+		} else {
+			id = m.internScalar(raw, of)
+		}
+		m.s.items = append(m.s.items, id)
 	}
-	m.s.items = items[:0]
-	id, _ := m.s.collect(KindVector, items, nil, 0)
+	id, _ := m.s.collect(KindVector, m.s.items[base:], nil, 0)
+	m.s.items = m.s.items[:base]
 	return id
 }
 

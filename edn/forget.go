@@ -31,18 +31,14 @@ func (v *Values) Forget(keep []*ID) {
 // truncate drops all forms from n on.
 func (v *Values) truncate(n int) {
 	v.forgot++
-	texts, arena := len(v.texts), int64(-1)
+	texts, arena := len(v.texts), int64(0) // where what is kept ends
 	for id := n; id < len(v.forms); id++ {
 		switch f := &v.forms[id]; {
 		case f.plain():
 			if f.at >= 0 && f.at < int64(len(v.dense)) {
 				v.dense[f.at] = Nil
 			}
-		case f.kind.collection():
-			if arena < 0 {
-				arena = f.at // later ones are behind it
-			}
-		default:
+		case !f.kind.collection():
 			texts = min(texts, int(f.n))
 			if names := v.textsOf(f.kind); names[v.texts[f.n]] == ID(id) {
 				delete(names, v.texts[f.n])
@@ -51,12 +47,6 @@ func (v *Values) truncate(n int) {
 	}
 	clear(v.texts[texts:]) // so that nothing holds them
 	v.texts = v.texts[:texts]
-	if arena >= 0 {
-		last := arena >> chunkBits
-		clear(v.arena[last+1:])
-		v.arena = v.arena[:last+1]
-		v.arena[last] = v.arena[last][:arena&(1<<chunkBits-1)]
-	}
 	v.forms, v.class = v.forms[:n], v.class[:n]
 	clear(v.table)
 	clear(v.sparse)
@@ -65,10 +55,18 @@ func (v *Values) truncate(n int) {
 		switch f := &v.forms[id]; {
 		case f.plain():
 			v.enterInt(f.at, ID(id))
-		case f.kind.collection() && !f.nan:
-			v.enter(ID(id))
+		case f.kind.collection():
+			arena = max(arena, f.at+int64(f.n))
+			if !f.nan {
+				v.enter(ID(id))
+			}
 		}
 	}
+	last := arena >> chunkBits
+	clear(v.arena[last+1:])
+	v.arena = v.arena[:last+1]
+	v.arena[last] = v.arena[last][:arena&(1<<chunkBits-1)]
+	clear(v.lists)
 }
 
 // textsOf returns the table of the scalars of a kind by their texts.

@@ -51,6 +51,7 @@ type Maps struct {
 	ahead  Ahead  // gives the blocks after the first two, unless nil
 	raws   *Raws  // unless nil, m scans for another Maps
 	items  []Raw  // of the scanned vectors
+	open   []Raw  // those so far of the vectors that are being read
 
 	at      int  // start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read

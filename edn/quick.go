@@ -23,9 +23,8 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 		if raw, end := m.quickScalar(i); end >= 0 {
 			return m.internScalar(raw, nil), end, true
 		}
-	} else if _, end = m.quickVector(i); end >= 0 {
-		id, m.items = m.internVector(m.items, nil), m.items[:0]
-		return id, end, true
+	} else if raw, end := m.quickVector(i, 1); end >= 0 {
+		return m.internScalar(raw, nil), end, true
 	}
 	if !begins(s.data[i:]) {
 		return Nil, -1, false
@@ -41,7 +40,7 @@ func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 		return 0, -1, false
 	}
 	if m.s.data[i] == '[' {
-		raw, end = m.quickVector(i)
+		raw, end = m.quickVector(i, 1)
 	} else {
 		raw, end = m.quickScalar(i)
 	}
@@ -143,31 +142,48 @@ const (
 	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
 )
 
-// quickVector reads the vector of such scalars at i, with single spaces between them.
-func (m *Maps) quickVector(i int) (Raw, int) {
-	data, base := m.s.data, len(m.items)
+// quickDepth is how deep the vectors are nested that quickVector reads, such as transactions with lists.
+const quickDepth = 4
+
+// quickVector reads the vector of such scalars and vectors at i, with single spaces between them. Unless m scans for another Maps,
+// it interns them, in the order of the text.
+func (m *Maps) quickVector(i, depth int) (Raw, int) {
+	data, base := m.s.data, len(m.open)
 	for at := i + 1; at+8 < len(data); at++ {
-		raw, end := m.quickScalar(at)
-		if end < 0 {
+		if at == i+1 && data[at] == ']' {
+			return m.vector(base), at + 1
+		}
+		raw, end := Raw(0), -1
+		if data[at] != '[' {
+			if raw, end = m.quickScalar(at); m.raws == nil && end >= 0 {
+				raw = Raw(m.internScalar(raw, nil))<<rawBits | rawForm
+			}
+		} else if depth < quickDepth {
+			raw, end = m.quickVector(at, depth+1)
+		}
+		if end < 0 || end == len(data) {
 			break
 		}
-		if m.raws == nil {
-			raw = Raw(m.internScalar(raw, nil))<<rawBits | rawForm // now, in the order of the text
-		}
-		m.items = append(m.items, raw)
-		if at = end; at == len(data) {
+		m.open = append(m.open, raw)
+		if at = end; data[at] == ']' {
+			return m.vector(base), at + 1
+		} else if data[at] != ' ' {
 			break
 		}
-		switch data[at] {
-		case ' ':
-			continue
-		case ']':
-			return rawSpan(rawVector, base, len(m.items)), at + 1
-		}
-		break
 	}
-	m.items = m.items[:base]
+	m.open = m.open[:base]
 	return 0, -1
+}
+
+// vector ends the vector whose items are those of the open vectors from base on.
+func (m *Maps) vector(base int) Raw {
+	items, from := m.open[base:], len(m.items)
+	m.open = m.open[:base]
+	if m.raws == nil {
+		return Raw(m.internVector(items, nil))<<rawBits | rawForm
+	}
+	m.items = append(m.items, items...)
+	return rawSpan(rawVector, from, len(m.items))
 }
 
 // quickInt reads an integer of at most 15 digits, 8 at a time, and leaves

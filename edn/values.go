@@ -72,6 +72,7 @@ type Values struct {
 	class []ID // by form: the first member of its class
 	texts []string
 	arena [][]ID // the items of all collections, in a row; one that is full stays where it is
+	lists []list // the last long one with each first item, by hash; see share
 
 	dense    []ID // by integer, for small ones; 0 if not seen
 	sparse   []ID // the other plain integers, by hash; Nil: the slot is free
@@ -175,9 +176,7 @@ func (v *Values) items(id ID) []ID {
 	if !f.kind.collection() {
 		return nil
 	}
-	chunk, start := f.at>>chunkBits, f.at&(1<<chunkBits-1)
-	end := start + int64(f.n)
-	return v.arena[chunk][start:end:end]
+	return v.itemsAt(f.at, int(f.n))
 }
 
 // A place in arena is the number of a chunk and a place in it, which has chunkBits. A new chunk is twice as large as the last, but no
@@ -555,14 +554,69 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 }
 
 func (v *Values) store(kind Kind, items []ID) ID {
+	at := int64(0)
+	if len(items) < longList {
+		at = v.room(len(items))
+		copy(v.itemsAt(at, len(items)), items)
+	} else {
+		at = v.share(items)
+	}
+	return v.add(form{kind: kind, n: int32(len(items)), at: at})
+}
+
+// room returns a place for n more items.
+func (v *Values) room(n int) (at int64) {
 	last := len(v.arena) - 1
-	if c := v.arena[last]; cap(c)-len(c) < len(items) {
-		v.arena = append(v.arena, hugepages.Grow([]ID(nil), max(len(items), min(2*cap(c), mostChunk))))
+	if c := v.arena[last]; cap(c)-len(c) < n {
+		v.arena = append(v.arena, hugepages.Grow([]ID(nil), max(n, min(2*cap(c), mostChunk))))
 		last++
 	}
-	at := int64(last)<<chunkBits | int64(len(v.arena[last]))
-	v.arena[last] = append(v.arena[last], items...)
-	return v.add(form{kind: kind, n: int32(len(items)), at: at})
+	c := v.arena[last]
+	v.arena[last] = c[:len(c)+n]
+	return int64(last)<<chunkBits | int64(len(c))
+}
+
+// itemsAt returns the n items at a place.
+func (v *Values) itemsAt(at int64, n int) []ID {
+	chunk, start := at>>chunkBits, at&(1<<chunkBits-1)
+	end := start + int64(n)
+	return v.arena[chunk][start:end:end]
+}
+
+// list is where a long list is, how long, and for how many items there is room.
+type list struct {
+	at      int64
+	n, room int32
+}
+
+// A list has longList items if it is long. Some of all long lists are found again, by listBits of a hash.
+const (
+	longList = 8
+	listBits = 8
+)
+
+// share returns a place for the items of a long list. Histories have many states of a list that grows, each of which begins with the one
+// before: these share a place, which has room for as many items again.
+func (v *Values) share(items []ID) (at int64) {
+	if v.lists == nil {
+		v.lists = make([]list, 1<<listBits)
+	}
+	l, n := &v.lists[uint32(items[0])*0x9e3779b1>>(32-listBits)], int32(len(items))
+	old := v.itemsAt(l.at, int(l.n))
+	switch both := min(n, l.n); {
+	case both == 0 || !slices.Equal(old[:both], items[:both]):
+		*l = list{v.room(len(items)), n, n}
+	case n <= l.n:
+		return l.at
+	case n > l.room:
+		*l = list{v.room(2 * len(items)), n, 2 * n}
+	default:
+		copy(v.itemsAt(l.at, len(items))[l.n:], items[l.n:])
+		l.n = n
+		return l.at
+	}
+	copy(v.itemsAt(l.at, len(items)), items)
+	return l.at
 }
 
 // enter puts a stored collection into the hash table.

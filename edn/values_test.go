@@ -3,6 +3,8 @@ package edn
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -522,5 +524,61 @@ func TestCharactersAreEqualInAllSpellings(t *testing.T) {
 		if parse(same[0]) == parse(`\b`) {
 			t.Errorf(`%s is \b`, same[0])
 		}
+	}
+}
+
+// Lists that grow share their items, also if tables forget, and if lists with the same beginning go on in different ways.
+func TestListsThatGrowAreWhatTheyWere(t *testing.T) {
+	r, v := rand.New(rand.NewPCG(1, 2)), NewValues()
+	v.InternKeyword("lasting")
+	var lists [40][]int64
+	var ids []ID
+	var want []string
+	for i := range 20_000 {
+		list := &lists[r.IntN(len(lists))]
+		switch r.IntN(50) {
+		case 0:
+			*list = nil
+		case 1:
+			*list = slices.Clone(lists[r.IntN(len(lists))]) // two that have been the same
+		default:
+			*list = append(*list, int64(i))
+		}
+		var items []ID
+		for _, n := range (*list)[:r.IntN(len(*list)+1)] {
+			items = append(items, v.InternInt(n))
+		}
+		ids = append(ids, v.intern([]Kind{KindVector, KindList, KindSet}[r.IntN(3)], items))
+		want = append(want, v.Text(ids[len(ids)-1]))
+		if r.IntN(3000) == 0 {
+			ids, want = ids[len(ids)/2:], want[len(want)/2:]
+			var keep []*ID
+			for i := range ids {
+				keep = append(keep, &ids[i])
+			}
+			v.Forget(keep)
+		}
+	}
+	for i, id := range ids {
+		if v.Text(id) != want[i] {
+			t.Fatalf("%s became %s", want[i], v.Text(id))
+		}
+	}
+}
+
+// A list that grows takes about as much memory as its last state.
+func TestListsThatGrowShareTheirItems(t *testing.T) {
+	v := NewValues()
+	var items []ID
+	for n := range int64(1000) {
+		items = append(items, v.InternInt(n))
+		v.InternVector(items)
+	}
+	held := 0
+	for _, chunk := range v.arena {
+		held += cap(chunk)
+	}
+	if held > 10*len(items) {
+		t.Errorf("room for %d items", held)
 	}
 }

@@ -24,13 +24,17 @@ class Registers:
             op.steps = [self.meant(op, self.words[x[0]], *x[1:]) if len(x) == 3 and x[0] in self.words else ("?", None, None) for x in map(items, items(op.value) if op.f == "txn" or op.status != "fail" else ())]
     def meant(self, op, f, k, v): return (f if f == "w" or op.status == "ok" and (v is not None or self.nil is None) else "?", k, v)
     def start(self): return dict(self.init)
+    def put(self, state, k, v): state[k] = v
+    def shows(self, state, own, k, v): return v == own.get(k, state.get(k))
     def explains(self, n, state):
         own = {}
         for f, k, v in self.ops[n].steps:
-            if f == "w": own[k] = v
-            if f == "r" and own.get(k, state.get(k)) != v: return False
+            if f == "w": self.put(own, k, v)
+            if f == "r" and not self.shows(state, own, k, v): return False
         return True
-    def apply(self, n, state): state.update((k, v) for f, k, v in self.ops[n].steps if f == "w")
+    def apply(self, n, state):
+        for f, k, v in self.ops[n].steps:
+            if f == "w": self.put(state, k, v)
     def concerns(self, n): return {k for f, k, _ in self.ops[n].steps if f != "?"}
 class Lists(Registers):
     """Transactions that read lists, and append to them (w): who appended what, and the order of versions of each key, which is its first longest list."""
@@ -54,15 +58,10 @@ class Lists(Registers):
         self.happened = {n for n, op in ops.items() if op.status == "ok" and op.steps} | {by[0] for by in shown if by}
     def meant(self, op, f, k, v): return (f, k, v) if f == "w" else ("r", k, () if v is None else readable(is_list(v), "a list that is none", tuple(items(v)))) if op.status == "ok" else ("?", k, None)
     def start(self): return {k: list(v) for k, v in self.init.items()}
-    def explains(self, n, state):
-        own = {}
-        for f, k, v in self.ops[n].steps:
-            if f == "w": own.setdefault(k, []).append(v)
-            elif f == "r" and (len(v) != len(state.get(k, ())) + len(own.get(k, ())) or v != (*state.get(k, ()), *own.get(k, ()))): return False
-        return True
-    def apply(self, n, state):
-        for f, k, v in self.ops[n].steps:
-            if f == "w": state.setdefault(k, []).append(v)
+    def put(self, state, k, v): state.setdefault(k, []).append(v)
+    def shows(self, state, own, k, v):
+        lists = state.get(k, ()), own.get(k, ())
+        return len(v) == sum(map(len, lists)) and v == (*lists[0], *lists[1])
     def at(self, k, v): return self.place.get(k, {}).get(v, OPEN)
     def writes(self, n, k): return [v for f, key, v in self.ops[n].steps if f == "w" and key == k]
     def outside(self, n, k, vs):
@@ -81,32 +80,29 @@ def chosen(x, order, times):
     missing = [n for n, op in x.ops.items() if op.status == "ok" and any(f != "?" for f, _, _ in op.steps) and n not in count]
     must(not missing, f"transactions are missing, such as {missing[:3]}")
 def check_serial(x, level, order):
-    """What they read is what those before them leave, and the order keeps that in time, of processes, or in time by key."""
+    """A transaction takes its snapshot where it commits."""
     chosen(x, order, 1)
-    state, latest = x.start(), {}
-    for n in order:
-        op = x.ops[n]
-        groups = {"strict-serializable": [None], "strong-session-serializable": [op.process], "serializable-linearizable-keys": x.concerns(n)}.get(level, ())
-        must(all(op.ret > latest.get(g, -1) for g in groups), f"transaction {n} had returned before one began that stands before it")
-        latest.update([(g, max(op.inv, latest.get(g, -1))) for g in groups])
-        must(x.explains(n, state), f"transaction {n} cannot read that where it stands")
-        x.apply(n, state)
+    stand(x, level, [n for n in order for _ in "12"])
 def check_points(x, level, points):
     """Each transaction stands there twice: where it takes its snapshot, and where it commits."""
     chosen(x, points, 2)
-    state, begun, writing, called = x.start(), set(), set(), {}
+    stand(x, level, points)
+def stand(x, level, points):
+    """What they read is what those before them leave, no two that write the same overlap, and the points keep the order in time, of processes, or in time by key."""
+    state, begun, writing, called = x.start(), set(), set(), {}  # called: by what transactions have in common, the last call
     for n in points:
         op, keys = x.ops[n], {k for f, k, _ in x.ops[n].steps if f == "w"}
+        groups = [None] if level == "strict-serializable" else [op.process] if "session" in level else x.concerns(n) if "keys" in level else []
         if n in begun:
-            must(level == SNAPSHOTS[1] or op.ret > called[op.process], f"transaction {n} commits after a later one of its process has taken its snapshot")
+            must(all(op.ret > called[g] for g in groups), f"transaction {n} had returned before one began that stands before it")
             writing -= keys
             x.apply(n, state)
             continue
         must(not keys & writing, f"transaction {n} overlaps one that appends to the same key")
-        must(x.explains(n, state), f"transaction {n} cannot read that from its snapshot")
+        must(x.explains(n, state), f"transaction {n} cannot read that where it stands")
         begun.add(n)
         writing |= keys
-        called[op.process] = max(op.inv, called.get(op.process, -1))
+        called.update([(g, max(op.inv, called.get(g, -1))) for g in groups])
 def check_graph(x, level, order):
     """No edge of ww leads back in the order, nor one of wr for read-committed. Appends that nothing read stand in that order behind all others."""
     chosen(x, order, 1)

@@ -1,6 +1,9 @@
 package home
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Lists are lists of numbers that share their beginnings. A list is a number, and the empty one is 0. Longer lists are made
 // of shorter ones in constant time, so a step that appends takes constant time however long the lists are. The zero Lists
@@ -17,7 +20,7 @@ type listNode struct{ before, jump, value, length int32 }
 // With returns a list with one more value.
 func (l *Lists) With(list, value int32) int32 {
 	if l.nodes == nil {
-		l.nodes, l.children = make([]listNode, 1), make([]int32, 64)
+		l.Reserve(0)
 	}
 	slot := l.slot(list, value)
 	if l.children[slot] != 0 {
@@ -32,12 +35,31 @@ func (l *Lists) With(list, value int32) int32 {
 	l.nodes = append(l.nodes, listNode{list, jump, value, before.length + 1})
 	l.children[slot] = n
 	if 4*len(l.nodes) > 3*len(l.children) {
-		l.children = make([]int32, 2*len(l.children))
-		for n, x := range l.nodes[1:] {
-			l.children[l.slot(x.before, x.value)] = int32(n) + 1
-		}
+		l.rehash(2 * len(l.children))
 	}
 	return n
+}
+
+// Reserve makes room for n more lists.
+func (l *Lists) Reserve(n int) {
+	if l.nodes == nil {
+		l.nodes, l.children = make([]listNode, 1, n+1), make([]int32, 64)
+	}
+	l.nodes = slices.Grow(l.nodes, n)
+	size := len(l.children)
+	for 4*(len(l.nodes)+n) > 3*size {
+		size *= 2
+	}
+	if size > len(l.children) {
+		l.rehash(size)
+	}
+}
+
+func (l *Lists) rehash(size int) {
+	l.children = make([]int32, size)
+	for n, x := range l.nodes[1:] {
+		l.children[l.slot(x.before, x.value)] = int32(n) + 1
+	}
 }
 
 // slot returns where the children have a list, or have room for it.

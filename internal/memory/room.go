@@ -14,12 +14,13 @@ import (
 const (
 	room  = 32 << 20  // a small heap
 	ample = 128 << 20 // that of one large history
+	large = 512 << 20 // one that no longer doubles
 	some  = 24 << 20  // a heap that Steady keeps small
 )
 
 // growth returns how much a heap with this many live bytes may grow.
 func growth(live uint64) uint64 {
-	return max(room, min(4*live, ample), live)
+	return max(room, min(4*live, ample), min(live, max(large, live/2)))
 }
 
 // sparing is the garbage collection percentage for when there is time to collect often, and steady that for a process
@@ -32,8 +33,8 @@ const (
 // fixed is the percentage that Sparing or Steady has set, or 0.
 var fixed atomic.Int64
 
-// Spacious gives a small heap room to grow, and lets a large one double, as Go does. If GOGC is set, it changes
-// nothing. A program calls it once.
+// Spacious gives a small heap room to grow, and lets a larger one double, as Go does, and one of gigabytes grow by half: it should
+// not need twice the memory of a history. If GOGC is set, it changes nothing. A program calls it once.
 func Spacious() {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -16,7 +17,7 @@ type outcome int
 
 const (
 	passed     outcome = iota
-	failed             // not linearizable
+	failed             // not linearizable, or not at the level that was asked for
 	undecided          // may be a failure
 	vacuous            // passed, but could not have failed
 	unreadable         // also a bug in clew
@@ -26,13 +27,14 @@ const (
 type testCase struct {
 	outcome
 	suite, name string
-	file        string  // "" if there is no such file
-	ms          float64 // 0 if it is not known
-	rule        string  // the name of what is wrong, "" if nothing is
-	says        string  // what is wrong, in a sentence
-	certain     bool    // undecided, but it certainly fails
-	reading     string  // which of several readings was taken, "" if there is only one
-	*Failure            // nil if there is none
+	file        string       // "" if there is no such file
+	ms          float64      // 0 if it is not known
+	rule        string       // the name of what is wrong, "" if nothing is
+	says        string       // what is wrong, in a sentence
+	certain     bool         // undecided, but it certainly fails
+	reading     string       // which of several readings was taken, "" if there is only one
+	level       models.Level // the level of consistency that it is about, "" if that is linearizability
+	*Failure                 // nil if there is none
 }
 
 func casesOf(records []Record) (all []testCase) {
@@ -61,6 +63,9 @@ func cases(r *Record) []testCase {
 	}
 	if r.Details != nil {
 		whole.Failure = &r.Details.Failure
+	}
+	if r.Levels != nil && r.Levels.Asked.Weaker() {
+		whole.level = r.Levels.Asked
 	}
 	if r.Details == nil || r.Details.Keys == nil || len(r.Details.Keys.List) == 0 {
 		whole.judge(r.Valid, r.Cause, cmp.Or(r.Error, r.Explanation))

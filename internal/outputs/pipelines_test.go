@@ -312,6 +312,31 @@ func sarif(t *testing.T, text string) object {
 	return run
 }
 
+func TestSARIFNamesTheLevelThatWasAskedFor(t *testing.T) {
+	const skew = "{:process 0, :type :invoke, :f :txn, :value [[:r :x nil] [:append :y 1]]}\n{:process 1, :type :invoke, :f :txn, :value [[:r :y nil] [:append :x 2]]}\n" +
+		"{:process 0, :type :ok, :f :txn, :value [[:r :x []] [:append :y 1]]}\n{:process 1, :type :ok, :f :txn, :value [[:r :y []] [:append :x 2]]}\n"
+	for level, want := range map[models.Level][2]string{
+		"":                        {"Not linearizable: cycle", "The history is not linearizable. The message says "},
+		models.StrictSerializable: {"Not linearizable: cycle", "The history is not linearizable. The message says "},
+		models.Serializable:       {"Not serializable: G2-item", "The level serializable does not hold. The message says "},
+	} {
+		h, err := clew.Read(strings.NewReader(skew), "skew.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(t.Context(), h, models.Spec{Name: "list-append"}, clew.Options{Consistency: level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := sarif(t, told("sarif", outputs.Options{}, outputs.Record{Line: r.Line(), Details: outputs.NewDetails(r, nil)}))
+		rule := run.sub(t, "tool").sub(t, "driver").list(t, "rules")[0]
+		short, full := rule.sub(t, "shortDescription")["text"].(string), rule.sub(t, "fullDescription")["text"].(string)
+		if short != want[0] || !strings.HasPrefix(full, want[1]) {
+			t.Errorf("%q: %q, %q, want %q", level, short, full, want)
+		}
+	}
+}
+
 func TestSARIFHasWhatItsSchemaAsksFor(t *testing.T) {
 	if run := sarif(t, told("sarif", outputs.Options{Version: "v1"})); len(run.list(t, "results")) != 0 {
 		t.Error("there is a result of nothing")

@@ -144,10 +144,14 @@ func ruleOf(rules *[]sarifRule, c *testCase) int {
 		return i
 	}
 	words := strings.ReplaceAll(strings.TrimPrefix(c.rule, "unknown-"), "-", " ")
+	not, fails, holds := "Not linearizable: "+words, "The history is not linearizable", "the history is linearizable"
+	if level := string(c.level); level != "" { // then the rule is an anomaly's name
+		not, fails, holds = "Not "+level+": "+c.rule, "The level "+level+" does not hold", "the level "+level+" holds"
+	}
 	about := map[outcome][2]string{
-		failed:     {"Not linearizable: " + words, "The history is not linearizable. The message says which operations contradict each other, or which one cannot happen."},
-		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether the history is linearizable."},
-		vacuous:    {"Vacuous", "The history is linearizable, but none of its answers says anything that could be wrong: the test may never have reached its system."},
+		failed:     {not, fails + ". The message says which operations contradict each other, or which one cannot happen."},
+		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether " + holds + "."},
+		vacuous:    {"Vacuous", "The verdict is valid, but none of the answers says anything that could be wrong: the test may never have reached its system."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
 	if means := models.AnomalyOf(c.rule).Meaning(); means != "" && c.outcome == failed {

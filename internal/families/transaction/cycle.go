@@ -15,20 +15,14 @@ import (
 // earliest: usually there is none before. Bisection over the events finds it among the edges that are on cycles at all, which
 // are few after one stale read. Of those cycles it is a shortest one through the transaction that returns then.
 
-// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left.
-func (g *graph) cycle(left []int32) (rows []models.Row) {
-	var edges []int32
-	for i, f := range g.from {
-		if left[f] > 0 && left[g.to[i]] > 0 {
-			edges = append(edges, int32(i))
-		}
-	}
-	c := g.within(edges)
+// cycle returns the rows of a cycle, and what shows its edges, among the nodes that are left, and in real time from an event on.
+func (g *graph) cycle(left, returns []int32, passed int32) (rows []models.Row) {
+	c := g.left(left, returns, passed)
 	c.edges = c.trim(c.to, c.from, c.edges) // what no cycle comes before is gone, and now what none comes after
 	c.renumber()
 	known := make([]int32, len(c.edges)) // by edge
 	for i, e := range c.edges {
-		known[i] = max(g.known(c.nodes[c.from[e]]), g.known(c.nodes[c.to[e]]), g.known(g.proofs[c.of[e]]))
+		known[i] = max(g.known(c.nodes[c.from[e]]), g.known(c.nodes[c.to[e]]), g.known(c.proofs[e]))
 	}
 	until := func(event int32) (some []int32) {
 		for i, e := range c.edges {
@@ -52,11 +46,30 @@ func (g *graph) cycle(left []int32) (rows []models.Row) {
 		if node := c.nodes[c.from[e]]; int(node) < g.in.Len() {
 			rows = append(rows, node)
 		}
-		if proof := g.proofs[c.of[e]]; proof >= 0 {
+		if proof := c.proofs[e]; proof >= 0 {
 			rows = append(rows, proof)
 		}
 	}
 	return rows
+}
+
+// realTime adds the edges from returns to later invocations, from an event on.
+func (g *graph) realTime(returns []int32, from int32) {
+	last := int32(-1)
+	row, _ := slices.BinarySearch(g.in.Inv, from)
+	for t := from; t < g.in.Events; t++ {
+		if row < g.in.Len() && g.in.Inv[row] == t {
+			if g.happened[row] {
+				g.edge(last, models.Row(row), -1)
+			}
+			row++
+		} else if r := returns[t]; r > 0 {
+			g.edge(r-1, g.nodes, -1)
+			g.edge(last, g.nodes, -1)
+			last = g.nodes
+			g.nodes++
+		}
+	}
 }
 
 // known returns the event by which it is known that a row happened, or -1 for other nodes.
@@ -72,16 +85,16 @@ func (g *graph) known(row models.Row) int32 {
 
 // part is a part of a graph with nodes and edges of its own.
 type part struct {
-	nodes    []int32 // of the graph
-	of       []int32 // edges of the graph
-	from, to []int32 // by edge
-	edges    []int32 // those that are left
+	nodes    []int32      // of the graph
+	from, to []int32      // by edge
+	proofs   []models.Row // by edge: the row that shows it, or -1
+	edges    []int32      // those that are left
 }
 
-// within returns the part of a graph that has some edges.
-func (g *graph) within(edges []int32) *part {
-	c := &part{of: edges}
-	number := make([]int32, g.nodes)
+// left returns the part of the graph that has the nodes that are left, and a node for each return from an event on.
+func (g *graph) left(left, returns []int32, passed int32) *part {
+	c := &part{}
+	number := make([]int32, len(left)+len(returns))
 	of := func(node int32) int32 {
 		if number[node] == 0 {
 			c.nodes = append(c.nodes, node)
@@ -89,9 +102,14 @@ func (g *graph) within(edges []int32) *part {
 		}
 		return number[node] - 1
 	}
-	for i, e := range edges {
-		c.from, c.to, c.edges = append(c.from, of(g.from[e])), append(c.to, of(g.to[e])), append(c.edges, int32(i))
-	}
+	isLeft := func(node int32) bool { return int(node) >= len(left) || left[node] > 0 }
+	g.edges(func(from, to int32, proof models.Row) {
+		if isLeft(from) && isLeft(to) {
+			c.edges = append(c.edges, int32(len(c.from)))
+			c.from, c.to, c.proofs = append(c.from, of(from)), append(c.to, of(to)), append(c.proofs, proof)
+		}
+	})
+	g.realTime(returns, passed)
 	return c
 }
 
@@ -107,7 +125,7 @@ func (c *part) renumber() {
 		return number[node] - 1
 	}
 	for i, e := range c.edges {
-		small.of, small.edges = append(small.of, c.of[e]), append(small.edges, int32(i))
+		small.proofs, small.edges = append(small.proofs, c.proofs[e]), append(small.edges, int32(i))
 		small.from, small.to = append(small.from, of(c.from[e])), append(small.to, of(c.to[e]))
 	}
 	*c = *small

@@ -31,7 +31,8 @@ import (
 //   - the same with elements that nothing shows: they come after all others, and after all reads of the key by transactions that
 //     do not append such an element themselves, in any order. One node of each key stands between. A reader of the whole list
 //     that appends to it comes first among them. Two of those contradict each other;
-//   - in real time: a chain has a node for each return, and each return is before all later invocations.
+//   - in real time: a chain has a node for each return, and each return is before all later invocations. (sort follows the events
+//     instead of this chain; only a cycle has its nodes.)
 //
 // Lemma 1. If the graph has a cycle, the history is not linearizable: each edge holds in every linearization.
 //
@@ -64,7 +65,7 @@ type graph struct {
 	owner    []models.Row // by element, or models.Initial
 	happened []bool       // by row
 	because  []models.Row // by row that crashed: the one that shows that it happened
-	todo     []models.Row
+	todo     []models.Row // rows that are to be looked at
 	order    [][]int32    // by slot: the longest list shown
 	shower   []models.Row // by slot: the one that shows it
 	first    []models.Row // by place of any order, those of a slot from base on: who shows what is there first, or -1
@@ -72,10 +73,13 @@ type graph struct {
 	whole    []int32      // by row: the last slot of which it reads all that is shown, plus 1
 	shows    []show
 	own      []ownSteps // by slot: of the row that is looked at
+	next     []int32    // by element: the one that the same row appends to the same list next, plus 1
+	inner    []bool     // by element: it is the next one of another
 
-	from, to []int32 // edges
-	nodes    int32
-	proofs   []models.Row // by edge: the row that shows it, or -1
+	unseen [][]models.Row // by slot: who appends what nothing shows, once each
+	last   [][]models.Row // by slot: who reads the whole list, once each
+	nodes  int32          // the rows, and one between rows for some slots
+	add    func(from, to int32, proof models.Row)
 }
 
 // notOwn: the transaction.
@@ -201,30 +205,34 @@ func decide(in fastpath.Input, shape *models.TxnListsShape, witness bool) fastpa
 	if ambiguous != nil {
 		return fastpath.Result{Reason: ambiguous}
 	}
-	g.todo, g.shows = make([]models.Row, 0, in.Len()), make([]show, 0, reads(in, shape))
-	for row, res := range slices.Backward(in.Res) { // the first is looked at first
-		if res != models.Open {
-			g.happened[row] = true
-			g.todo = append(g.todo, models.Row(row))
-		}
+	g.shows = make([]show, 0, reads(in, shape))
+	g.next, g.inner = make([]int32, shape.Elements), make([]bool, shape.Elements)
+	for row, res := range in.Res {
+		g.happened[row] = res != models.Open
 	}
-	for len(g.todo) > 0 {
-		row := g.todo[len(g.todo)-1]
-		g.todo = g.todo[:len(g.todo)-1]
-		if why := g.look(row); why != nil {
-			return g.wrong(why)
+	for row, res := range in.Res {
+		if res == models.Open {
+			continue
+		}
+		for g.todo = append(g.todo, models.Row(row)); len(g.todo) > 0; {
+			next := g.todo[len(g.todo)-1]
+			g.todo = g.todo[:len(g.todo)-1]
+			if why := g.look(next); why != nil {
+				return g.wrong(why)
+			}
 		}
 	}
 	if why := g.compare(); why != nil {
 		return g.wrong(why)
 	}
-	g.nodes = int32(in.Len())
-	g.room()
-	g.realTime()
 	if why := g.versions(); why != nil {
 		return g.wrong(why)
 	}
-	order, cycle := g.sort()
+	out, left, why := g.out()
+	if why != nil {
+		return g.wrong(why)
+	}
+	order, cycle := g.sort(out, left)
 	if cycle != nil {
 		return g.wrong(cyclic.Of(cycle...))
 	}
@@ -255,6 +263,9 @@ func (g *graph) look(row models.Row) *fastpath.Finding {
 			*own = ownSteps{row + 1, own.appended[:0], -1}
 		}
 		if s.Append {
+			if n := len(own.appended); n > 0 {
+				g.next[own.appended[n-1]], g.inner[s.Value] = s.Value+1, true
+			}
 			own.appended = append(own.appended, s.Value)
 			continue
 		}
@@ -318,72 +329,56 @@ func (g *graph) compare() *fastpath.Finding {
 	return nil
 }
 
-// room makes room for the edges: three of each row in real time, two of each read, and about two of each append.
-func (g *graph) room() {
-	n := 3*g.in.Len() + 2*len(g.shape.Steps)*g.in.Len()/len(g.shape.From)
-	g.from, g.to, g.proofs = make([]int32, 0, n), make([]int32, 0, n), make([]models.Row, 0, n)
-}
-
-// edge adds an edge that a row shows, or -1.
-func (g *graph) edge(from, to int32, proof models.Row) {
-	if from >= 0 && from != to {
-		g.from, g.to, g.proofs = append(g.from, from), append(g.to, to), append(g.proofs, proof)
-	}
-}
-
-// realTime adds the edges from returns to later invocations.
-func (g *graph) realTime() {
-	returns := g.in.Returns()
-	last, row := int32(-1), models.Row(0)
-	for t := range g.in.Events {
-		if int(row) < g.in.Len() && g.in.Inv[row] == t {
-			if g.happened[row] {
-				g.edge(last, row, -1)
-			}
-			row++
-		} else if r := returns[t]; r > 0 {
-			g.edge(r-1, g.nodes, -1)
-			g.edge(last, g.nodes, -1)
-			last = g.nodes
-			g.nodes++
-		}
-	}
-}
-
-// versions adds the edges that the orders of versions show.
-func (g *graph) versions() (why *fastpath.Finding) {
-	slots := int32(g.shape.Slots)
+// versions notes what the orders of versions show, and what they do not.
+func (g *graph) versions() *fastpath.Finding {
 	g.find()
 	g.whole = make([]int32, g.in.Len())
-	shown := make([]int32, g.shape.Elements) // by element: its place in the order of versions plus 1
+	shown := make([]bool, g.shape.Elements)
 	for slot, list := range g.order {
 		for i, e := range list {
-			if shown[e] > 0 {
+			if shown[e] {
 				return doubled.Of(g.firstOf(int32(slot), i, g.shower[slot])).About(g.value(e))
 			}
-			shown[e] = int32(i) + 1
+			shown[e] = true
 		}
 	}
-	appends := make([][]models.Row, slots) // by slot: who appends what nothing shows, once each
+	g.unseen, g.last = make([][]models.Row, g.shape.Slots), make([][]models.Row, g.shape.Slots)
+	once := func(all *[]models.Row, row models.Row) {
+		if n := len(*all); n == 0 || (*all)[n-1] != row {
+			*all = append(*all, row)
+		}
+	}
 	for row := range models.Row(g.in.Len()) {
 		if !g.happened[row] {
 			continue
 		}
 		for _, s := range g.shape.Of(g.in.A[row]) {
-			if all := appends[s.Slot]; s.Append && shown[s.Value] == 0 && (len(all) == 0 || all[len(all)-1] != row) {
-				appends[s.Slot] = append(all, row)
+			if s.Append && !shown[s.Value] {
+				once(&g.unseen[s.Slot], row)
 			}
 		}
 	}
-	whole := make([][]models.Row, slots) // by slot: who reads the whole list
 	for _, x := range g.shows {
-		if int(x.outside) == len(g.order[x.slot]) && (len(whole[x.slot]) == 0 || whole[x.slot][len(whole[x.slot])-1] != x.row) {
-			whole[x.slot] = append(whole[x.slot], x.row)
+		if int(x.outside) == len(g.order[x.slot]) {
+			once(&g.last[x.slot], x.row)
 		}
 	}
-	after := make([]end, slots)
-	for slot := range slots {
-		if after[slot], why = g.slot(slot, appends[slot], whole[slot]); why != nil {
+	return nil
+}
+
+// edge adds an edge that a row shows, or -1.
+func (g *graph) edge(from, to int32, proof models.Row) {
+	if from >= 0 && from != to {
+		g.add(from, to, proof)
+	}
+}
+
+// edges adds the edges that the orders of versions show, in the same order each time.
+func (g *graph) edges(add func(from, to int32, proof models.Row)) (why *fastpath.Finding) {
+	g.nodes, g.add = int32(g.in.Len()), add
+	after := make([]end, g.shape.Slots)
+	for slot := range after {
+		if after[slot], why = g.slot(int32(slot)); why != nil {
 			return why
 		}
 	}
@@ -398,13 +393,38 @@ func (g *graph) versions() (why *fastpath.Finding) {
 			g.edge(x.row, after.next, -1)
 		}
 		if after.between >= 0 {
-			if _, more := slices.BinarySearch(appends[x.slot], x.row); !more {
+			if _, more := slices.BinarySearch(g.unseen[x.slot], x.row); !more {
 				g.edge(x.row, after.between, -1)
 			}
 		}
 	}
 	return nil
 }
+
+// out returns the nodes that come after each, and how many edges lead to each. Edges are found twice, which takes less time than
+// the memory for all that is known of each.
+func (g *graph) out() (out after, left []int32, why *fastpath.Finding) {
+	most := g.in.Len() + g.shape.Slots
+	out.from, left = make([]int32, most+2), make([]int32, most)
+	if why = g.edges(func(from, to int32, _ models.Row) {
+		out.from[from+2]++
+		left[to]++
+	}); why != nil {
+		return out, nil, why
+	}
+	for i := range most {
+		out.from[i+2] += out.from[i+1]
+	}
+	out.to = make([]int32, out.from[most+1])
+	g.edges(func(from, to int32, _ models.Row) {
+		out.to[out.from[from+1]] = to
+		out.from[from+1]++
+	})
+	return out, left[:g.nodes], nil
+}
+
+// after has the nodes that come after each node, those of node i from from[i] to from[i+1].
+type after struct{ from, to []int32 }
 
 // end is what comes after the longest list of a slot: the row that appends next if it is known, and the node between those that
 // have read the list and all others that append. Either is -1 if there is none.
@@ -450,7 +470,7 @@ func (g *graph) firstOf(slot int32, place int, other models.Row) models.Row {
 }
 
 // slot adds the edges of a key between those that append, and returns what comes after the longest list.
-func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fastpath.Finding) {
+func (g *graph) slot(slot int32) (after end, why *fastpath.Finding) {
 	after = end{-1, -1}
 	list, last, proof := g.order[slot], models.Row(-1), models.Row(-1)
 	for i := 0; i < len(list); {
@@ -459,7 +479,7 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 			i++
 			continue
 		}
-		n, complete := g.block(row, slot, list[i:])
+		n, complete := g.block(list[i:])
 		if n == 0 || !complete && i+n < len(list) {
 			return after, partly.Of(g.firstOf(slot, min(i+n, len(list)-1), g.shower[slot]), row)
 		}
@@ -471,12 +491,12 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 		last = row
 		i += n
 	}
-	for _, row := range whole {
+	for _, row := range g.last[slot] {
 		g.whole[row] = slot + 1
 	}
 	begun, first := after.next, after.next
 	var rest []models.Row
-	for _, row := range unseen {
+	for _, row := range g.unseen[slot] {
 		switch {
 		case row == begun:
 		case g.whole[row] == slot+1 && first < 0:
@@ -506,50 +526,66 @@ func (g *graph) slot(slot int32, unseen, whole []models.Row) (after end, why *fa
 	return after, nil
 }
 
-// block returns how many elements at the beginning of a list are those that a row appends, in order from its first one.
-func (g *graph) block(row models.Row, slot int32, list []int32) (n int, complete bool) {
-	for _, s := range g.shape.Of(g.in.A[row]) {
-		if !s.Append || s.Slot != slot {
-			continue
-		}
-		if n == len(list) || list[n] != s.Value {
+// block returns how many elements at the beginning of a list are those that the row of the first one appends, in order from its
+// first one.
+func (g *graph) block(list []int32) (n int, complete bool) {
+	if g.inner[list[0]] {
+		return 0, false
+	}
+	for n = 1; g.next[list[n-1]] > 0; n++ {
+		if n == len(list) || list[n] != g.next[list[n-1]]-1 {
 			return n, false
 		}
-		n++
 	}
 	return n, true
 }
 
-// sort returns the rows that happened in a topological order, or a cycle.
-func (g *graph) sort() (order, cycle []models.Row) {
-	n := g.nodes
-	out, left := fastpath.GroupBy(len(g.from), n, func(i int32) int32 { return g.from[i] }), make([]int32, n)
-	for _, to := range g.to {
-		left[to]++
+// sort returns the rows that happened in a topological order, or a cycle. It keeps real time by going through the events: a row
+// waits until its invocation has been passed, and a return is passed once its row stands in the order.
+func (g *graph) sort(out after, left []int32) (order, cycle []models.Row) {
+	n, rows := g.nodes, models.Row(g.in.Len())
+	for row, happened := range g.happened {
+		if happened {
+			left[row]++
+		}
 	}
 	queue := make([]int32, 0, n)
-	order = make([]models.Row, 0, g.in.Len())
 	for i, l := range left {
 		if l == 0 {
 			queue = append(queue, int32(i))
 		}
 	}
-	for i := 0; i < len(queue); i++ {
-		node := queue[i]
-		if int(node) < g.in.Len() && g.happened[node] {
-			order = append(order, node)
+	free := func(node int32) {
+		if left[node]--; left[node] == 0 {
+			queue = append(queue, node)
 		}
-		for _, edge := range out.Of(node) {
-			to := g.to[edge]
-			if left[to]--; left[to] == 0 {
-				queue = append(queue, to)
+	}
+	returns, event, invoked := g.in.Returns(), int32(0), models.Row(0)
+	const done = -1
+	for i := 0; ; i++ {
+		for ; event < g.in.Events; event++ {
+			if invoked < rows && g.in.Inv[invoked] == event {
+				if g.happened[invoked] {
+					free(invoked)
+				}
+				invoked++
+			} else if r := returns[event]; r > 0 && left[r-1] != done {
+				break
 			}
 		}
+		if i == len(queue) {
+			break
+		}
+		node := queue[i]
+		left[node] = done
+		for _, to := range out.to[out.from[node]:out.from[node+1]] {
+			free(to)
+		}
 	}
-	if len(queue) == int(n) {
-		return order, nil
+	if len(queue) < int(n) {
+		return nil, g.cycle(left, returns, event)
 	}
-	return nil, g.cycle(left)
+	return slices.DeleteFunc(queue, func(node int32) bool { return node >= rows || !g.happened[node] }), nil
 }
 
 // wrong returns the result for a violation. Its operations, and those that show that they happened, show it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -371,6 +372,8 @@ func timings() (all [][]int) {
 // Every history of three transactions of two steps on two keys, with any lists as answers. Usually one in some thousands is
 // taken; the long mode takes all 28.7 million.
 func TestListAppendOnEverySmallHistory(t *testing.T) {
+	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
+	runtime.MemProfileRate = 0 // else each collection of garbage goes through ever more samples: hardly two stacks here are the same
 	const all = 28_704_156
 	orders, number, taken := timings(), uint64(0), 0
 	stride := all / effort.Histories(10_000, all)

@@ -21,9 +21,10 @@ type listAppend struct {
 	home.Base
 	fTxn, fAppend, fRead edn.ID
 	slots                models.Numbering
-	keys                 []edn.ID // by slot
-	elements             map[element]int32
-	values               []int32 // by element: its class
+	keys                 []edn.ID          // by slot
+	first                []int32           // by class: its first element, plus 1
+	others               map[element]int32 // elements of classes that several keys have
+	values, slotOf       []int32           // by element: its class, and its slot
 	shape                models.TxnListsShape
 
 	*nodes
@@ -53,7 +54,7 @@ var listAppendDefinition = models.Definition{
 
 func newListAppend(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
-	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), elements: map[element]int32{}, nodes: &nodes{}}
+	m := &listAppend{Base: home.NewBase(b), fTxn: f("txn"), fAppend: f("append"), fRead: f("r"), others: map[element]int32{}, nodes: &nodes{}}
 	m.shape.From, m.shape.Failed, m.shape.Appends = []int32{0}, m.failed, m.appends
 	m.shape.Key = func(slot int32) edn.ID { return m.keys[slot] }
 	m.shape.Value = func(element int32) edn.ID { return edn.ID(m.values[element]) }
@@ -125,14 +126,34 @@ func (m *listAppend) slot(key edn.ID) int32 {
 // element returns the number of a value of a slot.
 func (m *listAppend) element(slot int32, value edn.ID) int32 {
 	x := element{slot, m.Class(value)}
-	n, known := m.elements[x]
-	if !known {
-		n = int32(len(m.values))
-		m.elements[x] = n
-		m.values = hugepages.Append(m.values, x.class)
-		m.shape.Elements++
+	n, known := m.known(x)
+	if known {
+		return n
 	}
+	n = int32(len(m.values))
+	if more := m.V.Len() - len(m.first); int(x.class) >= len(m.first) {
+		m.first = hugepages.Grow(m.first, more)[:len(m.first)+more]
+	}
+	if m.first[x.class] == 0 {
+		m.first[x.class] = n + 1
+	} else {
+		m.others[x] = n
+	}
+	m.values, m.slotOf = hugepages.Append(m.values, x.class), hugepages.Append(m.slotOf, slot)
+	m.shape.Elements++
 	return n
+}
+
+// known returns the number of an element, if it has one.
+func (m *listAppend) known(x element) (n int32, known bool) {
+	if int(x.class) >= len(m.first) || m.first[x.class] == 0 {
+		return 0, false
+	}
+	if n = m.first[x.class] - 1; m.slotOf[n] == x.slot {
+		return n, true
+	}
+	n, known = m.others[x]
+	return n, known
 }
 
 // list returns the elements of a list of a slot. It is kept as the beginning of the longest one if it is that.
@@ -243,7 +264,7 @@ func (m *listAppend) failed(h *jepsen.History) (txns []jepsen.Operation, element
 				continue
 			}
 			if key := m.Class(parts[1]); int(key) < len(m.slots.Number) && m.slots.Number[key] > 0 {
-				if e, known := m.elements[element{m.slots.Number[key] - 1, m.Class(parts[2])}]; known {
+				if e, known := m.known(element{m.slots.Number[key] - 1, m.Class(parts[2])}); known {
 					shown = append(shown, e)
 				}
 			}
@@ -272,6 +293,13 @@ func (m *listAppend) node(node int32, elements ...int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lists.Follow(node, elements)
+}
+
+// reserve makes room for n nodes.
+func (m *listAppend) reserve(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lists.Reserve(n)
 }
 
 // reads says whether a step reads the list of a node.
@@ -352,6 +380,11 @@ func (r *run) Apply(op models.Op) models.Outcome {
 }
 
 func (r *run) State() models.State {
+	n := 0
+	for _, list := range r.now {
+		n += len(list)
+	}
+	r.m.reserve(n)
 	var s models.State
 	for slot, list := range r.now {
 		if len(list) > 0 {
