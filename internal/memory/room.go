@@ -20,7 +20,7 @@ const (
 
 // growth returns how much a heap with this many live bytes may grow.
 func growth(live uint64) uint64 {
-	return max(room, min(4*live, ample), min(live, max(large, live/2)))
+	return max(room, min(4*live, ample), min(live, max(large, live/3)))
 }
 
 // sparing is the garbage collection percentage for when there is time to collect often, and steady that for a process
@@ -33,7 +33,7 @@ const (
 // fixed is the percentage that Sparing or Steady has set, or 0.
 var fixed atomic.Int64
 
-// Spacious gives a small heap room to grow, and lets a larger one double, as Go does, and one of gigabytes grow by half: it should
+// Spacious gives a small heap room to grow, and lets a larger one double, as Go does, and one of gigabytes grow by a third: it should
 // not need twice the memory of a history. If GOGC is set, it changes nothing. A program calls it once.
 func Spacious() {
 	if os.Getenv("GOGC") != "" {

@@ -36,7 +36,7 @@ func TestASmallHeapHasRoom(t *testing.T) {
 	await(t, "a large heap", func(percent int) bool { return percent == 100 })
 	runtime.KeepAlive(held)
 	held = make([]byte, 2<<30)
-	await(t, "one of gigabytes", func(percent int) bool { return percent == 50 })
+	await(t, "one of gigabytes", func(percent int) bool { return percent == 33 })
 	runtime.KeepAlive(held)
 	held = make([]byte, 60<<20)
 	await(t, "that of a history", func(percent int) bool { return percent > 190 && percent < 220 })
