@@ -678,9 +678,10 @@ func TestAMonitorKnowsWhoAProcessIs(t *testing.T) {
 		"0 :invoke :acquire nil\n0 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release {:client \"a\"}\n"
 	for _, stretch := range []int{0, 1, 16} {
 		for text, late := range map[string]bool{
-			named + strings.Repeat(unnamed, 200) + other:                     false,
-			strings.Repeat(unnamed, 200) + named + other:                     true,
-			named + "2 :invoke :acquire nil\n2 :info :acquire nil\n" + other: false,
+			named + strings.Repeat(unnamed, 200) + other:                                          false,
+			strings.Repeat(unnamed, 200) + named + other:                                          true,
+			strings.Repeat("0 :invoke :acquire nil\n0 :fail :acquire nil\n", 200) + named + other: false,
+			named + "2 :invoke :acquire nil\n2 :info :acquire nil\n" + other:                      false,
 		} {
 			got, totals, err := monitored(t, models.Spec{Name: "owner-mutex"}, text, stretch, unverified)
 			if late {

@@ -194,8 +194,8 @@ func (x *History) pinNames(h *jepsen.History, callerOf func(jepsen.Operation) (s
 	nameless := map[string]bool{}                                                // by caller: something is kept that comes before any of these
 	pins := map[jepsen.Operation]bool{}
 	for op := range jepsen.Operation(h.Operations()) {
-		if h.Completion[op] == jepsen.None && h.Invocation[op] >= decided {
-			continue
+		if h.Completion[op] == jepsen.None && h.Invocation[op] >= decided || h.Status[op] == jepsen.Failed {
+			continue // it is not known how it ends, or it did not happen
 		}
 		caller, names := callerOf(op)
 		if names {
