@@ -189,7 +189,7 @@ func (t MonitorTotals) String() string {
 		}
 	}
 	if t.Anomalies > 0 {
-		said += listed("; during", t.Nemesis, "outside any window") + listed("; nodes", t.Nodes, "others") + listed("; keys", t.Keys, "others")
+		said += listed("; during", t.Nemesis, "outside any window") + listed("; nodes", t.Nodes, "on other nodes") + listed("; keys", t.Keys, "on other keys")
 	}
 	if t.Init != "" {
 		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))

@@ -3,6 +3,7 @@ package clew
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,8 +92,11 @@ func doubtful(h *jepsen.History) int { return len(h.Misread) + len(h.SkippedClie
 func (m *Monitor) restore(reading jepsen.Options) error {
 	k := &m.keeper
 	k.saved = time.Now()
-	k.file = held.File{Path: m.State, Build: outputs.Build(), About: fmt.Sprintf("model %s, initial value %q, parameters %q, independent %t, keyless %t, stuck %s or %d events, all clients %t, witness %t",
-		m.spec.Name, m.spec.Init, strings.Join(m.spec.Flags(), " "), m.o.Independent, m.o.Keyless, m.Stuck, m.StuckEvents, reading.AllClients, m.Witness != nil)}
+	k.file = held.File{Path: m.State, Build: outputs.Build(), About: []string{
+		"model " + m.spec.Name, "initial value " + strconv.Quote(m.spec.Init), "parameters " + strconv.Quote(strings.Join(m.spec.Flags(), " ")),
+		fmt.Sprintf("independent keys: %t", m.o.Independent), fmt.Sprintf("operations without a key for every key: %t", m.o.Keyless),
+		fmt.Sprintf("stuck after %s or %d events", m.Stuck, m.StuckEvents), fmt.Sprintf("all processes are clients: %t", reading.AllClients), fmt.Sprintf("a witness: %t", m.Witness != nil),
+	}}
 	if err := k.file.Probe(); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -112,7 +113,8 @@ type watch struct {
 	every       time.Duration
 	stuck       time.Duration // by :time
 	stuckEvents int
-	next        time.Time // for totals
+	said        sync.Mutex // for what is printed, and next
+	next        time.Time  // for totals
 	asked       chan os.Signal
 	m           *clew.Monitor
 	html        *files.Output  // of --html, or nil
@@ -283,6 +285,7 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 	}
 	w.m.Looked = w.looked
 	w.asked = onAsking()
+	w.note()
 	return nil
 }
 
@@ -317,25 +320,83 @@ func (w *watch) passWith(ctx context.Context, in io.Reader) error {
 
 // pass reads a history to its end, and tells the warnings and the totals.
 func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error {
+	ended, told := make(chan struct{}), make(chan struct{})
+	go func() { defer close(told); w.whileDeciding(ended) }()
 	err := w.m.Read(in, w.name, how.Pairing())
+	close(ended)
+	<-told
 	w.warn(w.name, w.m.Warnings()...)
 	t := w.m.Totals()
 	if t.Init != "" {
 		w.warn(w.name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
 	if err == nil || t.Operations > 0 {
-		w.totals(err == nil)
+		w.totals(t, err == nil)
 	}
 	w.wrong = w.wrong || t.Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
 	return err
 }
 
+// deciding is after how long without a look something is being decided.
+const deciding = time.Second
+
+// seen is what a look has found.
+type seen struct {
+	clew.MonitorTotals
+	at time.Time
+}
+
+// now returns the totals with what is late if no look has come since.
+func (s *seen) now() clew.MonitorTotals {
+	t := s.MonitorTotals
+	if late := time.Since(s.at); late > deciding {
+		t.Delay += late
+	}
+	return t
+}
+
+// note takes note of the totals.
+func (w *watch) note() { w.seen.Store(&seen{w.m.Totals(), time.Now()}) }
+
+// whileDeciding tells the totals of the last look when they are due, as long as there is no other.
+func (w *watch) whileDeciding(ended <-chan struct{}) {
+	tick := time.NewTicker(deciding / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		if s := w.seen.Load(); time.Since(s.at) > deciding {
+			w.due(s.now())
+		}
+	}
+}
+
+// due tells the totals if that is asked for, or time has come. Then it returns true.
+func (w *watch) due(t clew.MonitorTotals) (timely bool) {
+	w.said.Lock()
+	timely = w.every > 0 && time.Now().After(w.next)
+	if timely {
+		w.next = time.Now().Add(w.every)
+	}
+	w.said.Unlock()
+	asked := false
+	select {
+	case <-w.asked:
+		asked = true
+	default:
+	}
+	if timely || asked {
+		w.totals(t, false)
+	}
+	return timely
+}
+
 // looked is called after each look.
 func (w *watch) looked() error {
-	if w.listens {
-		t := w.m.Totals()
-		w.seen.Store(&t)
-	}
+	w.note()
 	if w.listens && (w.page.Load() == nil || w.wanted.Swap(false)) {
 		var b bytes.Buffer
 		if err := w.m.WritePage(&b, clew.MonitorPage{Title: w.name, Poll: "/state"}); err != nil {
@@ -344,14 +405,7 @@ func (w *watch) looked() error {
 		page := b.Bytes()
 		w.page.Store(&page)
 	}
-	select {
-	case <-w.asked:
-		w.totals(false)
-	default:
-	}
-	if w.every > 0 && time.Now().After(w.next) {
-		w.totals(false)
-		w.next = time.Now().Add(w.every)
+	if w.due(w.seen.Load().MonitorTotals) {
 		if err := w.write(false); err != nil { // the pass is worth more than a page
 			complain(w.stderr, err)
 		}
@@ -374,7 +428,7 @@ func (w *watch) write(ended bool) error {
 type served struct {
 	listens bool
 	local   bool // only this machine may ask: other names in requests are refused
-	seen    atomic.Pointer[clew.MonitorTotals]
+	seen    atomic.Pointer[seen]
 	page    atomic.Pointer[[]byte]
 	wanted  atomic.Bool // a browser waits for a page
 }
@@ -451,7 +505,7 @@ func (s *served) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 // totalsNow returns the totals of the last look.
 func (s *served) totalsNow() clew.MonitorTotals {
 	if t := s.seen.Load(); t != nil {
-		return *t
+		return t.now()
 	}
 	return clew.MonitorTotals{}
 }
@@ -541,6 +595,8 @@ type totalsLine struct {
 const noWindow = "none"
 
 func (w *watch) tell(name string, a clew.Anomaly) {
+	w.said.Lock()
+	defer w.said.Unlock()
 	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
 	if w.form == "json" {
 		l := anomalyLine{File: w.file(), Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
@@ -581,8 +637,9 @@ func (w *watch) file() string {
 	return w.name
 }
 
-func (w *watch) totals(end bool) {
-	t := w.m.Totals()
+func (w *watch) totals(t clew.MonitorTotals, end bool) {
+	w.said.Lock()
+	defer w.said.Unlock()
 	if w.form != "json" {
 		said := t.String()
 		if !end {

@@ -2,13 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"clew"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMetricsOfAMonitor(t *testing.T) {
@@ -103,5 +107,25 @@ func TestWitnessOfAMonitor(t *testing.T) {
 		if status != test.status || !strings.Contains(said.String(), test.want) {
 			t.Errorf("%s %v: %d, %s; want %d, %q", test.model, test.flags, status, said.String(), test.status, test.want)
 		}
+	}
+}
+
+// Totals that are due are told while a decision takes long, with how late it is.
+func TestAMonitorTellsTotalsWhileItDecides(t *testing.T) {
+	var out bytes.Buffer
+	w := &watch{form: "json", every: time.Hour, asked: make(chan os.Signal, 1)}
+	w.stdout = &out
+	w.next = time.Now().Add(time.Hour)
+	w.seen.Store(&seen{clew.MonitorTotals{Operations: 7}, time.Now().Add(-time.Minute)})
+	w.asked <- os.Interrupt
+	ended, told := make(chan struct{}), make(chan struct{})
+	go func() { defer close(told); w.whileDeciding(ended) }()
+	for len(w.asked) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	close(ended)
+	<-told
+	if got := out.String(); !strings.HasPrefix(got, `{"totals":{"operations":7,"anomalies":0,"kinds":{},"delay-ms":6`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("%q", got)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // File is a file that keeps a state, for programs of one build.
 type File struct {
 	Path  string
-	Build string // of the program
-	About string // what the state depends on, in words
+	Build string   // of the program
+	About []string // what the state depends on, in words
 }
 
 // head begins the file; the sum of what follows comes after it.
@@ -27,7 +27,7 @@ func (f *File) head() string { return head + f.Build + ", sha256 " }
 
 // stored is what the file has.
 type stored[S any] struct {
-	About string
+	About []string
 	State *S
 }
 
@@ -85,8 +85,10 @@ func Load[S any](f *File, state *S) (found bool, err error) {
 	if err := gob.NewDecoder(bytes.NewReader(rest)).Decode(&s); err != nil {
 		return false, f.errorf("%w", err)
 	}
-	if s.About != f.About {
-		return false, f.errorf("the state is of a monitor with other options: expected %s, found %s", f.About, s.About)
+	for i, about := range f.About {
+		if i >= len(s.About) || s.About[i] != about {
+			return false, f.errorf("the state is of a monitor with other options: expected %s, found %s; give the options that it was begun with, or begin anew without this file", about, s.About[min(i, len(s.About)-1)])
+		}
 	}
 	return true, nil
 }

@@ -1,8 +1,11 @@
 package lock
 
 import (
+	"fmt"
+
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -109,6 +112,39 @@ func (w *owners) text(n int32) string {
 	return "process " + w.V.Text(w.list[n].id)
 }
 
+// warnOfOwners warns of what warnOfRefused does, or else of operations that name a client only when they are called.
+func warnOfOwners(h *jepsen.History) string {
+	if warning := warnOfRefused(h); warning != "" {
+		return warning
+	}
+	v := h.Values
+	names := func(value edn.ID) bool {
+		if v.Kind(value) != edn.KindMap {
+			return false
+		}
+		client, found := v.Get(value, v.InternKeyword("client"))
+		return found && client != edn.Nil
+	}
+	count, first := 0, jepsen.Operation(jepsen.None)
+	for op, inv := range h.Invocation {
+		switch res := h.Completion[op]; {
+		case h.Value[inv] == edn.Nil || h.Status[op] == jepsen.Failed || !names(h.Value[inv]):
+		case h.Status[op] == jepsen.Crashed || !names(h.Value[res]):
+			if count++; count == 1 {
+				first = jepsen.Operation(op)
+			}
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	warning := fmt.Sprintf("%s names a :client only when it is called, which does not count: the :client of an :ok does", h.Name(first))
+	if count > 1 {
+		warning += fmt.Sprintf("; the same holds for %s", text.Count(count-1, "more operation"))
+	}
+	return warning
+}
+
 // ownerDefinition returns the definition of a lock with owners.
 func ownerDefinition(name, fs, about, record string, params []models.Param, make func(b *models.Binding) models.Reader) models.Definition {
 	return models.Definition{
@@ -124,7 +160,7 @@ func ownerDefinition(name, fs, about, record string, params []models.Param, make
 		Name: name, Fs: fs, About: about,
 		Params: append(params, models.ParamThreads),
 		NoInit: "it starts free",
-		Warn:   warnOfRefused,
+		Warn:   warnOfOwners,
 		Record: record,
 		New:    func(b *models.Binding) (models.Reader, error) { return make(b), nil },
 	}
