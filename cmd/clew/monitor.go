@@ -113,7 +113,8 @@ type watch struct {
 	every       time.Duration
 	stuck       time.Duration // by :time
 	stuckEvents int
-	said        sync.Mutex // for what is printed, and next
+	said        sync.Mutex // for what is printed, unprinted and next
+	unprinted   error      // why something could not be
 	next        time.Time  // for totals
 	asked       chan os.Signal
 	m           *clew.Monitor
@@ -239,7 +240,9 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	} else {
 		err = w.passWith(ctx, in)
 	}
-	if written := w.write(err == nil); written != nil {
+	if written := w.write(err == nil); written != nil && w.wrong {
+		complain(w.stderr, written)
+	} else if written != nil {
 		return 0, written
 	}
 	switch {
@@ -277,7 +280,9 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.draws
 	w.m.Found = func(a clew.Anomaly) error {
 		w.wrong = true
-		w.tell(name, a)
+		if err := w.tell(name, a); err != nil {
+			return err
+		}
 		if w.failFast {
 			return errFound
 		}
@@ -331,7 +336,9 @@ func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error
 		w.warn(w.name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
 	if err == nil || t.Operations > 0 {
-		w.totals(t, err == nil)
+		if unprinted := w.totals(t, err == nil); err == nil {
+			err = unprinted
+		}
 	}
 	w.wrong = w.wrong || t.Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
 	return err
@@ -389,9 +396,28 @@ func (w *watch) due(t clew.MonitorTotals) (timely bool) {
 	default:
 	}
 	if timely || asked {
-		w.totals(t, false)
+		w.totals(t, false) // looked returns the error
 	}
 	return timely
+}
+
+// print prints to standard output. If nothing reads that anymore, as with head, the pass goes on.
+func (w *watch) print(text string) error {
+	_, err := io.WriteString(w.stdout, text)
+	switch {
+	case files.IsClosed(err):
+		w.stdout = io.Discard
+	case err != nil:
+		w.unprinted = err
+	}
+	return w.unprinted
+}
+
+// printed returns why something could not be printed.
+func (w *watch) printed() error {
+	w.said.Lock()
+	defer w.said.Unlock()
+	return w.unprinted
 }
 
 // looked is called after each look.
@@ -410,7 +436,7 @@ func (w *watch) looked() error {
 			complain(w.stderr, err)
 		}
 	}
-	return nil
+	return w.printed()
 }
 
 // write writes the page that was asked for.
@@ -594,7 +620,7 @@ type totalsLine struct {
 // noWindow is the window of what is outside any.
 const noWindow = "none"
 
-func (w *watch) tell(name string, a clew.Anomaly) {
+func (w *watch) tell(name string, a clew.Anomaly) error {
 	w.said.Lock()
 	defer w.said.Unlock()
 	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
@@ -611,8 +637,7 @@ func (w *watch) tell(name string, a clew.Anomaly) {
 		for _, x := range a.Nemesis {
 			l.Nemesis = append(l.Nemesis, windowLine(x))
 		}
-		fmt.Fprint(w.stdout, outputs.JSONLine(l))
-		return
+		return w.print(outputs.JSONLine(l))
 	}
 	place := name
 	if a.Operation.Line > 0 {
@@ -623,10 +648,9 @@ func (w *watch) tell(name string, a clew.Anomaly) {
 		key = text.Key(a.Key) + ": "
 	}
 	if w.form == "github" {
-		fmt.Fprint(w.stdout, outputs.Annotation("error", name, a.Operation.Line, 1, string(kind), key+a.Explanation+additions(a)))
-		return
+		return w.print(outputs.Annotation("error", name, a.Operation.Line, 1, string(kind), key+a.Explanation+additions(a)))
 	}
-	fmt.Fprintf(w.stdout, "%s: %s: %s%s%s\n", place, kind, key, a.Explanation, additions(a))
+	return w.print(fmt.Sprintf("%s: %s: %s%s%s\n", place, kind, key, a.Explanation, additions(a)))
 }
 
 // file names the history in lines, if there may be several.
@@ -637,7 +661,7 @@ func (w *watch) file() string {
 	return w.name
 }
 
-func (w *watch) totals(t clew.MonitorTotals, end bool) {
+func (w *watch) totals(t clew.MonitorTotals, end bool) error {
 	w.said.Lock()
 	defer w.said.Unlock()
 	if w.form != "json" {
@@ -648,8 +672,7 @@ func (w *watch) totals(t clew.MonitorTotals, end bool) {
 		if file := w.file(); file != "" {
 			said = file + ": " + said
 		}
-		fmt.Fprintln(w.stdout, said)
-		return
+		return w.print(said + "\n")
 	}
 	l := totalsLine{File: w.file()}
 	x := &l.Totals
@@ -658,7 +681,7 @@ func (w *watch) totals(t clew.MonitorTotals, end bool) {
 	x.Nemesis, x.Behind, x.BehindMS = renamed(t.Nemesis, noWindow), t.Behind, milliseconds(t.BehindFor)
 	x.DelayMS = t.Delay.Milliseconds()
 	x.Kinds = renamed(t.Kinds, diagnosis.Unnamed)
-	fmt.Fprint(w.stdout, outputs.JSONLine(l))
+	return w.print(outputs.JSONLine(l))
 }
 
 // renamed returns counts by name, with another name for "".

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"clew"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -127,5 +128,24 @@ func TestAMonitorTellsTotalsWhileItDecides(t *testing.T) {
 	<-told
 	if got := out.String(); !strings.HasPrefix(got, `{"totals":{"operations":7,"anomalies":0,"kinds":{},"delay-ms":6`) || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+// full is an output that has no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+// Anomalies and totals that cannot be printed are not lost in silence.
+func TestAMonitorSaysWhatItCannotPrint(t *testing.T) {
+	const right, wrong = "0 :invoke :write 1\n0 :ok :write 1\n", "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :read nil\n0 :ok :read 2\n"
+	for text, want := range map[string]int{right: exitUsage, wrong: exitInvalid} {
+		for _, form := range []string{"text", "json", "github"} {
+			var errs bytes.Buffer
+			got := run(t.Context(), []string{"clew", "monitor", "--model", "register", "--output", form, "-"}, strings.NewReader(text), full{}, &errs)
+			if got != want || errs.String() != "clew: no room\n" {
+				t.Errorf("%s: status %d, want %d: %s", form, got, want, errs.String())
+			}
+		}
 	}
 }
