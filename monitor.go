@@ -579,7 +579,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 		if err != nil {
 			return found, false, err
 		}
-		if len(crashed) > 0 { // it is read in another way then
+		if len(crashed) > 0 { // others may be read in another way then
 			return found, false, m.forget(h, parts, from, crashed...)
 		}
 	}
@@ -739,7 +739,8 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 	return best, nil
 }
 
-// found tells of an anomaly. From then on the operation has not happened, or counts as crashed; then it is returned.
+// found tells of an anomaly. From then on the operation has not happened, or counts as crashed. It is returned if all must be read
+// again because of that.
 func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation, err error) {
 	h, _ := m.held.Builder().SoFar()
 	op := h.OpOf[at]
@@ -811,14 +812,16 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 			return nil, err
 		}
 	}
-	if f.part.Model.Mutates(f.part.Op(row)) {
-		m.held.Builder().Crash(op)
-		f.part.Res[row] = models.Open
-		return []jepsen.Operation{op}, nil
+	if !f.part.Model.Mutates(f.part.Op(row)) {
+		m.held.Builder().LeaveOut(op)
+		f.LeaveOut(f.i, row)
+		return nil, nil
 	}
-	m.held.Builder().LeaveOut(op)
-	f.LeaveOut(f.i, row)
-	return nil, nil
+	if m.held.Builder().Crash(op); m.ahead || m.writes != nil || !f.Crash(f.i, row) {
+		f.part.Res[row] = models.Open
+		crashed = append(crashed, op)
+	}
+	return crashed, nil
 }
 
 // explain says why an operation cannot happen after the state that is left of what was forgotten. Only a search says that; a
