@@ -226,8 +226,9 @@ func listed(what string, counts map[string]int, other string) string {
 	return what + " (" + strings.Join(all, ", ") + ")"
 }
 
-// A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at shortestStretch after
-// an anomaly. If much is held, it looks once that has grown by 1/heldShare.
+// A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at half as many, from
+// shortestStretch on, if it found several anomalies, each of which has them decided again. If much is held, it looks once that has
+// grown by 1/heldShare.
 const (
 	shortestStretch = 256
 	longestStretch  = 65536
@@ -535,11 +536,13 @@ func (m *Monitor) judge(ended bool) error {
 			m.totals.Open++
 		}
 	}
-	if found > 0 {
-		m.step = max(min(m.step/2, m.longest), min(shortestStretch, m.longest))
-	} else {
-		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
+	switch {
+	case found == 0:
+		m.step *= 2
+	case found > 1:
+		m.step /= 2
 	}
+	m.step = max(min(m.step, m.longest), min(shortestStretch, m.longest), len(h.Type)/m.share)
 	m.keeper.found, m.keeper.doubtful = m.keeper.found || found > 0, doubtful(h)
 	if err := m.tell(); err != nil || ended {
 		return err
