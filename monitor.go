@@ -558,8 +558,9 @@ func (m *Monitor) holdsAll(h *jepsen.History) bool {
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
 // to be read again.
 func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepsen.Event) (found int, done bool, err error) {
+	decided := map[*models.Operations]decision{}
 	for from := m.held.Decided; ; {
-		at, failing, err := m.firstFailing(parts, known)
+		at, failing, err := m.firstFailing(parts, known, decided)
 		if err != nil {
 			return found, false, err
 		}
@@ -575,6 +576,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 			return found, false, nil
 		}
 		found++
+		delete(decided, failing.part) // which changes
 		m.note(parts, from, at)
 		m.count(h, from, at+1)
 		from = at + 1
@@ -669,13 +671,18 @@ type failure struct {
 	decision
 }
 
-// firstFailing returns the first failing completion before known, and its event in the whole.
-func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event) (at jepsen.Event, first *failure, err error) {
+// firstFailing returns the first failing completion before known, and its event in the whole. It decides the parts that have not been
+// decided.
+func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided map[*models.Operations]decision) (at jepsen.Event, first *failure, err error) {
 	at = known
 	for _, x := range all {
 		end := x.Event(known)
 		for i, part := range x.Parts {
-			d := m.decide(part, end)
+			d, done := decided[part]
+			if !done {
+				d = m.decide(part, end)
+				decided[part] = d
+			}
 			if d.Verdict == jepsen.Unknown {
 				return 0, nil, fmt.Errorf("undecided: %s", cmp.Or(d.reason, string(d.Cause)))
 			}
@@ -729,7 +736,7 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 		if err != nil {
 			continue
 		}
-		later, failing, err := m.firstFailing(parts, known)
+		later, failing, err := m.firstFailing(parts, known, map[*models.Operations]decision{})
 		if err == nil && (failing == nil || later > at) {
 			if at, best = later, &spec; failing == nil {
 				break
