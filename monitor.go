@@ -790,20 +790,10 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 			return nil, err
 		}
 	}
-	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
-		o := m.o
-		o.Independent = false
-		if m.seen[a.Kind] {
-			o.Verify = VerifyNever // only its explanation is needed
-		}
-		r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
-		if err != nil {
+	if !old && m.held.States[f.KeyOf(f.i)] == nil {
+		if err := m.show(f, &a); err != nil {
 			return nil, err
 		}
-		if r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
-			a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
-		}
-		m.seen[a.Kind] = true
 	}
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
@@ -834,6 +824,51 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	return crashed, nil
 }
 
+// show says why an operation cannot happen if that is not known, and shows the first anomaly of each kind in full.
+func (m *Monitor) show(f *failure, a *Anomaly) error {
+	if a.Explanation == "" {
+		r, err := m.decideAgain(f, newDecider(m.specOf(f.Key), m.o))
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			a.Kind, a.Explanation = r.Kind, r.Explanation
+		}
+	}
+	if m.seen[a.Kind] {
+		return nil
+	}
+	o := m.o
+	o.Independent = false
+	r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
+	if err != nil {
+		return err
+	}
+	if f.isShown(r) {
+		a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
+	}
+	m.seen[a.Kind] = true
+	return nil
+}
+
+// decideAgain returns what a decider finds of a part that fails, nil if it does not find that.
+func (m *Monitor) decideAgain(f *failure, d *decider) (*report.Result, error) {
+	o := m.o
+	o.Verify = VerifyNever
+	c := &checking{h: f.H, spec: d.spec, ops: f.part}
+	c.decide(m.ctx, d, o.limits())
+	r, err := c.result(m.ctx, d, o)
+	if err != nil || !f.isShown(r) {
+		return nil, err
+	}
+	return r, nil
+}
+
+// isShown says whether a result shows that the operation fails.
+func (f *failure) isShown(r *report.Result) bool {
+	return r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent)
+}
+
 // explain says why an operation cannot happen after the state that is left of what was forgotten. Only a search says that; a
 // fast path speaks of all that was there.
 func (m *Monitor) explain(f *failure, a *Anomaly) error {
@@ -841,14 +876,10 @@ func (m *Monitor) explain(f *failure, a *Anomaly) error {
 	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums {
 		return nil
 	}
-	o := m.o
-	o.Verify = VerifyNever
-	c := &checking{h: f.H, spec: m.specOf(f.Key), ops: f.part}
-	d := newDecider(c.spec, o)
+	d := newDecider(m.specOf(f.Key), m.o)
 	d.fast = false
-	c.decide(m.ctx, d, o.limits())
-	r, err := c.result(m.ctx, d, o)
-	if err == nil && r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
+	r, err := m.decideAgain(f, d)
+	if r != nil {
 		if a.Kind = r.Kind; len(r.Core) > 1 || !register { // otherwise, it speaks of the initial value
 			a.Explanation = strings.Replace(r.Explanation, " cannot happen in the initial state:", " cannot happen in the state that was left before:", 1)
 		}
