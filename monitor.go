@@ -226,8 +226,9 @@ func listed(what string, counts map[string]int, other string) string {
 	return what + " (" + strings.Join(all, ", ") + ")"
 }
 
-// A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at shortestStretch after
-// an anomaly. If much is held, it looks once that has grown by 1/heldShare.
+// A monitor looks at twice as many events as before if it found nothing, up to longestStretch, and at half as many, from
+// shortestStretch on, if it found several anomalies, each of which has them decided again. If much is held, it looks once that has
+// grown by 1/heldShare.
 const (
 	shortestStretch = 256
 	longestStretch  = 65536
@@ -535,11 +536,13 @@ func (m *Monitor) judge(ended bool) error {
 			m.totals.Open++
 		}
 	}
-	if found > 0 {
-		m.step = max(min(m.step/2, m.longest), min(shortestStretch, m.longest))
-	} else {
-		m.step = max(min(2*m.step, m.longest), len(h.Type)/m.share)
+	switch {
+	case found == 0:
+		m.step *= 2
+	case found > 1:
+		m.step /= 2
 	}
+	m.step = max(min(m.step, m.longest), min(shortestStretch, m.longest), len(h.Type)/m.share)
 	m.keeper.found, m.keeper.doubtful = m.keeper.found || found > 0, doubtful(h)
 	if err := m.tell(); err != nil || ended {
 		return err
@@ -555,8 +558,9 @@ func (m *Monitor) holdsAll(h *jepsen.History) bool {
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
 // to be read again.
 func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepsen.Event) (found int, done bool, err error) {
+	decided := map[*models.Operations]decision{}
 	for from := m.held.Decided; ; {
-		at, failing, err := m.firstFailing(parts, known)
+		at, failing, err := m.firstFailing(parts, known, decided)
 		if err != nil {
 			return found, false, err
 		}
@@ -572,6 +576,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 			return found, false, nil
 		}
 		found++
+		delete(decided, failing.part) // which changes
 		m.note(parts, from, at)
 		m.count(h, from, at+1)
 		from = at + 1
@@ -579,7 +584,7 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 		if err != nil {
 			return found, false, err
 		}
-		if len(crashed) > 0 { // it is read in another way then
+		if len(crashed) > 0 { // others may be read in another way then
 			return found, false, m.forget(h, parts, from, crashed...)
 		}
 	}
@@ -666,13 +671,18 @@ type failure struct {
 	decision
 }
 
-// firstFailing returns the first failing completion before known, and its event in the whole.
-func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event) (at jepsen.Event, first *failure, err error) {
+// firstFailing returns the first failing completion before known, and its event in the whole. It decides the parts that have not been
+// decided.
+func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided map[*models.Operations]decision) (at jepsen.Event, first *failure, err error) {
 	at = known
 	for _, x := range all {
 		end := x.Event(known)
 		for i, part := range x.Parts {
-			d := m.decide(part, end)
+			d, done := decided[part]
+			if !done {
+				d = m.decide(part, end)
+				decided[part] = d
+			}
 			if d.Verdict == jepsen.Unknown {
 				return 0, nil, fmt.Errorf("undecided: %s", cmp.Or(d.reason, string(d.Cause)))
 			}
@@ -726,7 +736,7 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 		if err != nil {
 			continue
 		}
-		later, failing, err := m.firstFailing(parts, known)
+		later, failing, err := m.firstFailing(parts, known, map[*models.Operations]decision{})
 		if err == nil && (failing == nil || later > at) {
 			if at, best = later, &spec; failing == nil {
 				break
@@ -739,7 +749,8 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 	return best, nil
 }
 
-// found tells of an anomaly. From then on the operation has not happened, or counts as crashed; then it is returned.
+// found tells of an anomaly. From then on the operation has not happened, or counts as crashed. It is returned if all must be read
+// again because of that.
 func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation, err error) {
 	h, _ := m.held.Builder().SoFar()
 	op := h.OpOf[at]
@@ -779,20 +790,10 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 			return nil, err
 		}
 	}
-	if !old && m.held.States[f.KeyOf(f.i)] == nil && (a.Explanation == "" || !m.seen[a.Kind]) {
-		o := m.o
-		o.Independent = false
-		if m.seen[a.Kind] {
-			o.Verify = VerifyNever // only its explanation is needed
-		}
-		r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
-		if err != nil {
+	if !old && m.held.States[f.KeyOf(f.i)] == nil {
+		if err := m.show(f, &a); err != nil {
 			return nil, err
 		}
-		if r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
-			a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
-		}
-		m.seen[a.Kind] = true
 	}
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
@@ -811,14 +812,61 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 			return nil, err
 		}
 	}
-	if f.part.Model.Mutates(f.part.Op(row)) {
-		m.held.Builder().Crash(op)
-		f.part.Res[row] = models.Open
-		return []jepsen.Operation{op}, nil
+	if !f.part.Model.Mutates(f.part.Op(row)) {
+		m.held.Builder().LeaveOut(op)
+		f.LeaveOut(f.i, row)
+		return nil, nil
 	}
-	m.held.Builder().LeaveOut(op)
-	f.LeaveOut(f.i, row)
-	return nil, nil
+	if m.held.Builder().Crash(op); m.ahead || m.writes != nil || !f.Crash(f.i, row) {
+		f.part.Res[row] = models.Open
+		crashed = append(crashed, op)
+	}
+	return crashed, nil
+}
+
+// show says why an operation cannot happen if that is not known, and shows the first anomaly of each kind in full.
+func (m *Monitor) show(f *failure, a *Anomaly) error {
+	if a.Explanation == "" {
+		r, err := m.decideAgain(f, newDecider(m.specOf(f.Key), m.o))
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			a.Kind, a.Explanation = r.Kind, r.Explanation
+		}
+	}
+	if m.seen[a.Kind] {
+		return nil
+	}
+	o := m.o
+	o.Independent = false
+	r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
+	if err != nil {
+		return err
+	}
+	if f.isShown(r) {
+		a.Result, a.Kind, a.Explanation = r, r.Kind, r.Explanation
+	}
+	m.seen[a.Kind] = true
+	return nil
+}
+
+// decideAgain returns what a decider finds of a part that fails, nil if it does not find that.
+func (m *Monitor) decideAgain(f *failure, d *decider) (*report.Result, error) {
+	o := m.o
+	o.Verify = VerifyNever
+	c := &checking{h: f.H, spec: d.spec, ops: f.part}
+	c.decide(m.ctx, d, o.limits())
+	r, err := c.result(m.ctx, d, o)
+	if err != nil || !f.isShown(r) {
+		return nil, err
+	}
+	return r, nil
+}
+
+// isShown says whether a result shows that the operation fails.
+func (f *failure) isShown(r *report.Result) bool {
+	return r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent)
 }
 
 // explain says why an operation cannot happen after the state that is left of what was forgotten. Only a search says that; a
@@ -828,14 +876,10 @@ func (m *Monitor) explain(f *failure, a *Anomaly) error {
 	if _, sums := models.ShapeOf[models.CounterShape](f.part.Model); sums {
 		return nil
 	}
-	o := m.o
-	o.Verify = VerifyNever
-	c := &checking{h: f.H, spec: m.specOf(f.Key), ops: f.part}
-	d := newDecider(c.spec, o)
+	d := newDecider(m.specOf(f.Key), m.o)
 	d.fast = false
-	c.decide(m.ctx, d, o.limits())
-	r, err := c.result(m.ctx, d, o)
-	if err == nil && r.Verdict == jepsen.Invalid && r.FailEvent.OrNone() == jepsen.Event(f.FailEvent) {
+	r, err := m.decideAgain(f, d)
+	if r != nil {
 		if a.Kind = r.Kind; len(r.Core) > 1 || !register { // otherwise, it speaks of the initial value
 			a.Explanation = strings.Replace(r.Explanation, " cannot happen in the initial state:", " cannot happen in the state that was left before:", 1)
 		}

@@ -15,6 +15,7 @@ type Result struct {
 	Keys    []models.Row // invalid: operations that show it
 	End     int32        // invalid: the history up to this event is also invalid
 	Loose   bool         // invalid: End is probably far too late
+	Alone   bool         // invalid: Keys show it without the operations that are Always in a core
 	Why     *Finding     // invalid
 }
 

@@ -40,7 +40,7 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 			if a.Evidence != nil {
 				a.Evidence(in.Cut(d.FailEvent), r, d)
 			} else {
-				a.coreInTime(in.Cut(d.FailEvent), r.Keys, d)
+				a.coreInTime(in.Cut(d.FailEvent), r, d)
 			}
 			return
 		default:
@@ -52,7 +52,7 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 
 // coreInTime finds a core unless the context ends first. The failing
 // completion is known by then and stands.
-func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
+func (a *Algorithm) coreInTime(in Input, r Result, d *Decision) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -62,7 +62,19 @@ func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
 			panic(p)
 		}
 	}()
-	a.Core(in, keys, d)
+	if !r.Alone {
+		a.Core(in, r.Keys, d)
+		return
+	}
+	alone := *a
+	alone.Always = nil
+	alone.Core(in, r.Keys, d)
+	for o := range int32(in.Len()) {
+		if a.stays(in.Op(o)) {
+			d.Core = append(d.Core, o)
+		}
+	}
+	slices.Sort(d.Core)
 }
 
 // Core finds a minimal core of in, which contains the keys, and explains it.

@@ -62,6 +62,9 @@ func PlainInput(ctx context.Context, c *models.Columns) Input {
 
 // DenseEvents renumbers the events without gaps.
 func (in Input) DenseEvents() Input {
+	if near(0, in.Events, in.Len()) {
+		return in.rankEvents()
+	}
 	byRes := make([]uint64, 0, in.Len()) // res, then operation
 	for i, r := range in.Res {
 		if r != models.Open {
@@ -90,43 +93,40 @@ func (in Input) DenseEvents() Input {
 	return in
 }
 
+// rankEvents is DenseEvents without a sort.
+func (in Input) rankEvents() Input {
+	returned := make([]int32, 0, in.Len())
+	for _, res := range in.Res {
+		if res != models.Open {
+			returned = append(returned, res)
+		}
+	}
+	ranks := RanksOf(in.Inv, returned)
+	c := *in.Columns
+	c.Inv, c.Res, c.Events = make([]int32, in.Len()), make([]int32, in.Len()), ranks.Len()
+	for i, inv := range in.Inv {
+		if c.Inv[i], c.Res[i] = ranks.Of(inv), models.Open; in.Res[i] != models.Open {
+			c.Res[i] = ranks.Of(in.Res[i])
+		}
+	}
+	in.Columns = &c
+	return in
+}
+
 // DenseIDs renumbers the ids without gaps, keeping their order.
 func (in Input) DenseIDs() Input {
-	number, n := ranks(slices.Concat([]int32{in.Init}, in.A, in.B))
+	ranks := RanksOf([]int32{in.Init}, in.A, in.B)
 	dense := func(old []int32) []int32 {
 		out := make([]int32, len(old))
 		for i, v := range old {
-			out[i] = number(v)
+			out[i] = ranks.Of(v)
 		}
 		return out
 	}
 	c := *in.Columns
 	c.A, c.B = dense(c.A), dense(c.B)
-	in.Columns, in.Init, in.IDs = &c, number(in.Init), n
+	in.Columns, in.Init, in.IDs = &c, ranks.Of(in.Init), ranks.Len()
 	return in
-}
-
-// ranks numbers ids in their order, without gaps. It sorts them only if they are far apart.
-func ranks(ids []int32) (number func(id int32) int32, n int32) {
-	const gap = 64 // a table takes less time than sorting
-	least, greatest := slices.Min(ids), slices.Max(ids)
-	if int64(greatest)-int64(least) >= gap*int64(len(ids)) {
-		slices.Sort(ids)
-		ids = slices.Compact(ids)
-		return func(id int32) int32 {
-			k, _ := slices.BinarySearch(ids, id)
-			return int32(k)
-		}, int32(len(ids))
-	}
-	table := make([]int32, greatest-least+1)
-	for _, id := range ids {
-		table[id-least] = 1
-	}
-	for i, there := range table {
-		table[i] = n
-		n += there
-	}
-	return func(id int32) int32 { return table[id-least] }, n
 }
 
 // Original returns which event of the columns that NewInput or PlainInput got

@@ -43,7 +43,7 @@ func TestHalvesAreReadAsTheWhole(t *testing.T) {
 	for model, fs := range map[string][]string{
 		"register": {"write", "read"}, "cas-register": {"write", "read"}, "fifo-queue": {"enqueue", "dequeue", "peek"},
 		"unordered-queue": {"enqueue", "dequeue"}, "stack": {"push", "pop", "peek"}, "priority-queue": {"enqueue", "poll", "peek"},
-		"lookup-set": {"insert", "contains", "remove"},
+		"lookup-set": {"insert", "contains", "remove"}, "mutex": {"acquire", "release"},
 	} {
 		for _, every := range [][2]int{{0, 0}, {7, 0}, {5, 3}} {
 			h := longHistory(t, n, every[0], every[1], func(i int) (string, any) {

@@ -2,13 +2,13 @@ package forget
 
 import "clew/fastpath"
 
-// numbers gives values numbers from 0 on. If values are sparse, it is a map, and otherwise a table by value.
+// numbers gives values numbers from 0 on.
 type numbers struct {
-	dense  []int32 // by value: its number plus 1, or 0
-	sparse map[int32]int32
+	ranks *fastpath.Ranks // unless nil, values are sparse
+	by    []int32         // by value, or by its rank: the number plus 1, or 0
 }
 
-// numbersUpTo returns numbers for values, of which so many things have one.
+// numbersUpTo returns numbers for some values, of which so many things have one.
 func numbersUpTo(things int, values ...[]int32) (x numbers) {
 	least, most := int32(0), int32(0)
 	for _, all := range values {
@@ -17,25 +17,22 @@ func numbersUpTo(things int, values ...[]int32) (x numbers) {
 		}
 	}
 	if least < 0 || fastpath.Sparse(int64(most), int64(things)) {
-		x.sparse = map[int32]int32{}
-	} else {
-		x.dense = make([]int32, most+1)
+		ranks := fastpath.RanksOf(values...)
+		x.ranks, most = &ranks, ranks.Len()
 	}
+	x.by = make([]int32, most+1)
 	return x
 }
 
-// of returns the number of a value, or -1.
-func (x *numbers) of(value int32) int32 {
-	if x.sparse != nil {
-		return x.sparse[value] - 1
+// at returns the place of the number of a value.
+func (x *numbers) at(value int32) *int32 {
+	if x.ranks != nil {
+		value = x.ranks.Of(value)
 	}
-	return x.dense[value] - 1
+	return &x.by[value]
 }
 
-func (x *numbers) set(value, number int32) {
-	if x.sparse != nil {
-		x.sparse[value] = number + 1
-	} else {
-		x.dense[value] = number + 1
-	}
-}
+// of returns the number of a value, or -1.
+func (x *numbers) of(value int32) int32 { return *x.at(value) - 1 }
+
+func (x *numbers) set(value, number int32) { *x.at(value) = number + 1 }

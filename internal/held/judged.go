@@ -16,6 +16,7 @@ type Judged struct {
 	Key   string               // "" for the whole
 	Parts []*models.Operations // as they go on in their states
 	keys  []string             // by part
+	as    models.Model         // by which they were read
 	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
 	lasts bool                 // no later operation joins its parts
 }
@@ -23,7 +24,7 @@ type Judged struct {
 // Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
 // key has other spellings, or if later operations may show that these are read in another way.
 func (x *History) Judge(h *jepsen.History, key string, exact bool, whole *models.Operations) *Judged {
-	j := &Judged{H: h, Key: key, exact: exact, Parts: whole.Parts()}
+	j := &Judged{H: h, Key: key, as: whole.Model, exact: exact, Parts: whole.Parts()}
 	p := whole.Model.Traits().Partition
 	j.lasts = p == nil || p.Keys
 	j.nameParts(whole)
@@ -107,4 +108,21 @@ func (j *Judged) LeaveOut(part int, row models.Row) {
 		}
 	}
 	j.Parts[part] = ops.Select(rows)
+}
+
+// Crash has an operation of a part count as crashed, as it does in the history. It returns false if others may be read in another
+// way then, so that all must be read again.
+func (j *Judged) Crash(part int, row models.Row) bool {
+	reader, reads := j.as.(models.Reader)
+	t := j.as.Traits()
+	if j.Key != "" || !reads || t.AnyOrder == nil || !t.AnyOrder(j.H) || t.Finish != nil || t.Partition != nil {
+		return false
+	}
+	ops := j.Parts[part]
+	op, keep, err := reader.Read(models.OperationOf(j.H, ops.Of[row]))
+	if err != nil || !keep || !reader.Mutates(op) {
+		return false
+	}
+	ops.Res[row], ops.Kind[row], ops.A[row], ops.B[row] = models.Open, op.Kind, op.A, op.B
+	return true
 }

@@ -128,10 +128,10 @@ func prepare(in fastpath.Input) (*contents, fastpath.Result) {
 		return nil, fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	if bad := c.others(); bad != none {
-		return nil, c.fail(nil, nil, bad)
+		return nil, c.alone(bad)
 	}
 	if bad := c.tune(); bad != none {
-		return nil, c.fail(nil, nil, bad)
+		return nil, c.alone(bad)
 	}
 	if c.peeks > 0 {
 		c.listPeeks()
@@ -347,6 +347,13 @@ func (c *contents) fail(why *fastpath.Finding, elements []int32, ops ...int32) f
 	for len(r.Keys) > 0 && c.Inv[r.Keys[len(r.Keys)-1]] > r.End {
 		r.Keys = r.Keys[:len(r.Keys)-1] // it never returned
 	}
+	return r
+}
+
+// alone returns the result for a history that is invalid because of the value of an operation, whatever unknown removes took.
+func (c *contents) alone(op int32) fastpath.Result {
+	r := c.fail(nil, nil, op)
+	r.Alone = true
 	return r
 }
 

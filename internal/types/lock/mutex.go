@@ -5,6 +5,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -18,6 +19,7 @@ type lock struct {
 func newLock(b *models.Binding, traits models.Traits) lock {
 	m := lock{home.NewBase(b), b.Values.InternKeyword("acquire"), b.Values.InternKeyword("release"), newLockValues(b.Values)}
 	m.Initial, m.Offered = models.State{0}, traits
+	m.Offered.AnyOrder = func(*jepsen.History) bool { return true }
 	m.Offered.Hard = func() models.Hard {
 		return models.Hard{Change: []string{"take and return one permit at a time", moreLocks}}
 	}
