@@ -335,6 +335,9 @@ func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error
 	if t.Init != "" {
 		w.warn(w.name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
 	}
+	if 4*t.Stuck >= t.Operations && t.Stuck > 0 && w.stuckEvents > 0 {
+		w.warn(w.name, fmt.Sprintf("%d of %s counted as crashed, since %d later events came before they ended; --stuck %ds would be seconds", t.Stuck, text.Count(t.Operations, "operation"), w.stuckEvents, w.stuckEvents))
+	}
 	if err == nil || t.Operations > 0 {
 		if unprinted := w.totals(t, err == nil); err == nil {
 			err = unprinted
