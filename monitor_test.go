@@ -385,6 +385,36 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 	}
 }
 
+// So it is in longer histories with many wrong answers.
+func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
+	collectLess(t)
+	most := 2000
+	if effort.Few() {
+		most = 400
+	}
+	for _, spec := range forgetful {
+		r := gen.Rand(84)
+		anomalies, histories := 0, 0
+		for range effort.Histories(1, 700) {
+			operations := 200 + r.IntN(most-200)
+			text := faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.005}[r.IntN(2)], float64(r.IntN(100))/float64(operations))
+			spec := spec.FromDefault()
+			want, decided := repeated(t, spec, text, soon)
+			if !decided || len(want) > 200 {
+				continue
+			}
+			anomalies, histories = anomalies+len(want), histories+1
+			for _, stretch := range []int{0, 1 + r.IntN(300)} {
+				got, _, err := monitored(t, spec, text, stretch, unverified)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%s, each %d events: the monitor finds %v (%v), repeated checks %v:\n%s", spec.Name, stretch, got, err, want, numbered(text))
+				}
+			}
+		}
+		t.Logf("%s: %d anomalies in %d histories", spec.Name, anomalies, histories)
+	}
+}
+
 // Ids that were returned long ago are known, however few operations are held and however many ids there were.
 func TestAMonitorKnowsIDsFromLongAgo(t *testing.T) {
 	for _, n := range []int{10, 300, 3000} {
