@@ -132,7 +132,10 @@ func (l *Lists) lastAppended(txn, key int32) int32 {
 // misplaced returns what a transaction appends before the element of an anomaly that is Within, and what is not before it in the order.
 func (l *Lists) misplaced(a *Anomaly) int32 {
 	for _, s := range l.steps(a.Other) {
-		if at := l.position[s.Value]; s.Append && s.Slot == a.Key && (at == 0 || at > l.position[a.Element]) {
+		if !s.Append || s.Slot != a.Key {
+			continue
+		}
+		if at := l.position[s.Value]; at == 0 || at > l.position[a.Element] {
 			return s.Value
 		}
 	}

@@ -56,7 +56,7 @@ func (l *Lists) read(txn int32, steps []models.ListStep, s models.ListStep) {
 		}
 		if at := l.position[last]; at > 0 {
 			order := l.order[s.Slot]
-			apart := s.Value < 0 || s.Value > l.bad[s.Slot]
+			apart := s.Value < 0 || s.Value > l.agreed[s.Slot]
 			apart = apart && (int(at) != outside || outside > len(order) || !slices.Equal(order[:outside], list[:outside]))
 			l.Reads = append(l.Reads, Read{txn, s.Slot, at, apart})
 		}
@@ -88,6 +88,7 @@ func (l *Lists) findBad() {
 		}
 		l.bad[k] = int32(n)
 	}
+	l.agreed = slices.Clone(l.bad)
 }
 
 // fromOutside looks at the elements of a read.

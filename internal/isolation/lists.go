@@ -37,7 +37,8 @@ type Lists struct {
 	order    [][]int32
 	position []int32 // by element: its place in the order, plus 1
 	place    []int32 // by element: its place in the longest list that the model has seen, plus 1
-	bad      []int32 // by key: how much of that is without anomalies
+	agreed   []int32 // by key: how much of that is without anomalies
+	bad      []int32 // by key: the same, or how much of it some transaction has read since
 	replaced []bool  // by element: its transaction appends more to the key
 	own      ownReads
 	at       int32 // the place of the read that is looked at
