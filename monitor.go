@@ -511,7 +511,7 @@ func (m *Monitor) judge(ended bool) error {
 			break // a later operation may change what an earlier one means
 		}
 		if op, late := m.held.LateName(h, m.spec); late && !m.holds {
-			return fmt.Errorf("%s names who its process is, but earlier operations of this process were judged as its own; clew check, which holds them, reads them as those of the one that is named", h.Name(op))
+			return fmt.Errorf("%s names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole", h.Name(op))
 		}
 		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
 		anomalies, done, err := m.anomalies(h, parts, known)

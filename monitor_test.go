@@ -131,7 +131,7 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 				if err != nil && strings.Contains(err.Error(), "a monitor does not judge what watches") {
 					break
 				}
-				if err != nil && strings.Contains(err.Error(), "names who its process is") {
+				if err != nil && strings.Contains(err.Error(), "were judged without one") {
 					late[spec.Name]++
 					break
 				}
@@ -715,7 +715,7 @@ func TestAMonitorKnowsWhoAProcessIs(t *testing.T) {
 		} {
 			got, totals, err := monitored(t, models.Spec{Name: "owner-mutex"}, text, stretch, unverified)
 			if late {
-				if err == nil || err.Error() != "process 0's :acquire {:client \"a\"} (index 801) names who its process is, but earlier operations of this process were judged as its own; clew check, which holds them, reads them as those of the one that is named" {
+				if err == nil || err.Error() != "process 0's :acquire {:client \"a\"} (index 801) names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole" {
 					t.Errorf("each %d events: %v", stretch, err)
 				}
 			} else if err != nil || len(got) > 0 || stretch == 1 && totals.Held > 4 {
@@ -741,7 +741,7 @@ func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
 		}
 		for _, stretch := range []int{1, 1 + r.IntN(12)} {
 			got, _, err := monitored(t, spec, made.Text, stretch, unverified)
-			if err != nil && strings.Contains(err.Error(), "names who its process is") {
+			if err != nil && strings.Contains(err.Error(), "were judged without one") {
 				break
 			}
 			if anomalies += len(got); err != nil || !slices.Equal(got, want) {
