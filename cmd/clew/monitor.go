@@ -368,7 +368,7 @@ func (s *seen) now() clew.MonitorTotals {
 // note takes note of the totals.
 func (w *watch) note() { w.seen.Store(&seen{w.m.Totals(), time.Now()}) }
 
-// whileDeciding tells the totals of the last look when they are due, as long as there is no other.
+// whileDeciding tells the totals of the last look when they are due and no other look has come.
 func (w *watch) whileDeciding(ended <-chan struct{}) {
 	tick := time.NewTicker(deciding / 5)
 	defer tick.Stop()

@@ -87,7 +87,7 @@ func Load[S any](f *File, state *S) (found bool, err error) {
 	}
 	for i, about := range f.About {
 		if i >= len(s.About) || s.About[i] != about {
-			return false, f.errorf("the state is of a monitor with other options: expected %s, found %s; give the options that it was begun with, or begin anew without this file", about, s.About[min(i, len(s.About)-1)])
+			return false, f.errorf("the state is of a monitor with other options: expected %s, found %s; give the options that it was begun with, or start again without this file", about, s.About[min(i, len(s.About)-1)])
 		}
 	}
 	return true, nil
