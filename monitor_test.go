@@ -188,6 +188,29 @@ func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
 	}
 }
 
+// A path of which the end was undone, and then the beginning does not matter, still leads to its state.
+func TestAMonitorGoesOnFromALongPath(t *testing.T) {
+	const model = "init = ()\ndef set(s, op):\n  return (op.value,)\ndef push(s, op):\n  return s + (op.value,)\ndef pop(s, op):\n  return s[:-1]\n" +
+		"def size(s, op):\n  return s if not op.ok or op.out == len(s) else inconsistent(\"%d\" % len(s))\nops = {\"set\": set, \"push\": push, \"pop\": pop, \"size\": size}\n"
+	var b strings.Builder
+	do := func(times int, f string, given, value any) {
+		for range times {
+			fmt.Fprintf(&b, "0 :invoke :%s %v\n0 :ok :%[1]s %[3]v\n", f, given, value)
+		}
+	}
+	do(1, "push", 7, 7)
+	do(1, "set", 5, 5)
+	do(300, "push", 1, 1)
+	do(350, "size", "nil", 301)
+	do(200, "pop", "nil", "nil")
+	do(1500, "size", "nil", 101)
+	for _, stretch := range []int{302, 604, 1280} {
+		if got, totals, err := monitored(t, ownFile(t, model), b.String(), stretch, unverified); err != nil || len(got) > 0 || totals.Held > 1000 {
+			t.Errorf("each %d events: %v, %v, %d held", stretch, got, err, totals.Held)
+		}
+	}
+}
+
 // A model that fails, or that declares what does not hold, is an error, and no anomaly.
 func TestAMonitorOfAFailingModel(t *testing.T) {
 	for name, c := range map[string]struct{ model, history, want string }{

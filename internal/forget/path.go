@@ -74,7 +74,7 @@ func pathTo(part *models.Operations, past configs.Past) (*Path, bool) {
 		}
 		path, states = path[:n], states[:n+1]
 	}
-	for i := len(path) - 1; i > max(0, len(path)-maxShortcuts); i-- {
+	for i := len(path) - 1; i > max(0, len(path)-maxShortcuts) && path[i] >= len(old); i-- { // so what is left of the path before is its beginning
 		if to, ok := from(m, m.Init(), op(path[i])); ok && keyOf(to) == states[i+1] {
 			path = path[i:] // what comes before does not matter to it
 			break
