@@ -143,7 +143,7 @@ func TestAMonitorSaysWhatItCannotPrint(t *testing.T) {
 		for _, form := range []string{"text", "json", "github"} {
 			var errs bytes.Buffer
 			got := run(t.Context(), []string{"clew", "monitor", "--model", "register", "--output", form, "-"}, strings.NewReader(text), full{}, &errs)
-			if got != want || errs.String() != "clew: no room\n" {
+			if got != want || !strings.HasSuffix(errs.String(), ": no room\n") || strings.Count(errs.String(), "\n") != 1 {
 				t.Errorf("%s: status %d, want %d: %s", form, got, want, errs.String())
 			}
 		}

@@ -19,7 +19,6 @@ type lock struct {
 func newLock(b *models.Binding, traits models.Traits) lock {
 	m := lock{home.NewBase(b), b.Values.InternKeyword("acquire"), b.Values.InternKeyword("release"), newLockValues(b.Values)}
 	m.Initial, m.Offered = models.State{0}, traits
-	m.Offered.AnyOrder = func(*jepsen.History) bool { return true }
 	m.Offered.Hard = func() models.Hard {
 		return models.Hard{Change: []string{"take and return one permit at a time", moreLocks}}
 	}
@@ -53,7 +52,7 @@ var mutexDefinition = models.Definition{
 	Infer:  func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *models.Binding) (models.Reader, error) {
 		shape := models.SemaphoreShape{Permits: 1}
-		traits := models.Traits{Shape: func() models.Shape { return shape }}
+		traits := models.Traits{Shape: func() models.Shape { return shape }, AnyOrder: func(*jepsen.History) bool { return true }}
 		traits.Because = func(_ models.State, op models.Op) string {
 			if op.Kind == models.Acquire {
 				return "the lock is held already"
