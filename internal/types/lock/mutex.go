@@ -109,7 +109,7 @@ var semaphoreDefinition = models.Definition{
 	Record: "clew.model.Semaphore",
 	New: func(b *models.Binding) (models.Reader, error) {
 		shape := models.SemaphoreShape{Permits: int32(b.Spec.Permits), Counted: true}
-		traits := models.Traits{Shape: func() models.Shape { return shape }}
+		traits := models.Traits{Shape: func() models.Shape { return shape }, AnyOrder: func(*jepsen.History) bool { return true }}
 		traits.Anomaly = holding{permits: int64(shape.Permits), counts: permitsIn, over: overheld(shape.Permits)}.anomaly
 		return &semaphore{newLock(b, traits), shape.Permits}, nil
 	},
