@@ -235,7 +235,7 @@ func (w *Witness) order(part *models.Operations, taken, written []bool, next for
 		}
 		at[m.row] = models.Row(len(of))
 		of = append(of, m.row)
-		op, shown := models.Op{}, part.Of[0] // nothing is told of what sees the state
+		op, shown := models.Op{}, part.Of[0] // what sees the state has no text of its own
 		if m.row < n {
 			op, shown = part.Op(models.Row(m.row)), part.Of[m.row]
 		} else {

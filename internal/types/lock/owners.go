@@ -60,6 +60,15 @@ func callerOf(o models.Operation, threads int64) edn.ID {
 	return o.Values.Same(process)
 }
 
+// namesClient says whether a value names a client.
+func namesClient(v *edn.Values, value edn.ID) bool {
+	if v.Kind(value) != edn.KindMap {
+		return false
+	}
+	client, found := v.Get(value, v.InternKeyword(lockFields[lockClient]))
+	return found && client != edn.Nil
+}
+
 // enter notes the owner of an operation, which becomes a row of the columns.
 func (w *owners) enter(o models.Operation) error {
 	c := claim{w.number(owner{false, callerOf(o, w.threads)}), -1}
@@ -117,14 +126,7 @@ func warnOfOwners(h *jepsen.History) string {
 	if warning := warnOfRefused(h); warning != "" {
 		return warning
 	}
-	v := h.Values
-	names := func(value edn.ID) bool {
-		if v.Kind(value) != edn.KindMap {
-			return false
-		}
-		client, found := v.Get(value, v.InternKeyword("client"))
-		return found && client != edn.Nil
-	}
+	names := func(value edn.ID) bool { return namesClient(h.Values, value) }
 	count, first := 0, jepsen.Operation(jepsen.None)
 	for op, inv := range h.Invocation {
 		switch res := h.Completion[op]; {
@@ -150,12 +152,7 @@ func ownerDefinition(name, fs, about, record string, params []models.Param, make
 	return models.Definition{
 		LooksAhead: true, // clients may be named later
 		Caller: func(s models.Spec, o models.Operation) (string, bool) {
-			names := false
-			if o.Status == jepsen.Succeeded && o.Values.Kind(o.ValueID) == edn.KindMap {
-				client, found := o.Values.Get(o.ValueID, o.Values.InternKeyword("client"))
-				names = found && client != edn.Nil
-			}
-			return o.Values.Text(callerOf(o, int64(s.Threads))), names
+			return o.Values.Text(callerOf(o, int64(s.Threads))), o.Status == jepsen.Succeeded && namesClient(o.Values, o.ValueID)
 		},
 		Name: name, Fs: fs, About: about,
 		Params: append(params, models.ParamThreads),
