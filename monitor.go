@@ -502,7 +502,7 @@ func (m *Monitor) judge(ended bool) error {
 	}
 	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
 		parts, err := m.parts(h)
-		if errors.Is(err, jepsen.ErrNoTuples) && !ended {
+		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
 			break // there may be some later
 		} else if err != nil {
 			return err
@@ -632,7 +632,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		case models.AnswersEcho:
 			exact = exact && m.spec.Answers != "" // a later answer may show that they are told
 		}
-		all = append(all, m.held.Judge(h, key, exact, c.ops))
+		all = append(all, m.held.Judge(h, key, exact && !c.spec.MayTell(c.ops.Model), c.ops))
 		return nil
 	}
 	if !m.o.Independent {

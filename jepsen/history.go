@@ -163,6 +163,14 @@ func (h *History) InWhole(event Event) Event {
 	return h.wholeEvent[event]
 }
 
+// Whole returns the whole history of which this is that of a key, or else the history itself.
+func (h *History) Whole() *History {
+	if h.whole == nil {
+		return h
+	}
+	return h.whole
+}
+
 // WholeOperation turns an operation of a key's history into the same one of the whole
 // history.
 func (h *History) WholeOperation(op Operation) Operation {

@@ -283,10 +283,14 @@ func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 type ParamError struct {
 	format string
 	args   []any
+	cause  error
 }
 
 // ParamErrorf returns a ParamError. Args that name parameters must be Params.
-func ParamErrorf(format string, args ...any) error { return &ParamError{format, args} }
+func ParamErrorf(format string, args ...any) error { return &ParamError{format: format, args: args} }
+
+// Unwrap returns what the error is about, or nil.
+func (e *ParamError) Unwrap() error { return e.cause }
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 

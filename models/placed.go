@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 )
+
+// MaxPosition is the greatest position.
+const MaxPosition = math.MaxInt64 / 2
 
 // noPosition is the Spec.Position that ignores what operations say of their positions.
 const noPosition = "none"
@@ -48,7 +52,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 	if s.Position == noPosition || s.Position == "" && own == nil {
 		return nil
 	}
-	m := &placed{Model: ops.Model, index: map[placedOp]int32{}}
+	m := &placed{Model: ops.Model, index: map[placedOp]int32{}, begins: unplaced}
 	m.positions = &Positions{Name: cmp.Or(s.Position, "position"), Beside: true, Dense: !s.SparsePositions && (own == nil || !own.Sparse)}
 	of := func(row Row) (ToldPosition, error) { return own.Of(ops.Op(row)), nil }
 	if s.Position != "" {
@@ -63,7 +67,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 	told, some := make([]ToldPosition, ops.Len()), false
 	for row := range told {
 		at, err := of(Row(row))
-		if err == nil && at.Told && (at.At < 0 || at.At > math.MaxInt64/2) {
+		if err == nil && at.Told && (at.At < 0 || at.At > MaxPosition) {
 			err = fmt.Errorf("expected a natural number below 2^62, found %d", at.At)
 		}
 		if err != nil {
@@ -75,17 +79,46 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 	switch {
 	case some || ops.Len() == 0:
 		m.place(ops, told)
-	case s.Position != "":
+	case s.Position != "" && !s.toldElsewhere(ops.History):
 		return s.noneTold(ops.Model.Traits().Positions, d)
 	}
 	return nil
 }
 
+// MayTell says whether later operations may tell positions, although none has by now.
+func (s Spec) MayTell(m Model) bool {
+	if _, is := m.(Placed); is || s.Position == noPosition {
+		return false
+	}
+	return s.Position != "" || m.Traits().Told != nil
+}
+
+// toldElsewhere says whether an operation of another key tells a position.
+func (s Spec) toldElsewhere(h *jepsen.History) bool {
+	whole := h.Whole()
+	if whole == h {
+		return false
+	}
+	key := whole.Extra(s.Position)
+	for op := range jepsen.Operation(whole.Operations()) {
+		if whole.Completion[op] == jepsen.None {
+			continue
+		}
+		if at, err := positionIn(key, whole, op); err == nil && at.Told {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrNoPositions is the cause of the error about a history in which no operation tells a position.
+var ErrNoPositions = errors.New("no positions")
+
 // noneTold returns an error if no operation tells a position, unless the answers that the model reads tell what was asked for.
 func (s Spec) noneTold(own *Positions, d *Definition) error {
 	switch {
 	case own == nil:
-		return ParamErrorf("%s %s: no operation that completed has a :%s", ParamPosition, s.Position, s.Position)
+		return &ParamError{"%s %s: no operation that completed has a :%s", []any{ParamPosition, s.Position, s.Position}, ErrNoPositions}
 	case own.Name != s.Position:
 		return ParamErrorf("%s %s: no operation that completed has a :%s; the answers of %s tell the %s, without %[1]s", ParamPosition, s.Position, s.Position, d.Name, own.Name)
 	case own.Dense && s.SparsePositions:
@@ -169,7 +202,7 @@ func naturalNumber(x edn.Value) (n int64, ok bool) {
 	switch x.Kind() {
 	case edn.KindInt:
 		n, ok = x.Int()
-		return n, ok && n >= 0 && n <= math.MaxInt64/2 && !strings.Contains(x.String(), "/") // 5/1 equals 5
+		return n, ok && n >= 0 && n <= MaxPosition && !strings.Contains(x.String(), "/") // 5/1 equals 5
 	case edn.KindString:
 		digits, base := x.Go().(string), 10
 		if hex, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
@@ -189,6 +222,7 @@ type placed struct {
 	index     map[placedOp]int32 // places in room of operations that say no position
 	positions *Positions
 	traits    Traits
+	begins    int64 // the position of the initial state
 }
 
 // placedOp is an operation with its position.
@@ -232,7 +266,7 @@ func (m *placed) offer() {
 	p.Of = func(op Op) (int64, bool) { x := &m.room[op.A]; return x.At, x.Told }
 	p.Moves = func(op Op) Moving { return m.room[op.A].Moves }
 	p.At = func(s State) (int64, bool) { at := positionOf(s); return at, at != unplaced }
-	if see := of.cells(); see != nil {
+	if see := of.Cells(); see != nil {
 		p.Makes = func(dst []Cell, op Op) []Cell {
 			if op.Kind == unread {
 				return dst
@@ -268,8 +302,8 @@ func (m *placed) offer() {
 	}
 }
 
-// cells returns what says which cells operations leave and depend on, nil if nothing does.
-func (t *Traits) cells() *Visibility {
+// Cells returns what says which cells operations leave and depend on, nil if nothing does.
+func (t *Traits) Cells() *Visibility {
 	if t.Visibility == nil && t.Partition != nil {
 		return t.Partition.Cells
 	}
@@ -286,7 +320,38 @@ func placedState(at int64, s State) State {
 func (m *placed) Traits() *Traits { return &m.traits }
 
 // Init implements Model.
-func (m *placed) Init() State { return placedState(unplaced, m.Model.Init()) }
+func (m *placed) Init() State { return placedState(m.begins, m.Model.Init()) }
+
+// Placed is a model that counts the updates of another one.
+type Placed interface {
+	Model
+	// Uncounted returns the other model.
+	Uncounted() Model
+	// Uncount returns an operation of the other model, and UncountState a state.
+	Uncount(op Op) Op
+	UncountState(s State) State
+	// Begin returns the model as it begins at a position, in the initial state of another one.
+	Begin(position int64, other Model) Model
+}
+
+// Uncounted implements Placed.
+func (m *placed) Uncounted() Model { return m.Model }
+
+// Uncount implements Placed.
+func (m *placed) Uncount(op Op) Op { return m.room[op.A].op }
+
+// UncountState implements Placed.
+func (m *placed) UncountState(s State) State { return s[2:] }
+
+// Begin implements Placed.
+func (m *placed) Begin(position int64, other Model) Model {
+	next := *m
+	next.Model, next.begins = other, position
+	own := *m.positions
+	next.positions = &own
+	next.offer()
+	return &next
+}
 
 // Mutates implements Model. A read moves an unknown position, or in sparse positions one that others may have made, but
 // an operation that crashed and changes nothing has no position.

@@ -22,12 +22,12 @@ import (
 
 // Path is operations that lead to a state.
 type Path struct {
-	Old  int          // how many are those of the path before, from its beginning
+	Old  []int        // these of the path before, by place
 	Rows []models.Row // and then these
 }
 
 const (
-	maxPathWork  = 1 << 24 // how many numbers the states have together through which pathTo goes
+	maxPathWork  = 1 << 24 // how many numbers the states have together through which withoutLoops goes
 	maxShortcuts = 256     // how many operations it tries at the beginning
 )
 
@@ -44,60 +44,115 @@ func hasPaths(m models.Model) bool {
 	return false
 }
 
-// pathTo returns a path to the state that some operations lead to. It returns false if the path has most of them, or if a step
-// of theirs has several outcomes. Linear in the sizes of the states on the way.
-func pathTo(part *models.Operations, past configs.Past) (*Path, bool) {
-	m, old := part.Model, []models.Op(nil)
+// pathTo returns a path to the state that some operations lead to, of which returns one of them. It returns false if the path has
+// most of them, or if a step of theirs has several outcomes.
+func pathTo(m models.Model, past configs.Past, of func(models.Row) models.Op) (*Path, bool) {
+	old := []models.Op(nil)
 	if r, ok := m.(*resumed); ok {
 		m, old = r.Model, r.path
 	}
+	n := len(old) + len(past.Order)
 	op := func(i int) models.Op {
 		if i < len(old) {
 			return old[i]
 		}
-		return part.Op(past.Order[i-len(old)])
+		return of(past.Order[i-len(old)])
 	}
-	s, path, work := m.Init(), []int(nil), 0
-	states, lengths := []string{keyOf(s)}, map[string]int{keyOf(s): 0} // of the path; a state counts the operations to it
-	for i := range len(old) + len(past.Order) {
-		next, ok := from(m, s, op(i))
-		if !ok {
-			return nil, false
-		}
-		s = next
-		if work += len(s); work > maxPathWork {
-			return nil, false
-		}
-		key := keyOf(s)
-		n, known := lengths[key]
-		if !known {
-			path, states = append(path, i), append(states, key)
-			lengths[key] = len(path)
-			continue
-		}
-		for _, left := range states[n+1:] {
-			delete(lengths, left)
-		}
-		path, states = path[:n], states[:n+1]
+	path, ok := lastUpdates(m, n, op, past.State)
+	if !ok {
+		path, ok = withoutLoops(m, n, op, past.State)
 	}
-	for i := len(path) - 1; i > max(0, len(path)-maxShortcuts) && path[i] >= len(old); i-- { // so what is left of the path before is its beginning
-		if to, ok := from(m, m.Init(), op(path[i])); ok && keyOf(to) == states[i+1] {
-			path = path[i:] // what comes before does not matter to it
-			break
-		}
-	}
-	if !slices.Equal(s, past.State) || 2*len(path) > len(old)+len(past.Order) {
+	if !ok || 2*len(path) > n {
 		return nil, false
 	}
 	p := &Path{}
 	for _, i := range path {
 		if i < len(old) {
-			p.Old++
+			p.Old = append(p.Old, i)
 		} else {
 			p.Rows = append(p.Rows, past.Order[i-len(old)])
 		}
 	}
 	return p, true
+}
+
+// lastUpdates returns a path of the last updates of all places, and of what these depend on. It returns false if it does not lead
+// to the state.
+func lastUpdates(m models.Model, n int, op func(int) models.Op, to models.State) (path []int, ok bool) {
+	see := m.Traits().Cells()
+	if see == nil {
+		return nil, false
+	}
+	left := map[int32]bool{} // places of which later updates in the path leave everything
+	var cells []models.Cell
+	for i := n - 1; i >= 0; i-- {
+		x := op(i)
+		if !m.Mutates(x) {
+			continue
+		}
+		matters := false
+		if cells = see.Makes(cells[:0], x); len(cells) == 0 {
+			return nil, false
+		}
+		for _, c := range cells {
+			matters = matters || !left[c.Place]
+		}
+		if !matters {
+			continue
+		}
+		for _, c := range cells {
+			left[c.Place] = true
+		}
+		path = append(path, i)
+		var all bool
+		if cells, all = see.Sees(cells[:0], x); all {
+			return nil, false
+		}
+		for _, c := range cells {
+			left[c.Place] = false
+		}
+	}
+	slices.Reverse(path)
+	s := m.Init()
+	for _, i := range path {
+		if s, ok = from(m, s, op(i)); !ok {
+			return nil, false
+		}
+	}
+	return path, slices.Equal(s, to)
+}
+
+// withoutLoops returns the path that some operations take, without what is between two times that a state was there. It returns
+// false if they do not lead to the state. Linear in the sizes of the states on the way.
+func withoutLoops(m models.Model, n int, op func(int) models.Op, to models.State) (path []int, ok bool) {
+	s, work := m.Init(), 0
+	states, lengths := []string{keyOf(s)}, map[string]int{keyOf(s): 0} // of the path; a state counts the operations to it
+	for i := range n {
+		if s, ok = from(m, s, op(i)); !ok {
+			return nil, false
+		}
+		if work += len(s); work > maxPathWork {
+			return nil, false
+		}
+		key := keyOf(s)
+		length, known := lengths[key]
+		if !known {
+			path, states = append(path, i), append(states, key)
+			lengths[key] = len(path)
+			continue
+		}
+		for _, left := range states[length+1:] {
+			delete(lengths, left)
+		}
+		path, states = path[:length], states[:length+1]
+	}
+	for i := len(path) - 1; i > max(0, len(path)-maxShortcuts); i-- {
+		if next, ok := from(m, m.Init(), op(path[i])); ok && keyOf(next) == states[i+1] {
+			path = path[i:] // what comes before does not matter to it
+			break
+		}
+	}
+	return path, slices.Equal(s, to)
 }
 
 // from returns the one state that an operation leads to from another. It returns false if there is none, or several.

@@ -51,7 +51,7 @@ func searched(part *models.Operations, decided int32, of func(*edn.Values, model
 		kept.At = past.State
 		return kept, true
 	}
-	path, ok := pathTo(part, past)
+	path, ok := pathTo(part.Model, past, part.Op)
 	if !ok {
 		return Kept{}, false
 	}

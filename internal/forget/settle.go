@@ -22,7 +22,7 @@ import (
 
 // State is what is left of what was forgotten. It is plain data.
 type State struct {
-	Number int64  // permits that are held, the total of a counter, a version, or 1 if an element is in a set
+	Number int64  // permits that are held, the total of a counter, a version, a position, or 1 if an element is in a set
 	Value  string // of a register, as EDN
 	Given  Given  // ids, or the elements of a set that is read as a whole
 	List   List   // the values of a log, but for those that it began with
@@ -74,6 +74,10 @@ func settlingOf(m models.Model) settling {
 		if !shape.Growing {
 			return distinctIDs
 		}
+	case models.PositionShape:
+		if _, is := shape.Model.(models.Placed); is {
+			return func(part *models.Operations, decided int32) Kept { return positions(part, shape, decided) }
+		}
 	}
 	return nil
 }
@@ -96,7 +100,9 @@ func From(part *models.Operations, s *State, path []models.Op) *models.Operation
 	if s == nil {
 		return part
 	}
-	if s.IsPath {
+	if m, is := part.Model.(models.Placed); is {
+		return part.Under(placedFrom(m, s, path))
+	} else if s.IsPath {
 		return part.Under(along(part.Model, s, path))
 	}
 	of := part.Model.Traits().Shape

@@ -328,7 +328,10 @@ func (x *History) needed(h *jepsen.History, all []*Judged, f Forgetting) (kept [
 			}
 			if need.State != nil {
 				if p := need.Path; p != nil {
-					need.State.Path = slices.Clone(x.pathOf(j.KeyOf(i))[:p.Old])
+					old := x.pathOf(j.KeyOf(i))
+					for _, place := range p.Old {
+						need.State.Path = append(need.State.Path, old[place])
+					}
 					for _, row := range p.Rows {
 						need.State.Path = append(need.State.Path, j.H.WholeOperation(part.Of[row]))
 					}

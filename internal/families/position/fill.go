@@ -379,6 +379,9 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why 
 	now := models.Cell{Place: c.Place, Value: p.value}
 	made := m.fillOne(c.Place, list, max(p.sure, p.at), latest, func(row models.Row) bool { return m.suitsAfter(row, p.known, now) })
 	if made != none {
+		if m.p.Dense && m.forced(list, p.sure, latest, made) {
+			m.gaps[m.from(made)].named = true
+		}
 		p.value, p.known, p.at = c.Value, true, made
 		if m.counts && m.p.None != nil && m.p.None(c) {
 			p.count, p.done = p.count[:0], made
@@ -414,6 +417,12 @@ func (m *matching) need(row models.Row, c models.Cell, p *place, at int64) (why 
 		}
 	}
 	return Unmade.Of(row, p.by)
+}
+
+// forced says whether a gap is the only one where some update can have left what was shown, and only one can have left it.
+func (m *matching) forced(list *pool, sure, latest, made int64) bool {
+	first := m.from(sure + 1)
+	return sure != none && m.gaps[first].at == made && m.from(latest+1) == first+1 && m.end(list, made) == 1
 }
 
 // depends says whether an update depends on what is there.

@@ -1,0 +1,137 @@
+package position
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # What is certain of positions
+//
+// Before decides which operations happened for certain just before an event, at which nothing has failed: those up to some
+// position. Up to there, every position was told by an update that returned, or is a gap that only one update can have made, also
+// by what was shown later. If
+// positions are sparse, no update that may have happened there never returned. And nothing that returns later has a position
+// there.
+//
+// Cost: that of a decision, and one more step for each of these operations.
+//
+// Lemma: whatever comes later, a linearization may begin with these, in the order of the replay. Its updates up to that position are
+// these, and in the same order. So every operation that changes nothing sees in it what it saw in the replay, at the same
+// position; one that says no position is as early as can be, and the others do not depend on it. In time, all of these come
+// before what returns later, since that has a greater position, or the same one and changes nothing.
+//
+// An update that returns later may turn out to be wrong, and then it counts as crashed: so no gap is certain that it may have
+// made. In a model in which operations change the state without moving it, nothing is certain.
+
+// Past is what is certain.
+type Past struct {
+	Position int64        // of the last state
+	State    models.State // there
+	Done     []bool       // by row: the operation has happened
+	Order    []models.Row // leads there
+}
+
+// Before returns what is certain just before an event. It returns false if nothing is.
+func Before(ctx context.Context, c *models.Columns, shape models.PositionShape, event int32) (past Past, ok bool) {
+	begun, _ := slices.BinarySearch(c.Inv, event)
+	cut := models.Columns{Events: event, Inv: c.Inv[:begun], Res: slices.Clone(c.Res[:begun]), Kind: c.Kind[:begun], A: c.A[:begun], B: c.B[:begun]}
+	for row, res := range cut.Res {
+		if res >= event {
+			cut.Res[row] = models.Open
+		}
+	}
+	in := fastpath.PlainInput(ctx, &cut)
+	s := sweep{in: in, table: newTable(in, shape.Model)}
+	if s.untold >= 0 || s.p.Aside != nil {
+		return past, false
+	}
+	r := s.decide(true)
+	if r.Verdict != jepsen.Valid || len(s.side) > 0 || len(s.before) > 0 || s.guessed {
+		return past, false
+	}
+	limit, begins, ok := s.limits(c)
+	if !ok {
+		return past, false
+	}
+	if past.Position, ok = s.certain(limit, begins); !ok {
+		return past, false
+	}
+	return s.upTo(past.Position, r.Witness, c.Len())
+}
+
+// limits returns the position up to which what returns later does not matter, and the greatest one below which none of its updates
+// began. It returns false if nothing is certain.
+func (s *sweep) limits(c *models.Columns) (limit, begins int64, ok bool) {
+	limit, begins = models.MaxPosition, models.MaxPosition
+	_, based := s.p.At(s.model.Init())
+	for row := range s.in.Len() {
+		returned, later, at := s.in.Res[row] != models.Open, c.Res[row] != models.Open, s.at[row]
+		switch moves := s.moves[row]; {
+		case returned:
+		case moves != models.NeverMoves && s.lo[row] == none && !based, later && at == none && moves != models.NeverMoves:
+			return 0, 0, false // it may have happened before the first position, or at any
+		case !later && moves != models.NeverMoves && !s.p.Dense:
+			limit = min(limit, s.lo[row])
+		case !later && moves != models.NeverMoves && at != none: // its position was wrong, so it counts as crashed
+			begins = min(begins, s.lo[row])
+		case !later:
+		case moves != models.NeverMoves:
+			limit, begins = min(limit, at-1), min(begins, s.lo[row])
+		case at != none:
+			limit = min(limit, at)
+		default:
+			limit = min(limit, s.lo[row])
+		}
+	}
+	return limit, begins, true
+}
+
+// certain returns the last position up to a limit up to which the updates are certain. Gaps are only certain up to begins.
+func (s *sweep) certain(limit, begins int64) (last int64, ok bool) {
+	last, ok = s.p.At(s.model.Init())
+	g := 0
+	for _, b := range s.blocks {
+		for ; g < len(s.gaps) && s.gaps[g].at <= b.at; g++ {
+			if by := s.gaps[g].by; by < 0 || !s.fill[by].only && !s.gaps[g].named || s.gaps[g].at > min(limit, begins) {
+				return last, ok
+			}
+			last = s.gaps[g].at
+		}
+		if b.at > limit || s.unsure(b) || b.update < 0 && ok && s.p.Dense && b.at != last {
+			return last, ok
+		}
+		last, ok = b.at, true
+	}
+	return last, ok
+}
+
+// upTo returns what a replay has up to a position. n is how many operations there are, also later.
+func (s *sweep) upTo(at int64, order []models.Row, n int) (past Past, ok bool) {
+	gapOf := map[models.Row]int64{}
+	for _, g := range s.gaps {
+		if g.by >= 0 {
+			gapOf[s.fill[g.by].row] = g.at
+		}
+	}
+	x := &replay{sweep: s, latest: -1, done: make([]bool, n)}
+	x.begin(s.model.Init())
+	for _, row := range order {
+		now := s.at[row]
+		if gap, fills := gapOf[row]; fills {
+			now = gap
+		} else if s.in.Res[row] == models.Open {
+			break // it may not have happened
+		}
+		if now > at {
+			break
+		}
+		if now == none && !x.float(row) || now != none && !x.step(row, now) {
+			return past, false
+		}
+	}
+	return Past{at, x.now(), x.done, x.order}, len(x.order) > 0
+}
