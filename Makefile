@@ -27,7 +27,7 @@ module: # renames the module, in its modules, imports and docs: make module PATH
 	$(call tool,module) "$(path)"
 release: # what is published, in dist/: docs/release.md
 	rm -rf dist
-	$(call tool,release) -o dist
+	$(call tool,release) -o dist $(if $(URL),-url "$(URL)")
 coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1

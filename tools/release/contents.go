@@ -29,6 +29,7 @@ type common struct {
 	man        []byte
 	completion map[string][]byte // by shell
 	docs       []file            // with their paths in the repository
+	examples   []file            // the plugin for Jepsen, and histories
 	thirdParty []byte
 	licenses   []licenses.Entry
 }
@@ -61,26 +62,34 @@ func prepare(repository, work string) (*common, error) {
 		return nil, err
 	}
 	c.author = strings.TrimSpace(string(author))
-	if err := c.readDocs(); err != nil {
+	if c.docs, err = c.tracked("README.md", "CHANGELOG.md", "LICENSE", "docs"); err != nil {
+		return nil, err
+	}
+	if c.examples, err = c.tracked("testdata/histories", "jepsen/clojure"); err != nil {
 		return nil, err
 	}
 	return c, c.readLicenses()
 }
 
-// readDocs reads the documents for users that are in git.
-func (c *common) readDocs() error {
-	names, err := output(c.repository, "git", "ls-files", "-z", "README.md", "CHANGELOG.md", "LICENSE", "docs")
+// tracked reads files that are in git.
+func (c *common) tracked(paths ...string) (files []file, err error) {
+	names, err := output(c.repository, "git", append([]string{"ls-files", "-z"}, paths...)...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		data, err := os.ReadFile(filepath.Join(c.repository, filepath.FromSlash(name)))
+		path := filepath.Join(c.repository, filepath.FromSlash(name))
+		data, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.docs = append(c.docs, file{name: name, data: data})
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data, info.Mode()&0o100 != 0})
 	}
-	return nil
+	return files, nil
 }
 
 func (c *common) readLicenses() error {
@@ -105,12 +114,12 @@ func (c *common) readLicenses() error {
 func (c *common) name() string { return "clew_" + strings.TrimPrefix(c.version, "v") }
 
 // archived returns the contents of an archive, all of it in one folder.
-func (c *common) archived(folder string, program []byte, p licenses.Platform) []file {
-	name := "clew"
+func (c *common) archived(folder string, program []byte, p licenses.Platform) (files []file, err error) {
+	name, call := "clew", "./clew"
 	if p.OS == "windows" {
-		name += ".exe"
+		name, call = "clew.exe", `.\clew`
 	}
-	files := slices.Concat(c.docs, []file{
+	files = slices.Concat(c.docs, c.examples, []file{
 		{name, program, true},
 		{thirdPartyName, c.thirdParty, false},
 		{"clew.1", c.man, false},
@@ -118,8 +127,13 @@ func (c *common) archived(folder string, program []byte, p licenses.Platform) []
 		{"completion/_clew", c.completion["zsh"], false},
 		{"completion/clew.fish", c.completion["fish"], false},
 	})
-	for i := range files {
-		files[i].name = folder + "/" + files[i].name
+	for i, f := range files {
+		if f.name == "README.md" {
+			if files[i].data, err = readme(f.data, call); err != nil {
+				return nil, err
+			}
+		}
+		files[i].name = folder + "/" + f.name
 	}
-	return files
+	return files, nil
 }

@@ -1,5 +1,6 @@
 // Command release builds what a release consists of: an archive for each platform,
-// Debian packages, lists of what is in the programs, a container file, and checksums.
+// Debian packages, lists of what is in the programs, a container file, recipes for Homebrew and
+// Nix, notes, and checksums.
 //
 //	make release
 //
@@ -28,16 +29,20 @@ import (
 
 func main() {
 	to := flag.String("o", "dist", "the `folder`, which is new or empty")
+	url := flag.String("url", published, "where the files will be, below their tag")
 	flag.Parse()
-	if err := release(".", *to, licenses.Platforms); err != nil {
+	if err := release(".", *to, *url, licenses.Platforms); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
+// published stands for where the files will be, below their tag.
+const published = "https://github.com/OWNER/clew/releases/download"
+
 // release builds the repository in a folder for platforms, and puts everything into
-// another folder.
-func release(repository, to string, platforms []licenses.Platform) error {
+// another folder, for a URL.
+func release(repository, to, url string, platforms []licenses.Platform) error {
 	if entries, err := os.ReadDir(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	} else if len(entries) > 0 {
@@ -55,14 +60,24 @@ func release(repository, to string, platforms []licenses.Platform) error {
 	if err != nil {
 		return err
 	}
-	files := []file{{name: "Dockerfile", data: dockerfile(common.name())}}
+	notes, err := common.notes()
+	if err != nil {
+		return err
+	}
+	files, installed := []file{{name: "Dockerfile", data: dockerfile(common.name())}, notes}, archives{}
 	for _, p := range platforms {
 		made, err := common.platform(p, work)
 		if err != nil {
 			return fmt.Errorf("%s/%s: %w", p.OS, p.Arch, err)
 		}
 		files = append(files, made...)
+		installed.add(p, made[1])
 	}
+	recipes, err := common.recipes(url, installed)
+	if err != nil {
+		return err
+	}
+	files = append(files, recipes...)
 	files = append(files, checksums(files))
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(to, f.name), f.data, 0o666); err != nil {
@@ -72,7 +87,7 @@ func release(repository, to string, platforms []licenses.Platform) error {
 	return nil
 }
 
-// platform makes the files for a platform.
+// platform makes the files for a platform; the archive is the second.
 func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 	program, built, err := build(c.repository, work, p)
 	if err != nil {
@@ -87,7 +102,10 @@ func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 		return nil, err
 	}
 	files := []file{{name: folder + ".cdx.json", data: bom}}
-	contents := c.archived(folder, program, p)
+	contents, err := c.archived(folder, program, p)
+	if err != nil {
+		return nil, err
+	}
 	var archive []byte
 	if p.OS == "windows" {
 		folder += ".zip"

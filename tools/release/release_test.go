@@ -76,7 +76,7 @@ func equal(t *testing.T, platforms []licenses.Platform, again bool) string {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
 	one, other := clone(t, "clew"), clone(t, "elsewhere and longer") // of one commit, however long this takes
-	if err := release(one, first, platforms); err != nil {
+	if err := release(one, first, published, platforms); err != nil {
 		t.Fatal(err)
 	}
 	if again {
@@ -85,7 +85,7 @@ func equal(t *testing.T, platforms []licenses.Platform, again bool) string {
 	t.Setenv("TZ", "Asia/Kathmandu")
 	t.Setenv("GOAMD64", "v3")
 	t.Setenv("CGO_ENABLED", "1")
-	if err := release(other, second, platforms); err != nil {
+	if err := release(other, second, published, platforms); err != nil {
 		t.Fatal(err)
 	}
 	was, is := folder(t, first), folder(t, second)
@@ -109,7 +109,7 @@ func TestARelease(t *testing.T) {
 	name, files := "clew_1.2.3_linux_"+platform.Arch, folder(t, dist)
 	sums(t, files)
 	contents := unpacked(t, files[name+".tar.gz"])
-	for _, want := range []string{"README.md", "CHANGELOG.md", "LICENSE", thirdPartyName, "clew.1", "completion/_clew", "completion/clew.bash", "completion/clew.fish", "docs/limits.md"} {
+	for _, want := range []string{"README.md", "CHANGELOG.md", "LICENSE", thirdPartyName, "clew.1", "completion/_clew", "completion/clew.bash", "completion/clew.fish", "docs/limits.md", "jepsen/clojure/src/clew/checker.clj"} {
 		if len(contents[name+"/"+want]) == 0 {
 			t.Errorf("the archive has no %s", want)
 		}
@@ -123,9 +123,51 @@ func TestARelease(t *testing.T) {
 	if want := "\nARG RELEASE=clew_1.2.3\n"; strings.Count(string(files["Dockerfile"]), want) != 2 {
 		t.Errorf("the container file is of another release:\n%s", files["Dockerfile"])
 	}
+	isReady(t, filepath.Join(dist, name+".tar.gz"), name)
+	areRecipes(t, dist, files, name+".tar.gz")
 	isPackage(t, filepath.Join(dist, "clew_1.2.3-1_"+platform.Arch+".deb"), clew)
-	if err := release("../..", dist, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := release("../..", dist, published, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a release over another: %v", err)
+	}
+}
+
+// isReady unpacks an archive, and runs the first command of its README there.
+func isReady(t *testing.T, archive, name string) {
+	t.Helper()
+	dir := t.TempDir()
+	command(t, dir, "tar", "xzf", archive)
+	readme, err := os.ReadFile(filepath.Join(dir, name, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := regexp.MustCompile(`(?m)^    (.*)$`).FindSubmatch(readme)
+	run := exec.Command("sh", "-c", string(first[1]))
+	run.Dir = filepath.Join(dir, name)
+	out, _ := run.CombinedOutput()
+	if run.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "stale-read.edn: INVALID") {
+		t.Errorf("%s: %v\n%s", first[1], run.ProcessState, out)
+	}
+	if strings.Contains(string(readme), "go run ") {
+		t.Error("the README of the archive still needs Go")
+	}
+}
+
+// areRecipes checks that the recipes have the sum of an archive, and their syntax where there is a program for that.
+func areRecipes(t *testing.T, dist string, files map[string][]byte, archive string) {
+	t.Helper()
+	sum := fmt.Sprintf("%x", sha256.Sum256(files[archive]))
+	for name, parser := range map[string][]string{"clew.rb": {"ruby", "-c"}, "clew.nix": {"nix-instantiate", "--parse"}} {
+		if recipe := string(files[name]); !strings.Contains(recipe, sum) || !strings.Contains(recipe, published+"/v1.2.3/"+archive) {
+			t.Errorf("%s does not have the archive:\n%s", name, recipe)
+		}
+		if _, err := exec.LookPath(parser[0]); err != nil {
+			t.Log(err)
+			continue
+		}
+		command(t, dist, parser[0], append(parser[1:], filepath.Join(dist, name))...)
+	}
+	if notes := string(files["NOTES.md"]); !strings.HasPrefix(notes, "### ") || strings.Contains(notes, "\n## ") {
+		t.Errorf("the notes are %.200q", notes)
 	}
 }
 
@@ -158,7 +200,7 @@ func unpacked(t *testing.T, archive []byte) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mode := int64(0o644); h.Typeflag == tar.TypeReg && h.Mode != mode && (h.Mode != 0o755 || filepath.Base(h.Name) != "clew") || h.Uid != 0 || h.Gid != 0 {
+		if mode := int64(0o644); h.Typeflag == tar.TypeReg && h.Mode != mode && (h.Mode != 0o755 || !slices.Contains([]string{"clew", "run", "knossos"}, filepath.Base(h.Name))) || h.Uid != 0 || h.Gid != 0 {
 			t.Errorf("%s has mode %o, and is %d's", h.Name, h.Mode, h.Uid)
 		}
 		if files[h.Name], err = io.ReadAll(r); err != nil {
