@@ -12,21 +12,31 @@ import (
 	"clew/internal/effort"
 )
 
+// step is a shell step of a file for a pipeline.
+type step struct {
+	shell  string
+	always bool // also after one that failed
+}
+
 // steps returns the shell steps of a file for a pipeline, in order. A step is a line that begins with "run: " or,
 // below "script:", with "- ", or a block of lines.
-func steps(t *testing.T, file string) []string {
+func steps(t *testing.T, file string) (all []step) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pattern := regexp.MustCompile(`(?m)^( *)run: (?:\|\n((?:^ +.*\n)+?)^ {0,6}-|(.*)\n)`)
 	if file == "gitlab.yml" {
-		pattern = regexp.MustCompile(`(?m)^( {4})- ()(.*)\n`)
+		for _, m := range regexp.MustCompile(`(?m)^ {4}- (.*)\n`).FindAllStringSubmatch(string(text), -1) {
+			all = append(all, step{shell: m[1]})
+		}
+		return all
 	}
-	var all []string
-	for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
-		all = append(all, m[2]+m[3])
+	run := regexp.MustCompile(`(?m)^ {8}run: (?:\|\n((?:^ +.*\n)+)|(.*)\n)`)
+	for item := range strings.SplitSeq(string(text), "\n      - ") {
+		if m := run.FindStringSubmatch(item + "\n"); m != nil {
+			all = append(all, step{m[1] + m[2], strings.Contains(item, "\n        if: always()")})
+		}
 	}
 	return all
 }
@@ -53,38 +63,53 @@ func TestTheFilesForPipelines(t *testing.T) {
 	for i, c := range []struct {
 		file, shell string
 		steps       int
-		history     string
+		tests       string // TESTS
+		history     string // "": they leave none
 		status      int
 		says        string // the last step
 		reports     []string
 	}{
-		{"github.yml", "bash", 3, stale, exitInvalid, "::error file=store/etcd/1/history.edn,line=4,col=1,title=clew%3A never-written::value 2 was read ",
+		{"github.yml", "bash", 3, "true", stale, exitInvalid, "::error file=store/etcd/1/history.edn,line=4,col=1,title=clew%3A never-written::value 2 was read ",
 			[]string{"clew.xml", "clew.sarif", "pages/index.html", "pages/store/etcd/1/history.html"}},
-		{"github.yml", "bash", 3, write, exitValid, "", []string{"clew.xml", "clew.sarif", "pages/index.html"}},
-		{"github.yml", "bash", 3, "{", exitUsage, "::error file=store/etcd/1/history.edn,line=1,col=2,title=clew%3A unreadable::", []string{"clew.xml", "clew.sarif"}},
-		{"gitlab.yml", "sh", 7, stale, exitInvalid, "\netcd/1  register (inferred)                INVALID ", []string{"clew.xml", "pages/index.html"}},
-		{"gitlab.yml", "sh", 7, write, exitValid, "\netcd/1  register (inferred)                valid ", []string{"clew.xml"}},
+		{"github.yml", "bash", 3, "true", write, exitValid, "", []string{"clew.xml", "clew.sarif", "pages/index.html"}},
+		{"github.yml", "bash", 3, "true", "{", exitUsage, "::error file=store/etcd/1/history.edn,line=1,col=2,title=clew%3A unreadable::", []string{"clew.xml", "clew.sarif"}},
+		{"gitlab.yml", "sh", 8, "true", stale, exitInvalid, "\netcd/1  register (inferred)                INVALID ", []string{"clew.xml", "pages/index.html"}},
+		{"gitlab.yml", "sh", 8, "true", write, exitValid, "\netcd/1  register (inferred)                valid ", []string{"clew.xml"}},
+		{"github.yml", "bash", 3, "false", stale, exitInvalid, "::error file=store/etcd/1/history.edn,line=4,", []string{"clew.xml", "clew.sarif", "pages/index.html"}},
+		{"github.yml", "bash", 3, "false", write, exitInvalid, "", []string{"clew.xml", "clew.sarif"}},
+		{"github.yml", "bash", 3, "false", "", exitUsage, "", nil},
+		{"gitlab.yml", "sh", 8, "(exit 2)", stale, exitInvalid, "\netcd/1  register (inferred)                INVALID ", []string{"clew.xml", "pages/index.html"}},
+		{"gitlab.yml", "sh", 8, "(exit 2)", write, exitInvalid, "\netcd/1  register (inferred)                valid ", []string{"clew.xml"}},
 	} {
 		all := steps(t, c.file)
 		if len(all) != c.steps {
-			t.Fatalf("%s: %d steps, want %d: %q", c.file, len(all), c.steps, all)
+			t.Fatalf("%s: %d steps, want %d: %v", c.file, len(all), c.steps, all)
 		}
 		dir := t.TempDir()
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "store/etcd/1"), 0o777), os.Symlink(root, filepath.Join(dir, "clew")),
-			os.WriteFile(filepath.Join(dir, "store/etcd/1/history.edn"), []byte(c.history), 0o666)); err != nil {
+		err := os.Symlink(root, filepath.Join(dir, "clew"))
+		if c.history != "" {
+			err = errors.Join(err, os.MkdirAll(filepath.Join(dir, "store/etcd/1"), 0o777), os.WriteFile(filepath.Join(dir, "store/etcd/1/history.edn"), []byte(c.history), 0o666))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		script := strings.Join(all, "\n") + "\n"
 		if c.file == "gitlab.yml" { // its steps are one script, and the sources are there
-			all = []string{strings.NewReplacer("git clone", "true git clone").Replace(script)}
+			script := ""
+			for _, step := range all {
+				script += strings.NewReplacer("git clone", "true git clone").Replace(step.shell) + "\n"
+			}
+			all = []step{{shell: script}}
 		}
 		said, status := "", 0
 		for _, step := range all {
-			step = regexp.MustCompile(`(?m)^( *)TESTS$`).ReplaceAllString(step, "$1 true")
-			if strings.Contains(step, "make ") && i > 0 {
-				step = regexp.MustCompile(`(?m)^.*make .*$`).ReplaceAllString(step, "true") // running it once is enough
+			if status != 0 && !step.always {
+				continue
 			}
-			cmd := exec.Command(c.shell, "-e", "-c", step)
+			shell := regexp.MustCompile(`\bTESTS\b`).ReplaceAllString(step.shell, c.tests)
+			if strings.Contains(shell, "make ") && i > 0 {
+				shell = regexp.MustCompile(`(?m)^.*make .*$`).ReplaceAllString(shell, "true") // running it once is enough
+			}
+			cmd := exec.Command(c.shell, "-e", "-c", shell)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), append(env, "HOME="+dir, "GITHUB_PATH="+filepath.Join(dir, "path"))...)
 			out, err := cmd.Output()
@@ -92,8 +117,8 @@ func TestTheFilesForPipelines(t *testing.T) {
 			if err != nil && !errors.As(err, &exit) {
 				t.Fatal(err)
 			}
-			if said, status = string(out), cmd.ProcessState.ExitCode(); status != 0 {
-				break
+			if said = string(out); cmd.ProcessState.ExitCode() != 0 {
+				status = cmd.ProcessState.ExitCode()
 			}
 		}
 		if status != c.status || !strings.Contains(said, c.says) {
