@@ -502,6 +502,10 @@ func (m *Monitor) judge(ended bool) error {
 	}
 	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
 		parts, err := m.parts(h)
+		if ended && errors.Is(err, models.ErrNoPositions) && m.held.Positions { // all that told one were anomalies
+			m.spec.Position = models.NoPosition
+			continue
+		}
 		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
 			break // there may be some later
 		} else if err != nil {
@@ -632,6 +636,8 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		case models.AnswersEcho:
 			exact = exact && m.spec.Answers != "" // a later answer may show that they are told
 		}
+		_, placed := c.ops.Model.(models.Placed)
+		m.held.Positions = m.held.Positions || placed
 		all = append(all, m.held.Judge(h, key, exact && !c.spec.MayTell(c.ops.Model), c.ops))
 		return nil
 	}
@@ -812,7 +818,7 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 			return nil, err
 		}
 	}
-	if !f.part.Model.Mutates(f.part.Op(row)) {
+	if !models.Changes(f.part.Model, f.part.Op(row)) {
 		m.held.Builder().LeaveOut(op)
 		f.LeaveOut(f.i, row)
 		return nil, nil

@@ -49,7 +49,7 @@ func less(t *testing.T, spec models.Spec, text string, lines []int, independent 
 			t.Fatal(err)
 		}
 		for row, op := range ops.Of {
-			mutates[own.WholeOperation(op)] = ops.Model.Mutates(ops.Op(models.Row(row)))
+			mutates[own.WholeOperation(op)] = models.Changes(ops.Model, ops.Op(models.Row(row)))
 		}
 	}
 	if !independent {

@@ -17,8 +17,8 @@ import (
 // MaxPosition is the greatest position.
 const MaxPosition = math.MaxInt64 / 2
 
-// noPosition is the Spec.Position that ignores what operations say of their positions.
-const noPosition = "none"
+// NoPosition is the Spec.Position that ignores what operations say of their positions.
+const NoPosition = "none"
 
 // setPosition sets Position from the name of a key, which may begin with its colon.
 func (s *Spec) setPosition(key string) error {
@@ -49,7 +49,7 @@ type Told struct {
 // position gives operations their positions, and a model that counts its updates, if any operation tells one.
 func (s Spec) position(ops *Operations, d *Definition) error {
 	own := ops.Model.Traits().Told
-	if s.Position == noPosition || s.Position == "" && own == nil {
+	if s.Position == NoPosition || s.Position == "" && own == nil {
 		return nil
 	}
 	m := &placed{Model: ops.Model, index: map[placedOp]int32{}, begins: unplaced}
@@ -87,7 +87,7 @@ func (s Spec) position(ops *Operations, d *Definition) error {
 
 // MayTell says whether later operations may tell positions, although none has by now.
 func (s Spec) MayTell(m Model) bool {
-	if _, is := m.(Placed); is || s.Position == noPosition {
+	if _, is := m.(Placed); is || s.Position == NoPosition {
 		return false
 	}
 	return s.Position != "" || m.Traits().Told != nil
@@ -332,6 +332,15 @@ type Placed interface {
 	UncountState(s State) State
 	// Begin returns the model as it begins at a position, in the initial state of another one.
 	Begin(position int64, other Model) Model
+}
+
+// Changes says whether an operation can change the state, apart from its position.
+func Changes(m Model, op Op) bool {
+	if p, is := m.(Placed); is {
+		x := p.Uncount(op)
+		return x.Kind != unread && p.Uncounted().Mutates(x)
+	}
+	return m.Mutates(op)
 }
 
 // Uncounted implements Placed.

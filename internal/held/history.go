@@ -24,8 +24,10 @@ type History struct {
 	Callers map[string]bool    // whose operations have been judged: whether they name somebody
 	States  map[string]*forget.State
 	Told    map[string]bool // by key: answers are told
-	Came    []int64         // by event: how many events of clients there were with it
-	Clock   int64           // how many there are now
+	// Positions says that an operation told a position, even if none does that is held.
+	Positions bool
+	Came      []int64 // by event: how many events of clients there were with it
+	Clock     int64   // how many there are now
 
 	b      *jepsen.Builder
 	values int            // how many there were when some were last forgotten

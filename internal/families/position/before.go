@@ -101,12 +101,46 @@ func (s *sweep) certain(limit, begins int64) (last int64, ok bool) {
 			}
 			last = s.gaps[g].at
 		}
-		if b.at > limit || s.unsure(b) || b.update < 0 && ok && s.p.Dense && b.at != last {
+		if b.at > limit || s.unsure(b) && !s.moved(b, last, ok, begins) || b.update < 0 && ok && s.p.Dense && b.at != last {
 			return last, ok
 		}
 		last, ok = b.at, true
 	}
 	return last, ok
+}
+
+// moved says whether some operation that tells the position of a block certainly brought the state there from the last one, or that is
+// the first one. What may have done so otherwise began later, also what returns later.
+func (s *sweep) moved(b block, last int64, based bool, begins int64) bool {
+	return s.p.Dense && b.at <= begins && (!based || b.at == last+1) && !slices.ContainsFunc(s.fill, func(f filler) bool { return s.lo[f.row] < b.at })
+}
+
+// whichever says whether a block leads from one state to another, whichever of its operations brought the state there.
+func (s *sweep) whichever(b block, before, after models.State) bool {
+	rows := s.rows[b.from:b.to]
+	at := func(from models.State, row models.Row) (to models.State, ok bool) { // the position
+		for _, next := range s.model.Step(nil, from, s.in.Op(row)) {
+			if p, _ := s.p.At(next); p == b.at {
+				return next, true
+			}
+		}
+		return nil, false
+	}
+	for _, row := range rows {
+		if s.moves[row] == models.NeverMoves {
+			continue
+		}
+		next, may := at(before, row)
+		for _, other := range rows { // did nothing then
+			if other != row && may {
+				_, may = at(next, other)
+			}
+		}
+		if may && !slices.Equal(next, after) {
+			return false
+		}
+	}
+	return true
 }
 
 // upTo returns what a replay has up to a position. n is how many operations there are, also later.
@@ -119,6 +153,18 @@ func (s *sweep) upTo(at int64, order []models.Row, n int) (past Past, ok bool) {
 	}
 	x := &replay{sweep: s, latest: -1, done: make([]bool, n)}
 	x.begin(s.model.Init())
+	k, before := 0, s.model.Init()
+	over := func(next int64) bool { // the positions below another one
+		for ; k < len(s.blocks) && s.blocks[k].at < next; k++ {
+			if s.unsure(s.blocks[k]) && !s.whichever(s.blocks[k], before, x.now()) {
+				return false
+			}
+			if k+1 < len(s.blocks) && s.unsure(s.blocks[k+1]) {
+				before = slices.Clone(x.now())
+			}
+		}
+		return true
+	}
 	for _, row := range order {
 		now := s.at[row]
 		if gap, fills := gapOf[row]; fills {
@@ -129,9 +175,12 @@ func (s *sweep) upTo(at int64, order []models.Row, n int) (past Past, ok bool) {
 		if now > at {
 			break
 		}
+		if now != none && !over(now) {
+			return past, false
+		}
 		if now == none && !x.float(row) || now != none && !x.step(row, now) {
 			return past, false
 		}
 	}
-	return Past{at, x.now(), x.done, x.order}, len(x.order) > 0
+	return Past{at, x.now(), x.done, x.order}, over(at+1) && len(x.order) > 0
 }

@@ -104,3 +104,60 @@ func TestADeleteOfNothingMayBeAnUpdate(t *testing.T) {
 	}
 	t.Log(counts)
 }
+
+// What never returned may have made the position that a delete tells, which then did nothing.
+func TestACrashedUpdateMayHaveMadeThePositionOfADelete(t *testing.T) {
+	counts := verdicts{}
+	for seed := range effort.Histories(60_000, 300_000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 41))
+		b, values, position, process := jepsen.NewBuilder(jepsen.Options{}), map[string]bool{}, r.IntN(3), 0
+		some := false
+		for range 3 + r.IntN(4) {
+			key := []string{"x", "y"}[r.IntN(2)]
+			f, given, answer, updates := "delete", any(nil), any(nil), values[key]
+			switch r.IntN(3) {
+			case 0:
+				f, given, answer, updates = "put-if-absent", 1, !values[key], !values[key]
+			case 1:
+				f, given, answer, updates = "get", nil, nil, false
+				if values[key] {
+					answer = 1
+				}
+			}
+			crashes := r.IntN(3) == 0
+			b.Invoke(process, f, given, jepsen.With("key", key))
+			if updates && (!crashes || r.IntN(2) == 0) {
+				position++
+				values[key] = f != "delete"
+			}
+			if crashes {
+				b.Info(process, f, nil, jepsen.With("key", key))
+				process++
+				continue
+			}
+			if r.IntN(12) == 0 && f == "put-if-absent" {
+				answer = r.IntN(2) == 0
+			}
+			says := max(0, position+[]int{0, 0, 0, 0, 0, 0, 0, 0, -1, 1}[r.IntN(10)])
+			b.OK(process, f, answer, jepsen.With("key", key), jepsen.With("revision", says))
+			some = true
+		}
+		if !some {
+			continue
+		}
+		h, err := b.History()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := models.Spec{Name: "kv", Position: "revision"}.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := counts.compare(t, ops); said != "" {
+			var text strings.Builder
+			h.WriteEDN(&text)
+			t.Fatalf("seed %d: %s\n%s", seed, said, text.String())
+		}
+	}
+	t.Log(counts)
+}

@@ -96,7 +96,7 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 			changing++
 		}
 	}
-	x.filled = x.filled || changing > 0 && b.to-b.from > 1
+	x.filled = x.filled || changing > 0 && b.to-b.from > 1 || x.unsure(b) && x.mayFillBelow(b.at)
 	update := b.update
 	if update >= 0 {
 		x.place(b.at-1, models.Open, x.in.Inv[update])
@@ -240,6 +240,12 @@ func (x *replay) freeFill() []filler {
 		return nil
 	}
 	return x.fill[k:]
+}
+
+// mayFillBelow says whether an update that fills no gap may have made a position instead of one that told it.
+func (x *replay) mayFillBelow(at int64) bool {
+	free := x.freeFill()
+	return len(free) > 0 && x.lo[free[0].row] < at
 }
 
 // mayFill says whether an update that fills no gap, or what changes the state without moving it, may have happened up to
