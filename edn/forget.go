@@ -59,6 +59,9 @@ func (v *Values) truncate(n int) {
 			arena = max(arena, f.at+int64(f.n))
 			if !f.nan {
 				v.enter(ID(id))
+				if f.kind == KindSet && v.class[id] == ID(id) {
+					v.joinSet(ID(id))
+				}
 			}
 		}
 	}

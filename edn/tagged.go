@@ -42,7 +42,7 @@ func (s *scanner) tagged(i int) (ID, int) {
 		return Nil, s.noValue(i, "expected "+expected+", found "+clip(s.data[i:at]))
 	}
 	s.items = append(s.items, s.v.InternStringBytes(s.data[i+1:end]), id)
-	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], nil, at)
+	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], i, at)
 	s.items = s.items[:len(s.items)-2]
 	return id, at
 }
@@ -90,15 +90,15 @@ func (s *scanner) namespaced(i int) (ID, int) {
 	if last < 0 {
 		return Nil, -1
 	}
-	base, spots := len(s.items), len(s.spots)
+	base := len(s.items)
 	for k, item := range s.v.items(id) {
 		if k%2 == 0 {
 			item = s.v.inNamespace(ns, item)
 		}
-		s.items, s.spots = append(s.items, item), append(s.spots, i)
+		s.items = append(s.items, item)
 	}
-	id, ok := s.collect(KindMap, s.items[base:], s.spots[spots:], at)
-	s.items, s.spots = s.items[:base], s.spots[:spots]
+	id, ok := s.collect(KindMap, s.items[base:], i, i) // its items do not stand there as they are
+	s.items = s.items[:base]
 	if !ok {
 		return Nil, -1
 	}

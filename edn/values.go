@@ -67,6 +67,7 @@ type slot struct {
 // Every class of equal values has a canonical form, such as 1 for 1N, and the
 // vector of the elements' classes for a list. The table interns it together with
 // the first member of its class, so that finding a class means looking up a form.
+// Sets have none; see joinSet.
 type Values struct {
 	forms []form
 	class []ID // by form: the first member of its class
@@ -85,6 +86,7 @@ type Values struct {
 	used     int
 
 	scratch []ID
+	marks   []uint64 // a bit for each class, all 0 except in duplicate and sameSet
 	pairs   [][2]ID
 
 	loose bool // see NewLooseValues
@@ -471,21 +473,48 @@ func (v *Values) duplicate(kind Kind, items []ID) int {
 	if step == 0 || len(items) <= step {
 		return -1
 	}
-	sorted := v.scratch[:0]
-	for i := 0; i < len(items); i += step {
-		sorted = append(sorted, v.class[items[i]])
-	}
-	v.scratch = sorted
-	slices.Sort(sorted)
-	if len(slices.Compact(sorted)) == len(items)/step {
+	if len(items) > fewItems {
+		marked := v.mark(items, step)
+		v.unmark(items[:marked], step)
+		if marked < len(items) {
+			return marked
+		}
 		return -1
 	}
-	seen := map[ID]bool{}
-	for i := 0; ; i += step {
-		if seen[v.class[items[i]]] {
+	for i := step; i < len(items); i += step {
+		for k := 0; k < i; k += step {
+			if v.class[items[k]] == v.class[items[i]] {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// fewItems is up to how many items are compared with each other. The classes of more items are marked.
+const fewItems = 16
+
+// mark marks the classes of every step-th item, up to the first one that is already marked. It returns the index of
+// that one, or the number of items.
+func (v *Values) mark(items []ID, step int) int {
+	if more := len(v.forms)/64 + 1 - len(v.marks); more > 0 {
+		v.marks = append(v.marks, make([]uint64, more)...)
+	}
+	for i := 0; i < len(items); i += step {
+		class := v.class[items[i]]
+		word, bit := &v.marks[class/64], uint64(1)<<(class%64)
+		if *word&bit != 0 {
 			return i
 		}
-		seen[v.class[items[i]]] = true
+		*word |= bit
+	}
+	return len(items)
+}
+
+// unmark takes the marks of every step-th item away.
+func (v *Values) unmark(items []ID, step int) {
+	for i := 0; i < len(items); i += step {
+		v.marks[v.class[items[i]]/64] = 0
 	}
 }
 
@@ -540,6 +569,10 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 	}
 	id := v.store(kind, items)
 	v.enter(id)
+	if kind == KindSet {
+		v.joinSet(id)
+		return id
+	}
 	canonicalKind, canonicalItems := v.canonical(kind, items)
 	if canonicalKind == kind && slices.Equal(canonicalItems, items) {
 		return id
@@ -551,6 +584,36 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 	}
 	v.join(id, canonical, !ok)
 	return id
+}
+
+// joinSet puts a new set into its class. A set has no canonical form, which would take as much room as the set itself.
+// The hash table has the first set of each class a second time, by a hash that does not depend on the order.
+func (v *Values) joinSet(id ID) {
+	items := v.items(id)
+	hash := v.hashSet(items)
+	mask := uint32(len(v.table) - 1)
+	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
+		if s := v.table[at]; s.hash == hash && s.id != id && v.sameSet(s.id, items) {
+			v.class[id] = v.class[s.id]
+			return
+		}
+	}
+	v.enterAs(slot{hash, id})
+}
+
+// sameSet reports whether a form is a set of the same classes. Neither has a class twice.
+func (v *Values) sameSet(id ID, items []ID) bool {
+	if f := &v.forms[id]; f.kind != KindSet || int(f.n) != len(items) {
+		return false
+	}
+	others := v.items(id)
+	v.mark(others, 1)
+	same := !slices.ContainsFunc(items, func(item ID) bool {
+		class := v.class[item]
+		return v.marks[class/64]>>(class%64)&1 == 0
+	})
+	v.unmark(others, 1)
+	return same
 }
 
 func (v *Values) store(kind Kind, items []ID) ID {
@@ -620,7 +683,9 @@ func (v *Values) share(items []ID) (at int64) {
 }
 
 // enter puts a stored collection into the hash table.
-func (v *Values) enter(id ID) {
+func (v *Values) enter(id ID) { v.enterAs(slot{hashItems(v.forms[id].kind, v.items(id)), id}) }
+
+func (v *Values) enterAs(s slot) {
 	if 4*(v.used+1) > 3*len(v.table) {
 		old := v.table
 		v.table = hugepages.Grow([]slot(nil), 2*len(old))[:2*len(old)]
@@ -630,7 +695,7 @@ func (v *Values) enter(id ID) {
 			}
 		}
 	}
-	v.place(slot{hashItems(v.forms[id].kind, v.items(id)), id})
+	v.place(s)
 	v.used++
 }
 
@@ -652,8 +717,18 @@ func hashItems(kind Kind, items []ID) uint32 {
 	return uint32(h ^ h>>32)
 }
 
+// hashSet returns a hash of the classes of a set's items.
+func (v *Values) hashSet(items []ID) uint32 {
+	h := uint64(len(items))
+	for _, item := range items {
+		hi, lo := bits.Mul64(uint64(uint32(v.class[item]))^salt, 0xa0761d6478bd642f)
+		h += hi ^ lo
+	}
+	return uint32(h ^ h>>32)
+}
+
 // canonical returns the form that stands for all collections equal to the
-// given one. The items are valid until the next call.
+// given one, which is not a set. The items are valid until the next call.
 func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	classes := v.scratch[:0]
 	for _, item := range items {
@@ -663,8 +738,6 @@ func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	switch kind {
 	case KindList:
 		return KindVector, classes
-	case KindSet:
-		slices.Sort(classes)
 	case KindMap:
 		v.sortPairs(classes)
 	case KindTagged:
