@@ -169,8 +169,6 @@ type sweep struct {
 	plain    bool // the last cycle does not rest on a choice of the solver
 }
 
-type edge struct{ from, to int32 }
-
 // The states of rows.
 const (
 	notYet int8 = iota
@@ -241,13 +239,13 @@ func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) 
 	for slot := range s.slots {
 		s.now[slot], s.chain[slot], s.last[slot] = slot, slot, slot
 	}
-	for range n {
-		s.newNode()
-	}
+	rows := n
 	if keeps.Snapshots {
-		for range n {
-			s.newNode()
-		}
+		rows = 2 * n
+	}
+	s.reserve(rows + n) // most returns have a node, too
+	for range rows {
+		s.newNode()
 	}
 	s.keeping = newKeeping(s, shape, keeps)
 	s.s = cdcl.New(s, cdcl.Options{Poll: func() bool {
@@ -558,7 +556,7 @@ func (s *sweep) Choose(group int32) (l cdcl.Lit, ok bool) {
 	if l = cdcl.Pos(group); s.s.Value(l) != 0 {
 		return l, false
 	}
-	if s.pos[s.to[1][group]] > s.pos[s.to[0][group]] != s.contrary {
+	if s.nodes[s.to[1][group]].pos > s.nodes[s.to[0][group]].pos != s.contrary {
 		l = l.Not()
 	}
 	return l, true
@@ -593,12 +591,11 @@ const mostNamed = 64
 // overwritten finds a read of a version that must have been overwritten before, by edges that are fixed.
 func (s *sweep) overwritten() *fastpath.Finding {
 	leads := map[int32]bool{} // by two rows: from<<16 | to
-	next := make([][]int32, len(s.pos))
-	for e, from := range s.fixed.from {
-		next[from] = append(next[from], s.fixed.to[e])
-	}
-	for _, e := range s.todo[s.ready:] {
-		next[e.from] = append(next[e.from], e.to)
+	next := make([][]int32, len(s.nodes))
+	for _, edges := range [2][]edge{s.fixed.all, s.todo[s.ready:]} {
+		for _, e := range edges {
+			next[e.from] = append(next[e.from], e.to)
+		}
 	}
 	var visit func(from, node int32)
 	visit = func(from, node int32) {
