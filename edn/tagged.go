@@ -3,12 +3,13 @@ package edn
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"clew/internal/text"
 )
 
 func (s *scanner) tagged(i int) (ID, int) {
@@ -182,13 +183,13 @@ func (v *Values) taggedText(id ID, tag string) (text string, ok bool) {
 
 // instant matches what clojure.instant reads: trailing parts after the year
 // may be missing, and an offset may follow any part.
-var instant = regexp.MustCompile(`^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)?)?)?)?)?` +
+var instant = text.Pattern(`^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)?)?)?)?)?` +
 	`(?:Z|([-+])([0-9]{2}):([0-9]{2}))?$`)
 
 // parseInstant reads an instant as Clojure does and returns milliseconds
 // since 1970. Dates before October 15, 1582 are Julian, as in Java.
 func parseInstant(s string) (ms int64, ok bool) {
-	m := instant.FindStringSubmatch(s)
+	m := instant().FindStringSubmatch(s)
 	if m == nil {
 		return 0, false
 	}
