@@ -87,7 +87,7 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 		}
 	}
 	latest, last := int32(-1), map[int32]int32{} // the last node; by process or by key
-	row, returns := models.Row(0), s.in.Returns()
+	row := models.Row(0)
 	for t := range s.in.Events {
 		if row < k.n && s.in.Inv[row] == t {
 			if inTime(row) && latest >= 0 {
@@ -100,7 +100,7 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 			})
 			row++
 			k.from[row] = int32(len(k.before))
-		} else if r := returns[t] - 1; r >= 0 {
+		} else if r := s.returns[t] - 1; r >= 0 {
 			k.own[r] = int32(len(s.nodes))
 			if inTime(r) {
 				latest = k.next(r, latest)

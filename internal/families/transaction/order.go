@@ -57,10 +57,11 @@ func (e *edges) drop() {
 	e.all, e.next = e.all[:i], e.next[:i]
 }
 
-// reserve makes room for n more nodes.
-func (o *order) reserve(n int) {
-	o.nodes, o.at = hugepages.Grow(o.nodes, n), hugepages.Grow(o.at, n)
-	o.fixed.last, o.chosen.last = hugepages.Grow(o.fixed.last, n), hugepages.Grow(o.chosen.last, n)
+// reserve makes room for more nodes and fixed edges.
+func (o *order) reserve(nodes, fixed int) {
+	o.nodes, o.at = hugepages.Grow(o.nodes, nodes), hugepages.Grow(o.at, nodes)
+	o.fixed.last, o.chosen.last = hugepages.Grow(o.fixed.last, nodes), hugepages.Grow(o.chosen.last, nodes)
+	o.fixed.all, o.fixed.next = hugepages.Grow(o.fixed.all, fixed), hugepages.Grow(o.fixed.next, fixed)
 }
 
 // newNode adds a node. It has no place yet.

@@ -6,6 +6,7 @@ import (
 
 	"clew/fastpath"
 	"clew/internal/cdcl"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -136,7 +137,8 @@ type sweep struct {
 	order
 	*keeping
 	in       fastpath.Input
-	contrary bool // for tests: choices are made against the order, and paths do not tell any
+	returns  []int32 // as Input.Returns has them
+	contrary bool    // for tests: choices are made against the order, and paths do not tell any
 	s        *cdcl.Solver
 
 	// By row.
@@ -182,10 +184,9 @@ func (s *sweep) run(witness bool) fastpath.Result {
 		return fastpath.Result{Reason: s.ambiguous}
 	}
 	in := s.in
-	returns := in.Returns()
 	levels, done := [2]int{}, 0
 	for t := range in.Events {
-		r := returns[t] - 1
+		r := s.returns[t] - 1
 		if r < 0 {
 			continue
 		}
@@ -230,7 +231,7 @@ const keptCompletions = 64
 const mostConflicts = 200_000
 
 func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) *sweep {
-	s := &sweep{versions: versionsOf(in, shape), in: in, pairs: map[uint64]bool{}}
+	s := &sweep{versions: versionsOf(in, shape), in: in, returns: in.Returns(), pairs: map[uint64]bool{}}
 	n, v := in.Len(), int(s.slots)+len(s.owners)
 	s.state, s.because = make([]int8, n), make([]models.Row, n)
 	s.chain, s.after, s.last, s.end = nones(v), nones(v), nones(v), nones(v)
@@ -243,7 +244,9 @@ func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) 
 	if keeps.Snapshots {
 		rows = 2 * n
 	}
-	s.reserve(rows + n) // most returns have a node, too
+	reads := len(s.reads)
+	s.reserve(rows+n, 3*n+2*reads) // most returns have a node, and two edges; a row follows one, and a read is between two versions
+	s.reader, s.nextReader = hugepages.Grow(s.reader, reads), hugepages.Grow(s.nextReader, reads)
 	for range rows {
 		s.newNode()
 	}
