@@ -57,7 +57,7 @@ type form struct {
 // items of a collection lie elsewhere; they are compared only if the hashes are equal.
 type slot struct {
 	hash uint32
-	id   ID // Nil: the slot is free
+	id   ID // Nil: the slot is free; negative: see joinSet
 }
 
 // Values is a table of interned forms. A form is exact: (1) and [1] differ, and so
@@ -548,15 +548,44 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 
 // find looks up a collection. It never finds one that holds a NaN.
 func (v *Values) find(kind Kind, items []ID) (ID, bool) {
-	mask := uint32(len(v.table) - 1)
 	hash := hashItems(kind, items)
+	for _, s := range v.near(items) {
+		if s.id == Nil {
+			return Nil, false
+		}
+		if s.hash == hash && v.is(s.id, kind, items) {
+			return s.id, true
+		}
+	}
+	mask := uint32(len(v.table) - 1)
 	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
-		if s := v.table[at]; s.hash == hash && v.forms[s.id].kind == kind && slices.Equal(v.items(s.id), items) {
+		if s := v.table[at]; s.hash == hash && v.is(s.id, kind, items) {
 			return s.id, true
 		}
 	}
 	return Nil, false
 }
+
+func (v *Values) is(id ID, kind Kind, items []ID) bool {
+	return id > Nil && v.forms[id].kind == kind && slices.Equal(v.items(id), items)
+}
+
+// near returns the slots that a collection takes if one of them is free. Others are found by the hash. In a text with
+// many collections most are of values that are new, and the numbers of these grow. So their slots are near those that
+// were used last, which a core's cache has.
+func (v *Values) near(items []ID) []slot {
+	at := 0
+	if n := len(items); n > 0 {
+		at = int(max(items[0], items[n-1])) / valuesNear * slotsNear & (len(v.table) - 1)
+	}
+	return v.table[at : at+slotsNear]
+}
+
+// The collections of valuesNear values share slotsNear slots, as many as a line of a cache has.
+const (
+	valuesNear = 4
+	slotsNear  = 8
+)
 
 // addItems adds a collection that the table does not hold, with its class.
 func (v *Values) addItems(kind Kind, items []ID) ID {
@@ -587,26 +616,26 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 }
 
 // joinSet puts a new set into its class. A set has no canonical form, which would take as much room as the set itself.
-// The hash table has the first set of each class a second time, by a hash that does not depend on the order.
+// The hash table has the first set of each class a second time, less than zero, by a hash that does not depend on the order.
 func (v *Values) joinSet(id ID) {
 	items := v.items(id)
 	hash := v.hashSet(items)
 	mask := uint32(len(v.table) - 1)
 	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
-		if s := v.table[at]; s.hash == hash && s.id != id && v.sameSet(s.id, items) {
-			v.class[id] = v.class[s.id]
+		if s := v.table[at]; s.hash == hash && s.id < Nil && v.sameSet(-s.id, items) {
+			v.class[id] = v.class[-s.id]
 			return
 		}
 	}
-	v.enterAs(slot{hash, id})
+	v.enterAs(slot{hash, -id})
 }
 
-// sameSet reports whether a form is a set of the same classes. Neither has a class twice.
+// sameSet reports whether a set has the same classes. Neither has a class twice.
 func (v *Values) sameSet(id ID, items []ID) bool {
-	if f := &v.forms[id]; f.kind != KindSet || int(f.n) != len(items) {
+	others := v.items(id)
+	if len(others) != len(items) {
 		return false
 	}
-	others := v.items(id)
 	v.mark(others, 1)
 	same := !slices.ContainsFunc(items, func(item ID) bool {
 		class := v.class[item]
@@ -700,6 +729,15 @@ func (v *Values) enterAs(s slot) {
 }
 
 func (v *Values) place(s slot) {
+	if s.id > Nil {
+		near := v.near(v.items(s.id))
+		for i := range near {
+			if near[i].id == Nil {
+				near[i] = s
+				return
+			}
+		}
+	}
 	mask := uint32(len(v.table) - 1)
 	at := s.hash & mask
 	for v.table[at].id != Nil {

@@ -529,6 +529,37 @@ func TestCharactersAreEqualInAllSpellings(t *testing.T) {
 	}
 }
 
+// Collections are found again although many have the same ends, and so the same slots near each other.
+func TestCollectionsWithTheSameEndsAreFound(t *testing.T) {
+	v := NewValues()
+	v.InternKeyword("lasting")
+	ids := map[string]ID{}
+	for round := range 3 {
+		for n := range int64(2000) {
+			first, last := v.InternInt(n%3), v.InternInt(n%2)
+			for _, kind := range []Kind{KindVector, KindList} {
+				id := v.intern(kind, []ID{first, v.InternInt(n), v.InternInt(n * 7), last})
+				text := v.Text(id)
+				if old, seen := ids[text]; seen && old != id || seen != (round > 0) {
+					t.Fatalf("%s is %d, and was %d", text, id, old)
+				}
+				ids[text] = id
+			}
+		}
+		if round == 1 {
+			var keep []*ID
+			var texts []string
+			for text, id := range ids {
+				keep, texts = append(keep, &id), append(texts, text)
+			}
+			v.Forget(keep)
+			for i, text := range texts {
+				ids[text] = *keep[i]
+			}
+		}
+	}
+}
+
 // Two sets are equal if each has an element for each of the other's, however both are spelled and ordered.
 func TestSetsAreEqualInAnyOrder(t *testing.T) {
 	r, v := rand.New(rand.NewPCG(1, 2)), NewValues()
