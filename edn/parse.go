@@ -323,7 +323,8 @@ func (s *scanner) collect(kind Kind, items []ID, begin, end int) (ID, bool) {
 		s.noValue(end, "expected a value for "+s.v.brief(items[len(items)-1])+", found }")
 		return Nil, false
 	}
-	if id, ok := s.v.find(kind, items); ok {
+	id, hash := s.v.find(kind, items)
+	if id != Nil {
 		return id, true
 	}
 	if d := s.v.duplicate(kind, items); d >= 0 {
@@ -341,7 +342,7 @@ func (s *scanner) collect(kind Kind, items []ID, begin, end int) (ID, bool) {
 		s.noValue(at, what+s.v.brief(items[d]))
 		return Nil, false
 	}
-	return s.v.addItems(kind, items), true
+	return s.v.addItems(kind, items, hash), true
 }
 
 func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }

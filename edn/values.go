@@ -445,13 +445,14 @@ func (v *Values) intern(kind Kind, items []ID) ID {
 	if v.loose {
 		return v.store(kind, items)
 	}
-	if id, ok := v.find(kind, items); ok {
+	id, hash := v.find(kind, items)
+	if id != Nil {
 		return id
 	}
 	if v.duplicate(kind, items) >= 0 {
 		return v.intern(kind, v.lastWins(kind, items))
 	}
-	return v.addItems(kind, items)
+	return v.addItems(kind, items, hash)
 }
 
 // stride returns the distance between the items of a collection that must
@@ -546,24 +547,24 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 	return kept
 }
 
-// find looks up a collection. It never finds one that holds a NaN.
-func (v *Values) find(kind Kind, items []ID) (ID, bool) {
-	hash := hashItems(kind, items)
+// find looks up a collection. It returns Nil if there is none, and its hash. It never finds one that holds a NaN.
+func (v *Values) find(kind Kind, items []ID) (id ID, hash uint32) {
+	hash = hashItems(kind, items)
 	for _, s := range v.near(items) {
 		if s.id == Nil {
-			return Nil, false
+			return Nil, hash
 		}
 		if s.hash == hash && v.is(s.id, kind, items) {
-			return s.id, true
+			return s.id, hash
 		}
 	}
 	mask := uint32(len(v.table) - 1)
 	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
 		if s := v.table[at]; s.hash == hash && v.is(s.id, kind, items) {
-			return s.id, true
+			return s.id, hash
 		}
 	}
-	return Nil, false
+	return Nil, hash
 }
 
 func (v *Values) is(id ID, kind Kind, items []ID) bool {
@@ -587,18 +588,23 @@ const (
 	slotsNear  = 8
 )
 
-// addItems adds a collection that the table does not hold, with its class.
-func (v *Values) addItems(kind Kind, items []ID) ID {
+// addItems adds a collection that the table does not hold, with its class and its hash.
+func (v *Values) addItems(kind Kind, items []ID, hash uint32) ID {
+	nan, classes := false, true // whether some item is or holds a NaN, and whether all are their classes
 	for _, item := range items {
-		if v.forms[item].nan {
-			id := v.store(kind, items)
-			v.forms[id].nan = true
-			return id
-		}
+		nan = nan || v.forms[item].nan
+		classes = classes && v.class[item] == item
 	}
 	id := v.store(kind, items)
-	v.enter(id)
-	if kind == KindSet {
+	if nan {
+		v.forms[id].nan = true
+		return id
+	}
+	v.enter(slot{hash, id})
+	switch {
+	case kind == KindVector && classes:
+		return id // it stands for its class
+	case kind == KindSet:
 		v.joinSet(id)
 		return id
 	}
@@ -606,12 +612,13 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 	if canonicalKind == kind && slices.Equal(canonicalItems, items) {
 		return id
 	}
-	canonical, ok := v.find(canonicalKind, canonicalItems)
-	if !ok {
+	canonical, hash := v.find(canonicalKind, canonicalItems)
+	fresh := canonical == Nil
+	if fresh {
 		canonical = v.store(canonicalKind, canonicalItems)
-		v.enter(canonical)
+		v.enter(slot{hash, canonical})
 	}
-	v.join(id, canonical, !ok)
+	v.join(id, canonical, fresh)
 	return id
 }
 
@@ -627,7 +634,7 @@ func (v *Values) joinSet(id ID) {
 			return
 		}
 	}
-	v.enterAs(slot{hash, -id})
+	v.enter(slot{hash, -id})
 }
 
 // sameSet reports whether a set has the same classes. Neither has a class twice.
@@ -712,9 +719,7 @@ func (v *Values) share(items []ID) (at int64) {
 }
 
 // enter puts a stored collection into the hash table.
-func (v *Values) enter(id ID) { v.enterAs(slot{hashItems(v.forms[id].kind, v.items(id)), id}) }
-
-func (v *Values) enterAs(s slot) {
+func (v *Values) enter(s slot) {
 	if 4*(v.used+1) > 3*len(v.table) {
 		old := v.table
 		v.table = hugepages.Grow([]slot(nil), 2*len(old))[:2*len(old)]
