@@ -149,7 +149,7 @@ func (m *Maps) internVector(raws []Raw, of *Raws) ID {
 		}
 		m.s.items = append(m.s.items, id)
 	}
-	id, _ := m.s.collect(KindVector, m.s.items[base:], nil, 0)
+	id, _ := m.s.collect(KindVector, m.s.items[base:], 0, 0)
 	m.s.items = m.s.items[:base]
 	return id
 }

@@ -58,7 +58,10 @@ func (v *Values) truncate(n int) {
 		case f.kind.collection():
 			arena = max(arena, f.at+int64(f.n))
 			if !f.nan {
-				v.enter(ID(id))
+				v.enter(slot{hashItems(f.kind, v.items(ID(id))), ID(id)})
+				if f.kind == KindSet && v.class[id] == ID(id) {
+					v.joinSet(ID(id))
+				}
 			}
 		}
 	}

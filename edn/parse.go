@@ -104,14 +104,14 @@ func (s *scanner) value(i int) (ID, int) {
 	if !s.lenient {
 		return s.form(i)
 	}
-	open, tags, items, spots := len(s.open), s.tags, len(s.items), len(s.spots)
+	open, tags, items := len(s.open), s.tags, len(s.items)
 	id, end := s.form(i)
 	if end >= 0 || !s.illegal {
 		return id, end
 	}
 	err := s.err
 	s.err, s.illegal = nil, false
-	s.open, s.tags, s.items, s.spots = s.open[:open], tags, s.items[:items], s.spots[:spots]
+	s.open, s.tags, s.items = s.open[:open], tags, s.items[:items]
 	if end = s.skip(i, "a value"); end < 0 {
 		if !s.more {
 			s.err = err
@@ -154,7 +154,7 @@ func (s *scanner) form(i int) (ID, int) {
 		}
 		return s.value(i)
 	}
-	if n, end := s.shortInt(i); end > i {
+	if n, end := s.quickInt(i); end > i {
 		return s.v.InternInt(n), end
 	}
 	return s.number(i)
@@ -292,8 +292,7 @@ func (s *scanner) collection(kind Kind, i int) (ID, int) {
 	if !s.push(i) {
 		return Nil, -1
 	}
-	base, spots := len(s.items), len(s.spots)
-	at := i + 1
+	base, at := len(s.items), i+1
 	for {
 		if at = s.next(at, ""); at < 0 {
 			return Nil, -1
@@ -302,33 +301,30 @@ func (s *scanner) collection(kind Kind, i int) (ID, int) {
 			break
 		}
 		var id ID
-		begin := at
 		if id, at = s.value(at); at < 0 {
 			return Nil, -1
 		}
 		s.items = append(s.items, id)
-		if kind.stride() > 0 {
-			s.spots = append(s.spots, begin)
-		}
 	}
 	if !s.pop(at) {
 		return Nil, -1
 	}
-	id, ok := s.collect(kind, s.items[base:], s.spots[spots:], at)
+	id, ok := s.collect(kind, s.items[base:], i+1, at)
 	if !ok {
 		return Nil, -1
 	}
-	s.items, s.spots = s.items[:base], s.spots[:spots]
+	s.items = s.items[:base]
 	return id, at + 1
 }
 
-// collect interns a collection that ends at the given index. It rejects an illegal map or set.
-func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool) {
+// collect interns a collection whose items stand from begin to end. It rejects an illegal map or set.
+func (s *scanner) collect(kind Kind, items []ID, begin, end int) (ID, bool) {
 	if kind == KindMap && len(items)%2 == 1 {
 		s.noValue(end, "expected a value for "+s.v.brief(items[len(items)-1])+", found }")
 		return Nil, false
 	}
-	if id, ok := s.v.find(kind, items); ok {
+	id, hash := s.v.find(kind, items)
+	if id != Nil {
 		return id, true
 	}
 	if d := s.v.duplicate(kind, items); d >= 0 {
@@ -339,10 +335,14 @@ func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool
 		if kind == KindMap {
 			what = "duplicate key "
 		}
-		s.noValue(spots[d], what+s.v.brief(items[d]))
+		at := s.next(begin, "")
+		for k := 0; k < d && at < end; k++ {
+			at = s.next(s.skip(at, ""), "")
+		}
+		s.noValue(at, what+s.v.brief(items[d]))
 		return Nil, false
 	}
-	return s.v.addItems(kind, items), true
+	return s.v.addItems(kind, items, hash), true
 }
 
 func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }

@@ -20,7 +20,6 @@ type scanner struct {
 	open  []int // the brackets that enclose what is being read
 	tags  int   // how many tags enclose it; they nest like brackets
 	items []ID  // the items of the collections being read
-	spots []int // where each of items begins
 	buf   []byte
 
 	lenient  bool  // keep forms that are not values, as text
@@ -36,7 +35,6 @@ func (s *scanner) begin() {
 	s.more = false
 	s.open = s.open[:0]
 	s.items = s.items[:0]
-	s.spots = s.spots[:0]
 	s.tags = 0
 	if s.err != nil {
 		s.err, s.illegal = nil, false

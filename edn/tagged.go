@@ -3,12 +3,13 @@ package edn
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"clew/internal/text"
 )
 
 func (s *scanner) tagged(i int) (ID, int) {
@@ -42,7 +43,7 @@ func (s *scanner) tagged(i int) (ID, int) {
 		return Nil, s.noValue(i, "expected "+expected+", found "+clip(s.data[i:at]))
 	}
 	s.items = append(s.items, s.v.InternStringBytes(s.data[i+1:end]), id)
-	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], nil, at)
+	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], i, at)
 	s.items = s.items[:len(s.items)-2]
 	return id, at
 }
@@ -90,15 +91,15 @@ func (s *scanner) namespaced(i int) (ID, int) {
 	if last < 0 {
 		return Nil, -1
 	}
-	base, spots := len(s.items), len(s.spots)
+	base := len(s.items)
 	for k, item := range s.v.items(id) {
 		if k%2 == 0 {
 			item = s.v.inNamespace(ns, item)
 		}
-		s.items, s.spots = append(s.items, item), append(s.spots, i)
+		s.items = append(s.items, item)
 	}
-	id, ok := s.collect(KindMap, s.items[base:], s.spots[spots:], at)
-	s.items, s.spots = s.items[:base], s.spots[:spots]
+	id, ok := s.collect(KindMap, s.items[base:], i, i) // its items do not stand there as they are
+	s.items = s.items[:base]
 	if !ok {
 		return Nil, -1
 	}
@@ -182,13 +183,13 @@ func (v *Values) taggedText(id ID, tag string) (text string, ok bool) {
 
 // instant matches what clojure.instant reads: trailing parts after the year
 // may be missing, and an offset may follow any part.
-var instant = regexp.MustCompile(`^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)?)?)?)?)?` +
+var instant = text.Pattern(`^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)?)?)?)?)?` +
 	`(?:Z|([-+])([0-9]{2}):([0-9]{2}))?$`)
 
 // parseInstant reads an instant as Clojure does and returns milliseconds
 // since 1970. Dates before October 15, 1582 are Julian, as in Java.
 func parseInstant(s string) (ms int64, ok bool) {
-	m := instant.FindStringSubmatch(s)
+	m := instant().FindStringSubmatch(s)
 	if m == nil {
 		return 0, false
 	}

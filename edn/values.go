@@ -57,7 +57,7 @@ type form struct {
 // items of a collection lie elsewhere; they are compared only if the hashes are equal.
 type slot struct {
 	hash uint32
-	id   ID // Nil: the slot is free
+	id   ID // Nil: the slot is free; negative: see joinSet
 }
 
 // Values is a table of interned forms. A form is exact: (1) and [1] differ, and so
@@ -67,6 +67,7 @@ type slot struct {
 // Every class of equal values has a canonical form, such as 1 for 1N, and the
 // vector of the elements' classes for a list. The table interns it together with
 // the first member of its class, so that finding a class means looking up a form.
+// Sets have none; see joinSet.
 type Values struct {
 	forms []form
 	class []ID // by form: the first member of its class
@@ -85,6 +86,7 @@ type Values struct {
 	used     int
 
 	scratch []ID
+	marks   []uint64 // a bit for each class, all 0 except in duplicate and sameSet
 	pairs   [][2]ID
 
 	loose bool // see NewLooseValues
@@ -443,13 +445,14 @@ func (v *Values) intern(kind Kind, items []ID) ID {
 	if v.loose {
 		return v.store(kind, items)
 	}
-	if id, ok := v.find(kind, items); ok {
+	id, hash := v.find(kind, items)
+	if id != Nil {
 		return id
 	}
 	if v.duplicate(kind, items) >= 0 {
 		return v.intern(kind, v.lastWins(kind, items))
 	}
-	return v.addItems(kind, items)
+	return v.addItems(kind, items, hash)
 }
 
 // stride returns the distance between the items of a collection that must
@@ -471,21 +474,48 @@ func (v *Values) duplicate(kind Kind, items []ID) int {
 	if step == 0 || len(items) <= step {
 		return -1
 	}
-	sorted := v.scratch[:0]
-	for i := 0; i < len(items); i += step {
-		sorted = append(sorted, v.class[items[i]])
-	}
-	v.scratch = sorted
-	slices.Sort(sorted)
-	if len(slices.Compact(sorted)) == len(items)/step {
+	if len(items) > fewItems {
+		marked := v.mark(items, step)
+		v.unmark(items[:marked], step)
+		if marked < len(items) {
+			return marked
+		}
 		return -1
 	}
-	seen := map[ID]bool{}
-	for i := 0; ; i += step {
-		if seen[v.class[items[i]]] {
+	for i := step; i < len(items); i += step {
+		for k := 0; k < i; k += step {
+			if v.class[items[k]] == v.class[items[i]] {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// fewItems is up to how many items are compared with each other. The classes of more items are marked.
+const fewItems = 16
+
+// mark marks the classes of every step-th item, up to the first one that is already marked. It returns the index of
+// that one, or the number of items.
+func (v *Values) mark(items []ID, step int) int {
+	if more := len(v.forms)/64 + 1 - len(v.marks); more > 0 {
+		v.marks = append(v.marks, make([]uint64, more)...)
+	}
+	for i := 0; i < len(items); i += step {
+		class := v.class[items[i]]
+		word, bit := &v.marks[class/64], uint64(1)<<(class%64)
+		if *word&bit != 0 {
 			return i
 		}
-		seen[v.class[items[i]]] = true
+		*word |= bit
+	}
+	return len(items)
+}
+
+// unmark takes the marks of every step-th item away.
+func (v *Values) unmark(items []ID, step int) {
+	for i := 0; i < len(items); i += step {
+		v.marks[v.class[items[i]]/64] = 0
 	}
 }
 
@@ -517,40 +547,109 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 	return kept
 }
 
-// find looks up a collection. It never finds one that holds a NaN.
-func (v *Values) find(kind Kind, items []ID) (ID, bool) {
-	mask := uint32(len(v.table) - 1)
-	hash := hashItems(kind, items)
-	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
-		if s := v.table[at]; s.hash == hash && v.forms[s.id].kind == kind && slices.Equal(v.items(s.id), items) {
-			return s.id, true
+// find looks up a collection. It returns Nil if there is none, and its hash. It never finds one that holds a NaN.
+func (v *Values) find(kind Kind, items []ID) (id ID, hash uint32) {
+	hash = hashItems(kind, items)
+	for _, s := range v.near(items) {
+		if s.id == Nil {
+			return Nil, hash
+		}
+		if s.hash == hash && v.is(s.id, kind, items) {
+			return s.id, hash
 		}
 	}
-	return Nil, false
+	mask := uint32(len(v.table) - 1)
+	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
+		if s := v.table[at]; s.hash == hash && v.is(s.id, kind, items) {
+			return s.id, hash
+		}
+	}
+	return Nil, hash
 }
 
-// addItems adds a collection that the table does not hold, with its class.
-func (v *Values) addItems(kind Kind, items []ID) ID {
+func (v *Values) is(id ID, kind Kind, items []ID) bool {
+	return id > Nil && v.forms[id].kind == kind && slices.Equal(v.items(id), items)
+}
+
+// near returns the slots that a collection takes if one of them is free. Others are found by the hash. In a text with
+// many collections most are of values that are new, and the numbers of these grow. So their slots are near those that
+// were used last, which a core's cache has.
+func (v *Values) near(items []ID) []slot {
+	at := 0
+	if n := len(items); n > 0 {
+		at = int(max(items[0], items[n-1])) / valuesNear * slotsNear & (len(v.table) - 1)
+	}
+	return v.table[at : at+slotsNear]
+}
+
+// The collections of valuesNear values share slotsNear slots, as many as a line of a cache has.
+const (
+	valuesNear = 4
+	slotsNear  = 8
+)
+
+// addItems adds a collection that the table does not hold, with its class and its hash.
+func (v *Values) addItems(kind Kind, items []ID, hash uint32) ID {
+	nan, classes := false, true // whether some item is or holds a NaN, and whether all are their classes
 	for _, item := range items {
-		if v.forms[item].nan {
-			id := v.store(kind, items)
-			v.forms[id].nan = true
-			return id
-		}
+		nan = nan || v.forms[item].nan
+		classes = classes && v.class[item] == item
 	}
 	id := v.store(kind, items)
-	v.enter(id)
+	if nan {
+		v.forms[id].nan = true
+		return id
+	}
+	v.enter(slot{hash, id})
+	switch {
+	case kind == KindVector && classes:
+		return id // it stands for its class
+	case kind == KindSet:
+		v.joinSet(id)
+		return id
+	}
 	canonicalKind, canonicalItems := v.canonical(kind, items)
 	if canonicalKind == kind && slices.Equal(canonicalItems, items) {
 		return id
 	}
-	canonical, ok := v.find(canonicalKind, canonicalItems)
-	if !ok {
+	canonical, hash := v.find(canonicalKind, canonicalItems)
+	fresh := canonical == Nil
+	if fresh {
 		canonical = v.store(canonicalKind, canonicalItems)
-		v.enter(canonical)
+		v.enter(slot{hash, canonical})
 	}
-	v.join(id, canonical, !ok)
+	v.join(id, canonical, fresh)
 	return id
+}
+
+// joinSet puts a new set into its class. A set has no canonical form, which would take as much room as the set itself.
+// The hash table has the first set of each class a second time, less than zero, by a hash that does not depend on the order.
+func (v *Values) joinSet(id ID) {
+	items := v.items(id)
+	hash := v.hashSet(items)
+	mask := uint32(len(v.table) - 1)
+	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
+		if s := v.table[at]; s.hash == hash && s.id < Nil && v.sameSet(-s.id, items) {
+			v.class[id] = v.class[-s.id]
+			return
+		}
+	}
+	v.enter(slot{hash, -id})
+}
+
+// sameSet reports whether a set has the same classes. Neither has a class twice.
+func (v *Values) sameSet(id ID, items []ID) bool {
+	others := v.items(id)
+	if len(others) != len(items) {
+		return false
+	}
+	v.mark(others, 1)
+	same := !slices.ContainsFunc(items, func(item ID) bool {
+		class := v.class[item]
+		return v.marks[class/64]>>(class%64)&1 == 0
+	})
+	v.unmark(others, 1)
+	return same
 }
 
 func (v *Values) store(kind Kind, items []ID) ID {
@@ -620,7 +719,7 @@ func (v *Values) share(items []ID) (at int64) {
 }
 
 // enter puts a stored collection into the hash table.
-func (v *Values) enter(id ID) {
+func (v *Values) enter(s slot) {
 	if 4*(v.used+1) > 3*len(v.table) {
 		old := v.table
 		v.table = hugepages.Grow([]slot(nil), 2*len(old))[:2*len(old)]
@@ -630,11 +729,20 @@ func (v *Values) enter(id ID) {
 			}
 		}
 	}
-	v.place(slot{hashItems(v.forms[id].kind, v.items(id)), id})
+	v.place(s)
 	v.used++
 }
 
 func (v *Values) place(s slot) {
+	if s.id > Nil {
+		near := v.near(v.items(s.id))
+		for i := range near {
+			if near[i].id == Nil {
+				near[i] = s
+				return
+			}
+		}
+	}
 	mask := uint32(len(v.table) - 1)
 	at := s.hash & mask
 	for v.table[at].id != Nil {
@@ -652,8 +760,18 @@ func hashItems(kind Kind, items []ID) uint32 {
 	return uint32(h ^ h>>32)
 }
 
+// hashSet returns a hash of the classes of a set's items.
+func (v *Values) hashSet(items []ID) uint32 {
+	h := uint64(len(items))
+	for _, item := range items {
+		hi, lo := bits.Mul64(uint64(uint32(v.class[item]))^salt, 0xa0761d6478bd642f)
+		h += hi ^ lo
+	}
+	return uint32(h ^ h>>32)
+}
+
 // canonical returns the form that stands for all collections equal to the
-// given one. The items are valid until the next call.
+// given one, which is not a set. The items are valid until the next call.
 func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	classes := v.scratch[:0]
 	for _, item := range items {
@@ -663,8 +781,6 @@ func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	switch kind {
 	case KindList:
 		return KindVector, classes
-	case KindSet:
-		slices.Sort(classes)
 	case KindMap:
 		v.sortPairs(classes)
 	case KindTagged:

@@ -2,6 +2,8 @@ package edn
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -523,6 +525,113 @@ func TestCharactersAreEqualInAllSpellings(t *testing.T) {
 		}
 		if parse(same[0]) == parse(`\b`) {
 			t.Errorf(`%s is \b`, same[0])
+		}
+	}
+}
+
+// Collections are found again although many have the same ends, and so the same slots near each other.
+func TestCollectionsWithTheSameEndsAreFound(t *testing.T) {
+	v := NewValues()
+	v.InternKeyword("lasting")
+	ids := map[string]ID{}
+	for round := range 3 {
+		for n := range int64(2000) {
+			first, last := v.InternInt(n%3), v.InternInt(n%2)
+			for _, kind := range []Kind{KindVector, KindList} {
+				id := v.intern(kind, []ID{first, v.InternInt(n), v.InternInt(n * 7), last})
+				text := v.Text(id)
+				if old, seen := ids[text]; seen && old != id || seen != (round > 0) {
+					t.Fatalf("%s is %d, and was %d", text, id, old)
+				}
+				ids[text] = id
+			}
+		}
+		if round == 1 {
+			var keep []*ID
+			var texts []string
+			for text, id := range ids {
+				keep, texts = append(keep, &id), append(texts, text)
+			}
+			v.Forget(keep)
+			for i, text := range texts {
+				ids[text] = *keep[i]
+			}
+		}
+	}
+}
+
+// Two sets are equal if each has an element for each of the other's, however both are spelled and ordered.
+func TestSetsAreEqualInAnyOrder(t *testing.T) {
+	r, v := rand.New(rand.NewPCG(1, 2)), NewValues()
+	v.InternKeyword("lasting")
+	spelled := func(n int) string { return []string{"%d", "%dN", "(%d)", "[%d]", "#{%d}", "#{%dN}"}[n%6] }
+	classes, keys := map[string]ID{}, map[ID]string{} // by a text of the elements' classes in order, and back
+	for i := range 4000 {
+		size, from := r.IntN(3), 100*r.IntN(4)
+		if i%4 == 0 {
+			size = r.IntN(100)
+		}
+		text, elements := "#{", []string{}
+		for _, n := range r.Perm(size) {
+			shape := r.IntN(6)
+			text += fmt.Sprintf(spelled(shape)+" ", from+n)
+			elements = append(elements, fmt.Sprint(from+n, shape/2))
+		}
+		slices.Sort(elements)
+		id, err := v.Parse([]byte(text+"}"), Pos{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "#{"
+		for _, item := range v.Items(id) {
+			got += v.Text(item) + " "
+		}
+		if got != text {
+			t.Fatalf("%s} became %s}", text, got)
+		}
+		key := strings.Join(elements, " ")
+		class := v.Same(id)
+		if old, seen := classes[key]; seen && old != class {
+			t.Fatalf("%s} has the class %d, the elements %s had %d", text, class, key, old)
+		}
+		if old, seen := keys[class]; seen && old != key {
+			t.Fatalf("%s} has the class %d, as the elements %s", text, class, old)
+		}
+		classes[key], keys[class] = class, key
+		if i%1000 == 999 {
+			var keep []*ID
+			var kept []string
+			for key, id := range classes {
+				if r.IntN(2) == 0 {
+					keep, kept = append(keep, &id), append(kept, key)
+				}
+			}
+			v.Forget(keep)
+			clear(classes)
+			clear(keys)
+			for k, key := range kept {
+				classes[key] = v.Same(*keep[k])
+				keys[classes[key]] = key
+			}
+		}
+	}
+}
+
+// A message about an element that comes twice says where it comes the second time.
+func TestAnElementThatComesTwiceHasAPlace(t *testing.T) {
+	var many strings.Builder
+	for n := range 40 {
+		fmt.Fprintf(&many, "%d ", n)
+	}
+	odd := `#_ x ^{:a 1} b #inst "2020" [1 {2 3} "}"] \} "x}" #:a{:b 1} #'v #"}" #^c d ##Inf ; }` + "\n"
+	for _, before := range []string{"", many.String(), odd} {
+		for _, twice := range []string{"a", "a #_b", "^x a", "#u a", `"a"`, "{1 2}", "#{2}"} {
+			text := fmt.Sprintf("#{ %s %s ", twice, before)
+			_, err := NewValues().Parse([]byte(text+twice+"}"), Pos{})
+			var at *Error
+			if !errors.As(err, &at) || at.Offset != int64(len(text)) || !strings.Contains(err.Error(), "duplicate element") {
+				t.Errorf("%s%s}: %v, expected byte %d", text, twice, err, len(text))
+			}
 		}
 	}
 }

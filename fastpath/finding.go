@@ -2,7 +2,6 @@ package fastpath
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"clew/internal/text"
@@ -66,7 +65,7 @@ var words = map[string]func(t models.Teller, row models.Row) string{
 	"value": models.Teller.Value, "f": models.Teller.F,
 }
 
-var placeholder = regexp.MustCompile(`\{(did|had|name|who|value|f|elements)(?: (-?\d+))?\}`)
+var placeholder = text.Pattern(`\{(did|had|name|who|value|f|elements)(?: (-?\d+))?\}`)
 
 // String returns the pattern and the operations, for tests.
 func (f *Finding) String() string {
@@ -83,7 +82,7 @@ func (f *Finding) Tell(t models.Teller) string {
 	if f.Choose != nil {
 		says = f.Choose(t, f.Rows)
 	}
-	return placeholder.ReplaceAllStringFunc(says, func(s string) string {
+	return placeholder().ReplaceAllStringFunc(says, func(s string) string {
 		var word string
 		var k int
 		fmt.Sscanf(s, "{%s %d}", &word, &k)

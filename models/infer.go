@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -159,7 +158,7 @@ func (s *Seen) notInferred(candidates []string) error {
 	known := map[string]bool{}
 	var knowing []string // the models that know all :f's
 	for _, d := range registry {
-		own := namedFs.FindAllString(d.Fs, -1)
+		own := namedFs().FindAllString(d.Fs, -1)
 		for _, f := range own {
 			known[f] = true
 		}
@@ -188,4 +187,4 @@ func (s *Seen) notInferred(candidates []string) error {
 
 // namedFs finds the :f's in a definition's Fs. Other words with a colon there are not names
 // of operations.
-var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)
+var namedFs = text.Pattern(`:[a-zA-Z][a-zA-Z-]*`)

@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"clew/edn"
 	"clew/internal/opmap"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -427,7 +427,7 @@ func (s *savedResult) read(m edn.Value) bool {
 		}
 	}
 	r.Story.Shown = len(r.Story.Sentences) > 2
-	for _, found := range inSentence.FindAllStringSubmatch(r.Explanation, maxNamed) {
+	for _, found := range inSentence().FindAllStringSubmatch(r.Explanation, maxNamed) {
 		index, err := strconv.ParseInt(found[1], 10, 64)
 		for _, e := range s.byIndex.of(index) {
 			if op := h.OpOf[e.event]; err == nil && !slices.Contains(r.Named, op) {
@@ -458,7 +458,7 @@ func (s *savedResult) read(m edn.Value) bool {
 }
 
 // inSentence matches the way in which sentences name operations.
-var inSentence = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
+var inSentence = text.Pattern(`\(index (-?[0-9]+)\)`)
 
 func (s *savedResult) path(p edn.Value) []Step {
 	var path []Step

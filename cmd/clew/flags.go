@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,7 +195,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
 		return fmt.Errorf("%s needs a value; %s", dashed(name), help)
 	}
-	if m := badValue.FindStringSubmatch(msg); m != nil {
+	if m := badValue().FindStringSubmatch(msg); m != nil {
 		return fmt.Errorf("--%s must be %s, not %s", m[2], expected(flagOf(c.Command, "--"+m[2])), m[1])
 	}
 	return err
@@ -244,7 +243,7 @@ func flagNames(c *cli.Context) []string {
 	return names
 }
 
-var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
+var badValue = text.Pattern(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
 
 // commanded returns the arguments with a command first. If there is none, it is check. The flags of check may come
 // before a path, and before the word check. A word that is neither a command nor the name of a file, and does not

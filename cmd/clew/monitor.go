@@ -518,7 +518,7 @@ func (s *served) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 			return
 		}
 		to.Header().Set("Content-Type", "text/html; charset=utf-8")
-		to.Header().Set("Content-Security-Policy", page.ServedPolicy)
+		to.Header().Set("Content-Security-Policy", page.ServedPolicy())
 		to.Header().Set("Cache-Control", "no-store")
 		to.Write(html)
 	case "/state":

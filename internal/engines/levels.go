@@ -45,10 +45,11 @@ type level struct {
 	anchors               []anchor
 }
 
-// moved is what an operation that has returned did to a level.
+// moved is what an operation that has returned did to a level, and when.
 type moved struct {
-	row  models.Row
-	move models.Move
+	row         models.Row
+	inv, res    int32
+	least, most int64
 }
 
 // anchor is an answer that bounds a level.
@@ -71,6 +72,7 @@ const (
 // shown is a bound that an open operation will show, and the sums when it was invoked.
 type shown struct {
 	row               int32
+	level             *level
 	bound             models.Bound
 	doneAdd, doneTake int64
 }
@@ -83,8 +85,8 @@ type levelsOf struct {
 	moves   []models.Move
 	bounds  []models.Bound
 	open    []shown
-	answers []models.Bound // of the row that completes
-	scan    int            // how many operations are looked at for an anchor
+	answers []shown // of the row that completes
+	scan    int     // how many operations are looked at for an anchor
 }
 
 // refutedByLevels returns the first completion that the levels rule out, or models.Open.
@@ -131,7 +133,7 @@ func (x *levelsOf) invoke(row int32) {
 		x.bounds = x.model.Shows(x.bounds[:0], op)
 		for _, b := range x.bounds {
 			l := x.level(b.Level)
-			x.open = append(x.open, shown{row, b, l.doneAdd, l.doneTake})
+			x.open = append(x.open, shown{row, l, b, l.doneAdd, l.doneTake})
 		}
 	}
 	x.moves = x.model.Moves(x.moves[:0], op)
@@ -154,7 +156,7 @@ func (x *levelsOf) complete(row int32) bool {
 		if s.row != row {
 			return false
 		}
-		l := x.level(s.bound.Level)
+		l := s.level
 		for _, m := range x.moves {
 			if m.Level == s.bound.Level {
 				s.doneAdd += max(0, m.Least)
@@ -164,15 +166,15 @@ func (x *levelsOf) complete(row int32) bool {
 		most := l.start + l.invokedAdd + s.doneTake
 		least := l.start + l.invokedTake + s.doneAdd
 		possible = possible && s.bound.Least <= most && s.bound.Most >= least && (s.bound.Most >= 0 || !x.model.NotNegative) &&
-			(l.unit == 0 || s.bound.Least != s.bound.Most || (s.bound.Least-l.start)%l.unit == 0) && x.follows(row, s.bound)
-		x.answers = append(x.answers, s.bound)
+			(l.unit == 0 || s.bound.Least != s.bound.Most || (s.bound.Least-l.start)%l.unit == 0) && x.follows(row, s.bound, l)
+		x.answers = append(x.answers, s)
 		return true
 	})
 	for _, m := range x.moves {
 		l := x.level(m.Level)
 		l.doneAdd += max(0, m.Least)
 		l.doneTake += min(0, m.Most)
-		if x.model.NotNegative && m.Most < 0 && (l.start+l.invokedAdd+l.doneTake < 0 || !x.follows(row, models.Bound{Level: m.Level, Least: 0, Most: models.Unbounded})) {
+		if x.model.NotNegative && m.Most < 0 && (l.start+l.invokedAdd+l.doneTake < 0 || !x.follows(row, models.Bound{Level: m.Level, Least: 0, Most: models.Unbounded}, l)) {
 			possible = false
 		}
 	}
@@ -180,14 +182,14 @@ func (x *levelsOf) complete(row int32) bool {
 		l := x.level(m.Level)
 		l.mostAdd += max(0, m.Most)
 		l.leastTake += min(0, m.Least)
-		l.done = append(l.done, moved{row, m})
+		l.done = append(l.done, moved{row, x.ops.Inv[row], x.ops.Res[row], m.Least, m.Most})
 	}
-	for _, b := range x.answers {
-		l := x.level(b.Level)
+	for _, s := range x.answers {
+		l := s.level
 		if len(l.anchors) == remembered {
 			l.anchors = slices.Delete(l.anchors, 0, remembered/2)
 		}
-		l.anchors = append(l.anchors, anchor{row, b})
+		l.anchors = append(l.anchors, anchor{row, s.bound})
 	}
 	return possible
 }
@@ -199,17 +201,17 @@ func commonDivisor(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// follows says whether an answer of a row that returns may follow earlier ones.
-func (x *levelsOf) follows(row models.Row, b models.Bound) bool {
-	if x.model.Whole != 0 && x.model.Whole != b.Level && !x.followsAll(row, b, x.level(x.model.Whole).anchors, false) {
+// follows says whether an answer of a row that returns, about a level, may follow earlier ones.
+func (x *levelsOf) follows(row models.Row, b models.Bound, l *level) bool {
+	if x.model.Whole != 0 && x.model.Whole != b.Level && !x.followsAll(row, b, l, x.level(x.model.Whole).anchors, false) {
 		return false
 	}
-	return x.followsAll(row, b, x.level(b.Level).anchors, true)
+	return x.followsAll(row, b, l, l.anchors, true)
 }
 
 // followsAll says whether an answer of a row that returns may follow the last of some earlier ones. below says that
 // these also bound its level from below.
-func (x *levelsOf) followsAll(row models.Row, b models.Bound, anchors []anchor, below bool) bool {
+func (x *levelsOf) followsAll(row models.Row, b models.Bound, l *level, anchors []anchor, below bool) bool {
 	n := 0
 	for _, a := range slices.Backward(anchors) {
 		if !below {
@@ -221,7 +223,7 @@ func (x *levelsOf) followsAll(row models.Row, b models.Bound, anchors []anchor, 
 		if n++; n > maxAnchors {
 			break
 		}
-		if !x.mayFollow(row, b, a) {
+		if !x.mayFollow(row, b, l, a) {
 			return false
 		}
 	}
@@ -230,9 +232,8 @@ func (x *levelsOf) followsAll(row models.Row, b models.Bound, anchors []anchor, 
 
 // mayFollow says whether an answer of a row that returns may follow an earlier one. It says so, too, if too many operations
 // have returned since.
-func (x *levelsOf) mayFollow(row models.Row, b models.Bound, a anchor) bool {
+func (x *levelsOf) mayFollow(row models.Row, b models.Bound, l *level, a anchor) bool {
 	begun, ended, inv := x.ops.Inv[a.row], x.ops.Res[a.row], x.ops.Inv[row]
-	l := x.level(b.Level)
 	mayAdd, mayTake := l.invokedAdd-l.mostAdd, l.invokedTake-l.leastTake
 	var mustAdd, mustTake int64
 	for _, m := range x.moves {
@@ -242,8 +243,8 @@ func (x *levelsOf) mayFollow(row models.Row, b models.Bound, a anchor) bool {
 		}
 	}
 	for n := range len(l.done) {
-		d := l.done[len(l.done)-1-n]
-		if x.ops.Res[d.row] < begun {
+		d := &l.done[len(l.done)-1-n]
+		if d.res < begun {
 			break
 		}
 		if n == x.scan {
@@ -252,11 +253,11 @@ func (x *levelsOf) mayFollow(row models.Row, b models.Bound, a anchor) bool {
 		if d.row == a.row {
 			continue // its answer says what was there after it
 		}
-		mayAdd += max(0, d.move.Most)
-		mayTake += min(0, d.move.Least)
-		if x.ops.Inv[d.row] > ended && x.ops.Res[d.row] < inv {
-			mustAdd += max(0, d.move.Least)
-			mustTake += min(0, d.move.Most)
+		mayAdd += max(0, d.most)
+		mayTake += min(0, d.least)
+		if d.inv > ended && d.res < inv {
+			mustAdd += max(0, d.least)
+			mustTake += min(0, d.most)
 		}
 	}
 	return a.bound.Most+mayAdd+mustTake >= b.Least && a.bound.Least+mayTake+mustAdd <= b.Most

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -14,10 +13,11 @@ import (
 	"time"
 
 	"clew/internal/limits"
+	"clew/internal/text"
 )
 
 // size is a number and its unit, which may be missing.
-var size = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?)(?:([kmgt]?)i?b|([kmgt])i?)?$`)
+var size = text.Pattern(`(?i)^([0-9]+(?:\.[0-9]+)?)(?:([kmgt]?)i?b|([kmgt])i?)?$`)
 
 // Limit returns the limit in bytes that --memory-limit sets, or half of what is available to the process.
 func Limit(flag string) (int64, error) {
@@ -25,7 +25,7 @@ func Limit(flag string) (int64, error) {
 		return available() / 2, nil
 	}
 	bad := fmt.Errorf("--memory-limit must be a size such as 512MB or 8GB, not %q", flag)
-	m := size.FindStringSubmatch(flag)
+	m := size().FindStringSubmatch(flag)
 	if m == nil {
 		return 0, bad
 	}

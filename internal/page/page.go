@@ -37,19 +37,19 @@ var markup string
 var styleOfPage string
 
 // style includes the style of the drawing.
-var style = func() string {
+var style = sync.OnceValue(func() string {
 	light, dark := report.SVGStyle()
 	return strings.NewReplacer("/*light*/", light, "/*dark*/", dark).Replace(styleOfPage)
-}()
+})
 
 var (
 	//go:embed replay.js
 	replayScript string
 	//go:embed page.js
 	pageScript string
-
-	script = replayScript + pageScript
 )
+
+func script() string { return replayScript + pageScript }
 
 // pages is parsed only if there is a page to write.
 var pages = sync.OnceValue(func() *template.Template {
@@ -57,7 +57,9 @@ var pages = sync.OnceValue(func() *template.Template {
 })
 
 // policy lets a page run its own script and use its own style, and nothing else.
-var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
+var policy = sync.OnceValue(func() string {
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script()) + "'; style-src '" + hash(style()) + "'"
+})
 
 // hash names a text in a policy.
 func hash(s string) string {
@@ -77,7 +79,7 @@ type frame struct {
 }
 
 func newFrame(title string) frame {
-	return frame{Title: title, Policy: policy, Style: template.CSS(style), Script: template.JS(script)}
+	return frame{Title: title, Policy: policy(), Style: template.CSS(style()), Script: template.JS(script())}
 }
 
 // document is a page about one history, or an index of several.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"clew/edn"
@@ -83,11 +82,11 @@ var (
 	failure  = "Oh jeez, I'm sorry. Something went wrong."
 	verdicts = map[string]bool{"true": true, "false": true, ":unknown": true, "unknown": true}
 	// fileName is the name of a file that stands alone.
-	fileName = regexp.MustCompile(`^\S.*\.(edn|ednl|log|txt|json|jsonl|clj)$`)
+	fileName = text.Pattern(`^\S.*\.(edn|ednl|log|txt|json|jsonl|clj)$`)
 	// logLine is where a line of a log begins.
-	logLine = regexp.MustCompile(`\b(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|(INFO|WARN|ERROR) +[\[\w]|\d{4}-\d\d-\d\d[ T]|SLF4J|Exception in thread|OpenJDK |Reflection warning`)
+	logLine = text.Pattern(`\b(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|(INFO|WARN|ERROR) +[\[\w]|\d{4}-\d\d-\d\d[ T]|SLF4J|Exception in thread|OpenJDK |Reflection warning`)
 	// traceLine is a line of a stack trace.
-	traceLine = regexp.MustCompile(`^(\s+at |\s+\.\.\. \d+ |\s*Caused by: |\s*Suppressed: |[\w.$]+(Exception|ExceptionInfo|Error|Throwable)\b)`)
+	traceLine = text.Pattern(`^(\s+at |\s+\.\.\. \d+ |\s*Caused by: |\s*Suppressed: |[\w.$]+(Exception|ExceptionInfo|Error|Throwable)\b)`)
 )
 
 func (p *reader) line(line string, whole bool) {
@@ -135,7 +134,7 @@ func (p *reader) begins(line string) (file, rest string, ok bool) {
 	if !verdict && !strings.HasPrefix(rest, "{") {
 		return "", "", false
 	}
-	if log := logLine.FindStringIndex(file); log != nil && log[0] == 0 && !fileName.MatchString(file) {
+	if log := logLine().FindStringIndex(file); log != nil && log[0] == 0 && !fileName().MatchString(file) {
 		return "", "", false
 	}
 	return file, rest, true
@@ -171,12 +170,12 @@ func (p *reader) begin(file, rest string) {
 func (p *reader) names(line string, whole bool) bool {
 	file, _, _ := strings.Cut(line, "\t")
 	glued := ""
-	if !fileName.MatchString(line) || strings.Contains(line, " ") {
-		if log := logLine.FindStringIndex(line); log != nil {
+	if !fileName().MatchString(line) || strings.Contains(line, " ") {
+		if log := logLine().FindStringIndex(line); log != nil {
 			file, glued = strings.TrimSpace(line[:log[0]]), line[log[0]:]
 		}
 	}
-	if file == "" || strings.HasPrefix(line, "\t") || !fileName.MatchString(file) && (whole || glued != "") {
+	if file == "" || strings.HasPrefix(line, "\t") || !fileName().MatchString(file) && (whole || glued != "") {
 		return false
 	}
 	p.end(fmt.Sprintf("another file begins at line %d", p.n))
@@ -202,7 +201,7 @@ func (p *reader) failed() {
 
 // inTrace takes a line of a stack trace, of which it keeps the exception.
 func (p *reader) inTrace(line string) bool {
-	if traceLine.MatchString(line) || strings.TrimSpace(line) == "" {
+	if traceLine().MatchString(line) || strings.TrimSpace(line) == "" {
 		if said := strings.TrimSpace(line); said != "" && !strings.Contains(p.trace.Lost, ": ") {
 			p.trace.Lost += ": " + said
 		}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/page"
 	"clew/internal/store"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
 )
@@ -192,7 +192,7 @@ func IsLocal(host string) bool {
 const maxName = 255
 
 // drive matches the beginning of a path on a drive of Windows.
-var drive = regexp.MustCompile(`^[A-Za-z]:`)
+var drive = text.Pattern(`^[A-Za-z]:`)
 
 // segments returns the parts of a path. It refuses parts that might lead elsewhere on some system.
 func segments(u *url.URL) ([]string, bool) {
@@ -207,7 +207,7 @@ func segments(u *url.URL) ([]string, bool) {
 	parts := strings.Split(raw, "/")
 	for i, part := range parts {
 		name, err := url.PathUnescape(part)
-		if err != nil || name == "" || name == "." || name == ".." || len(name) > maxName || strings.ContainsAny(name, "/\\\x00") || drive.MatchString(name) {
+		if err != nil || name == "" || name == "." || name == ".." || len(name) > maxName || strings.ContainsAny(name, "/\\\x00") || drive().MatchString(name) {
 			return nil, false
 		}
 		parts[i] = name
@@ -255,7 +255,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request, run *run) {
 // html answers with a page of clew.
 func (s *Server) html(w http.ResponseWriter, html []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", page.ServedPolicy+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", page.ServedPolicy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Length", fmt.Sprint(len(html)))
 	w.Write(html)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -267,15 +266,15 @@ func (r runs) possible(paths, histories []string) (maybe []string) {
 // A report of etcd's robustness tests is a folder in which each client has a folder, with its operations, its watches,
 // or both. All of a report is one history.
 var (
-	ofClient     = regexp.MustCompile(`^(?:.*/)?client-[0-9]+/(?:operations|watch)\.json$`)
-	clientFolder = regexp.MustCompile(`^client-[0-9]+$`)
+	ofClient     = text.Pattern(`^(?:.*/)?client-[0-9]+/(?:operations|watch)\.json$`)
+	clientFolder = text.Pattern(`^client-[0-9]+$`)
 )
 
 // reportsAmong returns the folders that are reports, with a / behind unless it is the root, each with its files.
 func reportsAmong(names []string) map[string][]string {
 	reports := map[string][]string{}
 	for _, name := range names {
-		if ofClient.MatchString(name) {
+		if ofClient().MatchString(name) {
 			dir, _ := path.Split(path.Dir(name))
 			reports[path.Clean(dir)] = append(reports[path.Clean(dir)], name)
 		}
@@ -300,10 +299,10 @@ func reportOf(reports map[string][]string, name string) string {
 // of one, or are JSON in the folder of a client.
 func strays(reports map[string][]string, names []string) (all []string) {
 	for _, name := range names {
-		if dir := reportOf(reports, name); dir == "" || ofClient.MatchString(name) && path.Dir(path.Dir(name)) == dir {
+		if dir := reportOf(reports, name); dir == "" || ofClient().MatchString(name) && path.Dir(path.Dir(name)) == dir {
 			continue
 		}
-		if mayBeOfReport(name) || kindByName(name) == ".json" && clientFolder.MatchString(path.Base(path.Dir(name))) {
+		if mayBeOfReport(name) || kindByName(name) == ".json" && clientFolder().MatchString(path.Base(path.Dir(name))) {
 			all = append(all, name)
 		}
 	}
@@ -356,9 +355,9 @@ func missingClients(dir string, names []string, others []hidden) error {
 	var wrong []error
 	for _, o := range others {
 		switch client := path.Dir(o.name); {
-		case ofClient.MatchString(o.name) && path.Dir(client) == dir:
+		case ofClient().MatchString(o.name) && path.Dir(client) == dir:
 			wrong = append(wrong, fmt.Errorf("%s is a %s and not a file", o.name, o.kind.one))
-		case o.kind == kinds[5] && client == dir && clientFolder.MatchString(path.Base(o.name)) &&
+		case o.kind == kinds[5] && client == dir && clientFolder().MatchString(path.Base(o.name)) &&
 			!slices.ContainsFunc(names, func(name string) bool { return path.Dir(name) == o.name }):
 			wrong = append(wrong, fmt.Errorf("%s has no operations.json and no watch.json", o.name))
 		}

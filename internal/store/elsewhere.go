@@ -108,7 +108,7 @@ func FindRun(root *os.Root, folder string, names []string) (Source, bool) {
 }
 
 // IsRunFolder says whether a folder has a name that Jepsen gives to a run, which is a time.
-func IsRunFolder(name string) bool { return timestamp.MatchString(name) }
+func IsRunFolder(name string) bool { return timestamp().MatchString(name) }
 
 // IsHistory says whether a file is the history of a run by its name, compressed or not.
 func IsHistory(name string) bool {

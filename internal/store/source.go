@@ -10,11 +10,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"clew/internal/files"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 )
@@ -128,7 +128,7 @@ func stored(root, below string) Source {
 	}
 	run := path.Dir(path.Join(root, below))
 	switch dir := path.Dir(below); {
-	case timestamp.MatchString(path.Base(run)):
+	case timestamp().MatchString(path.Base(run)):
 		s.Test, s.Time = path.Base(path.Dir(run)), path.Base(run)
 	case dir == ".":
 		s.Test = path.Base(run)
@@ -153,7 +153,7 @@ func (s Source) TestName() string {
 }
 
 // timestamp matches the names that Jepsen gives to the folders of runs.
-var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
+var timestamp = text.Pattern(`^[0-9]{8}T[0-9]{6}`)
 
 // sources returns the histories among files, each with the test.jepsen, the clew.jsonl
 // and the results.edn beside it. What is not read may have the place of a test.jepsen.

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -13,7 +14,7 @@ var Shells = []string{"bash", "zsh", "fish"}
 // Completion returns the completion script of a shell.
 func (p Program) Completion(shell string) string {
 	var b strings.Builder
-	if err := scripts.ExecuteTemplate(&b, shell+".tmpl", p); err != nil {
+	if err := scripts().ExecuteTemplate(&b, shell+".tmpl", p); err != nil {
 		panic(err) // the templates are ours
 	}
 	return b.String()
@@ -64,21 +65,23 @@ func (p Program) Others(name string) []string {
 //go:embed *.tmpl
 var templates embed.FS
 
-var scripts = template.Must(template.New("").Funcs(template.FuncMap{
-	"join":  strings.Join,
-	"names": Program.names,
-	"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
-	"long":  func(s string) string { return strings.TrimLeft(s, "-") },
-	"dash":  func(s string) string { return map[bool]string{true: "-l", false: "-o"}[strings.HasPrefix(s, "--")] },
-	"flags": func(flags []Flag) string {
-		var names []string
-		for _, f := range flags {
-			names = append(names, f.Name)
-		}
-		return strings.Join(append(names, "--help"), " ")
-	},
-	// An item of zsh's _describe has a colon before its description.
-	"item": func(name, about string) string {
-		return fmt.Sprintf("%s:%s", strings.ReplaceAll(name, ":", `\:`), about)
-	},
-}).ParseFS(templates, "*.tmpl"))
+var scripts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"join":  strings.Join,
+		"names": Program.names,
+		"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+		"long":  func(s string) string { return strings.TrimLeft(s, "-") },
+		"dash":  func(s string) string { return map[bool]string{true: "-l", false: "-o"}[strings.HasPrefix(s, "--")] },
+		"flags": func(flags []Flag) string {
+			var names []string
+			for _, f := range flags {
+				names = append(names, f.Name)
+			}
+			return strings.Join(append(names, "--help"), " ")
+		},
+		// An item of zsh's _describe has a colon before its description.
+		"item": func(name, about string) string {
+			return fmt.Sprintf("%s:%s", strings.ReplaceAll(name, ":", `\:`), about)
+		},
+	}).ParseFS(templates, "*.tmpl"))
+})

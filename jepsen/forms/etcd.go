@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,11 +40,11 @@ var etcdForm = form{name: Etcd, wholeOps: true, times: true, read: readEtcd, det
 	has := func(all ...string) bool {
 		return !slices.ContainsFunc(all, func(key string) bool { return !slices.Contains(keys, key) })
 	}
-	return has("request", "responses") || has("clientid", "input") && etcdType.Match(text)
+	return has("request", "responses") || has("clientid", "input") && etcdType().Match(text)
 }}
 
 // etcdType matches the type of a request, in lower case.
-var etcdType = regexp.MustCompile(`"type"\s*:\s*"(range|txn|leasegrant|leaserevoke|defragment|compact)"`)
+var etcdType = text.Pattern(`"type"\s*:\s*"(range|txn|leasegrant|leaserevoke|defragment|compact)"`)
 
 // EtcdReport writes a history of etcd as a report of its robustness tests: operations.json and watch.json in a folder for
 // each of some clients. create makes a file, whose name has slashes. Each process is a client's stream, as a client goes on

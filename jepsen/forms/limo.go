@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"clew/edn"
 	"clew/internal/opmap"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/internal/feed"
@@ -22,7 +22,7 @@ const LiMo Form = "limo"
 
 var limoForm = form{name: LiMo, read: readLiMo, write: writing{(*converter).objectEvent, writeObject(&limo)}, detect: func(b beginning) bool {
 	line, headed := firstLine(b.text)
-	return limoLine.Match(line) || headed && len(line) > 0 && line[0] == '['
+	return begins(line, '[', '[') && (headed || limoLine().Match(line))
 }}
 
 var limo = dialect{function: limoFunction, others: []string{"# @object register"}, objects: "queues and stacks", noPeek: true, empty: "empty", isWord: isWord, write: (*converter).calls,
@@ -90,8 +90,8 @@ func readLiMo(in *input, text source) error {
 const anEvent = `\[[0-9]+\][ \t]*(call|return)\b`
 
 var (
-	limoLine   = regexp.MustCompile("^" + anEvent)
-	laterEvent = regexp.MustCompile(anEvent) // within a line
+	limoLine   = text.Pattern("^" + anEvent)
+	laterEvent = text.Pattern(anEvent) // within a line
 )
 
 func (r *textReader) limoEvent(calls *limoCalls) error {
@@ -107,7 +107,7 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 		r.comment(rest[at:])
 		rest = rest[:at]
 	}
-	if bytes.IndexByte(rest, '[') >= 0 && laterEvent.Match(rest) {
+	if bytes.IndexByte(rest, '[') >= 0 && laterEvent().Match(rest) {
 		return r.fail("expected one event on a line, found %s", scan.Clip(r.line))
 	}
 	verb, rest, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))

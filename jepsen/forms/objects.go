@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,13 +127,13 @@ func headingIn(comment string) (h heading) {
 	if h.object {
 		short = strings.TrimPrefix(short, "atomic")
 	}
-	if h.word, h.known = headings[short]; h.known || h.object || oneName.MatchString(name) {
+	if h.word, h.known = headings[short]; h.known || h.object || oneName().MatchString(name) {
 		h.name = name
 	}
 	return h
 }
 
-var oneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var oneName = text.Pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // function returns the :f of a method.
 func function(_, method string) string {
@@ -262,14 +261,19 @@ func firstLine(text []byte) (line []byte, headed bool) {
 	return nil, headed
 }
 
+// begins reports whether the first byte of a line is in a range.
+func begins(line []byte, low, high byte) bool {
+	return len(line) > 0 && low <= line[0] && line[0] <= high
+}
+
 // inComment matches an operation in any of the text forms.
-var inComment = regexp.MustCompile(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z][A-Z_]*([ \t]+-?[0-9]+)*|` +
+var inComment = text.Pattern(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z][A-Z_]*([ \t]+-?[0-9]+)*|` +
 	`[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*$|` + anEvent + `.*`)
 
 // comment warns of a comment with an operation, such as one that follows a line
 // whose end was lost.
 func (r *textReader) comment(text []byte) {
-	if op := inComment.Find(text); op != nil {
+	if op := inComment().Find(text); op != nil {
 		r.in.to.Warn("line %d: %s is in a comment and is ignored", r.lines.N, scan.Clip(op))
 	}
 }

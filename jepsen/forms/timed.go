@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"clew/edn"
 	"clew/internal/hugepages"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/internal/feed"
@@ -26,15 +26,15 @@ const (
 var (
 	fastlinForm = form{name: Fastlin, wholeOps: true, read: timedReader(&fastlin), write: writing{(*converter).objectEvent, writeObject(&fastlin)}, detect: func(b beginning) bool {
 		line, headed := firstLine(b.text)
-		return fastlinLine.Match(line) || headed
+		return begins(line, 'A', 'z') && fastlinLine().Match(line) || headed
 	}}
 	fptlinForm = form{name: Fptlin, wholeOps: true, read: timedReader(&fptlin), write: writing{(*converter).objectEvent, writeObject(&fptlin)}, detect: func(b beginning) bool {
 		line, headed := firstLine(b.text)
-		return fptlinLine.Match(line) || headed && len(line) > 0 && line[0] >= '0' && line[0] <= '9'
+		return begins(line, '0', '9') && (headed || fptlinLine().Match(line))
 	}}
 
-	fptlinLine  = regexp.MustCompile(`^[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Za-z]`)
-	fastlinLine = regexp.MustCompile(`^[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
+	fptlinLine  = text.Pattern(`^[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Za-z]`)
+	fastlinLine = text.Pattern(`^[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
 )
 
 var (

@@ -74,7 +74,7 @@ type keeping struct {
 
 func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keeping {
 	strict := keeps.Time && keeps.Loose == nil // it has all else that is kept
-	k := &keeping{s: s, time: strict, snapshots: keeps.Snapshots, n: int32(s.in.Len()), base: int32(len(s.pos)), waiting: map[int32][]int32{}}
+	k := &keeping{s: s, time: strict, snapshots: keeps.Snapshots, n: int32(s.in.Len()), base: int32(len(s.nodes)), waiting: map[int32][]int32{}}
 	k.from, k.own, k.owns = make([]int32, k.n+1), make([]int32, k.n), make([]int32, k.n)
 	inTime := func(row models.Row) bool { return strict || keeps.Time && !keeps.Loose[s.in.A[row]] }
 	of := func(row models.Row, do func(id int32)) {
@@ -87,7 +87,7 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 		}
 	}
 	latest, last := int32(-1), map[int32]int32{} // the last node; by process or by key
-	row, returns := models.Row(0), s.in.Returns()
+	row := models.Row(0)
 	for t := range s.in.Events {
 		if row < k.n && s.in.Inv[row] == t {
 			if inTime(row) && latest >= 0 {
@@ -100,8 +100,8 @@ func newKeeping(s *sweep, shape *models.TxnRegistersShape, keeps *Keeps) *keepin
 			})
 			row++
 			k.from[row] = int32(len(k.before))
-		} else if r := returns[t] - 1; r >= 0 {
-			k.own[r] = int32(len(s.pos))
+		} else if r := s.returns[t] - 1; r >= 0 {
+			k.own[r] = int32(len(s.nodes))
 			if inTime(r) {
 				latest = k.next(r, latest)
 			}
@@ -195,7 +195,7 @@ func (k *keeping) put(node int32) {
 // follows adds the edges to a row from what it follows in time.
 func (k *keeping) follows(row models.Row) {
 	for _, node := range k.before[k.from[row]:k.from[row+1]] {
-		if k.s.pos[node] < 0 {
+		if k.s.nodes[node].pos < 0 {
 			k.waiting[node] = append(k.waiting[node], row)
 		} else {
 			k.s.edge(node, row)

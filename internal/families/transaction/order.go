@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"clew/internal/cdcl"
+	"clew/internal/hugepages"
 )
 
 // order is a topological order of a graph that grows, and of which parts are taken back.
@@ -15,53 +16,64 @@ import (
 //
 // Fixed edges stay. A chosen edge holds because a literal does. They are taken back in the reverse order.
 type order struct {
-	pos, at       []int32 // by node, by position
+	nodes         []node
+	at            []int32 // by position: the node there
 	fixed, chosen edges
 	lits          []cdcl.Lit // by chosen edge
 	low           int32      // positions below it did not change since it was last raised
 	work          int64      // how many nodes were reached and edges followed
 
-	mark            []int32 // by node: the stamp of the search that reached it
-	by              []int32 // by node: the edge by which it was reached; chosen ones are negative
-	stamp           int32
+	stamp           int32   // of the latest search
 	forward, before []int32 // what a search reached
 	moved, path     []int32
 }
 
+// node is a node: its position, or -1, the stamp of the search that reached it, and the edge by which it did; chosen ones
+// are negative.
+type node struct{ pos, mark, by int32 }
+
 // edges are the edges of a graph, in lists by their ends.
 type edges struct {
-	from, to        []int32
-	nextOut, nextIn []int32 // by edge
-	out, in         []int32 // by node: its last edge, or -1
+	all  []edge
+	next []ends // by edge: the edges before it in both lists
+	last []ends // by node: its last edges
 }
 
-func (e *edges) node() { e.out, e.in = append(e.out, -1), append(e.in, -1) }
+type edge struct{ from, to int32 }
+
+// ends are an edge out of a node and one into a node, or -1.
+type ends struct{ out, in int32 }
 
 func (e *edges) add(from, to int32) {
-	i := int32(len(e.from))
-	e.from, e.to = append(e.from, from), append(e.to, to)
-	e.nextOut, e.nextIn = append(e.nextOut, e.out[from]), append(e.nextIn, e.in[to])
-	e.out[from], e.in[to] = i, i
+	i := int32(len(e.all))
+	e.all, e.next = append(e.all, edge{from, to}), append(e.next, ends{e.last[from].out, e.last[to].in})
+	e.last[from].out, e.last[to].in = i, i
 }
 
 // drop removes the last edge.
 func (e *edges) drop() {
-	i := len(e.from) - 1
-	e.out[e.from[i]], e.in[e.to[i]] = e.nextOut[i], e.nextIn[i]
-	e.from, e.to, e.nextOut, e.nextIn = e.from[:i], e.to[:i], e.nextOut[:i], e.nextIn[:i]
+	i := len(e.all) - 1
+	e.last[e.all[i].from].out, e.last[e.all[i].to].in = e.next[i].out, e.next[i].in
+	e.all, e.next = e.all[:i], e.next[:i]
+}
+
+// reserve makes room for more nodes and fixed edges.
+func (o *order) reserve(nodes, fixed int) {
+	o.nodes, o.at = hugepages.Grow(o.nodes, nodes), hugepages.Grow(o.at, nodes)
+	o.fixed.last, o.chosen.last = hugepages.Grow(o.fixed.last, nodes), hugepages.Grow(o.chosen.last, nodes)
+	o.fixed.all, o.fixed.next = hugepages.Grow(o.fixed.all, fixed), hugepages.Grow(o.fixed.next, fixed)
 }
 
 // newNode adds a node. It has no place yet.
 func (o *order) newNode() int32 {
-	o.pos, o.mark, o.by = append(o.pos, -1), append(o.mark, 0), append(o.by, 0)
-	o.fixed.node()
-	o.chosen.node()
-	return int32(len(o.pos) - 1)
+	o.nodes = append(o.nodes, node{pos: -1})
+	o.fixed.last, o.chosen.last = append(o.fixed.last, ends{-1, -1}), append(o.chosen.last, ends{-1, -1})
+	return int32(len(o.nodes) - 1)
 }
 
 // place puts a node at the end.
 func (o *order) place(node int32) {
-	o.pos[node] = int32(len(o.at))
+	o.nodes[node].pos = int32(len(o.at))
 	o.at = append(o.at, node)
 }
 
@@ -92,7 +104,8 @@ func (o *order) takeBack() {
 
 // prepare makes the order one in which from comes before to.
 func (o *order) prepare(from, to int32) bool {
-	if o.pos[from] < o.pos[to] {
+	first, last := o.nodes[to].pos, o.nodes[from].pos
+	if last < first {
 		return true
 	}
 	if from == to {
@@ -102,9 +115,9 @@ func (o *order) prepare(from, to int32) bool {
 	if o.leads(to, from) {
 		return false
 	}
-	o.backward(from, o.pos[to])
-	o.low = min(o.low, o.pos[to])
-	o.positions(o.pos[to], o.pos[from])
+	o.backward(from, first)
+	o.low = min(o.low, first)
+	o.positions(first, last)
 	o.moved = o.moved[:0]
 	for _, positions := range [2][]int32{o.before, o.forward} {
 		for _, p := range positions {
@@ -121,7 +134,7 @@ func (o *order) prepare(from, to int32) bool {
 			p = o.forward[j]
 			j++
 		}
-		o.pos[node], o.at[p] = p, node
+		o.nodes[node].pos, o.at[p] = p, node
 	}
 	return true
 }
@@ -132,7 +145,7 @@ func (o *order) positions(start, end int32) {
 	if end-start < mostApart*int32(len(o.before)+len(o.forward)) {
 		o.before, o.forward = o.before[:0], o.forward[:0]
 		for p := start; p <= end; p++ {
-			switch o.mark[o.at[p]] {
+			switch o.nodes[o.at[p]].mark {
 			case o.stamp:
 				o.before = append(o.before, p)
 			case o.stamp - 1:
@@ -143,7 +156,7 @@ func (o *order) positions(start, end int32) {
 	}
 	for _, nodes := range [2][]int32{o.before, o.forward} {
 		for i, node := range nodes {
-			nodes[i] = o.pos[node]
+			nodes[i] = o.nodes[node].pos
 		}
 		slices.Sort(nodes)
 	}
@@ -156,23 +169,23 @@ const mostApart = 16
 // Otherwise forward holds the nodes reached that stand before the other.
 func (o *order) leads(from, to int32) bool {
 	o.forward = o.forward[:0]
-	end := o.pos[to]
-	if o.pos[from] > end {
+	end := o.nodes[to].pos
+	if o.nodes[from].pos > end {
 		return false
 	}
 	o.stamp++
-	o.mark[from] = o.stamp
+	o.nodes[from].mark = o.stamp
 	o.forward = append(o.forward, from)
 	for i := 0; i < len(o.forward); i++ {
 		node := o.forward[i]
 		o.work++
-		for e := o.chosen.out[node]; e >= 0; e = o.chosen.nextOut[e] {
-			o.reach(o.chosen.to[e], -1-e, end)
+		for e := o.chosen.last[node].out; e >= 0; e = o.chosen.next[e].out {
+			o.reach(o.chosen.all[e].to, -1-e, end)
 		}
-		for e := o.fixed.out[node]; e >= 0; e = o.fixed.nextOut[e] {
-			o.reach(o.fixed.to[e], e, end)
+		for e := o.fixed.last[node].out; e >= 0; e = o.fixed.next[e].out {
+			o.reach(o.fixed.all[e].to, e, end)
 		}
-		if o.mark[to] == o.stamp {
+		if o.nodes[to].mark == o.stamp {
 			o.trace(from, to)
 			return true
 		}
@@ -182,8 +195,8 @@ func (o *order) leads(from, to int32) bool {
 
 func (o *order) reach(node, by, end int32) {
 	o.work++
-	if o.mark[node] != o.stamp && o.pos[node] <= end {
-		o.mark[node], o.by[node] = o.stamp, by
+	if x := &o.nodes[node]; x.mark != o.stamp && x.pos <= end {
+		x.mark, x.by = o.stamp, by
 		o.forward = append(o.forward, node)
 	}
 }
@@ -191,17 +204,17 @@ func (o *order) reach(node, by, end int32) {
 // trace sets path to the edges by which a node was reached.
 func (o *order) trace(from, to int32) {
 	o.path = o.path[:0]
-	for node := to; node != from; node = o.begin(o.by[node]) {
-		o.path = append(o.path, o.by[node])
+	for node := to; node != from; node = o.begin(o.nodes[node].by) {
+		o.path = append(o.path, o.nodes[node].by)
 	}
 }
 
 // begin returns the beginning of an edge of a path.
 func (o *order) begin(edge int32) int32 {
 	if edge < 0 {
-		return o.chosen.from[-1-edge]
+		return o.chosen.all[-1-edge].from
 	}
-	return o.fixed.from[edge]
+	return o.fixed.all[edge].from
 }
 
 // literals appends the negations of the literals by which the edges of path hold.
@@ -217,15 +230,16 @@ func (o *order) literals(dst []cdcl.Lit) []cdcl.Lit {
 // backward sets before to the nodes that lead to one and do not stand before a position.
 func (o *order) backward(to, start int32) {
 	o.stamp++
-	o.mark[to] = o.stamp
+	o.nodes[to].mark = o.stamp
 	o.before = append(o.before[:0], to)
 	for i := 0; i < len(o.before); i++ {
 		node := o.before[i]
 		for _, g := range [2]*edges{&o.fixed, &o.chosen} {
-			for e := g.in[node]; e >= 0; e = g.nextIn[e] {
+			for e := g.last[node].in; e >= 0; e = g.next[e].in {
 				o.work++
-				if from := g.from[e]; o.mark[from] != o.stamp && o.pos[from] >= start {
-					o.mark[from] = o.stamp
+				from := g.all[e].from
+				if x := &o.nodes[from]; x.mark != o.stamp && x.pos >= start {
+					x.mark = o.stamp
 					o.before = append(o.before, from)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"clew/fastpath"
 	"clew/internal/cdcl"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -136,7 +137,8 @@ type sweep struct {
 	order
 	*keeping
 	in       fastpath.Input
-	contrary bool // for tests: choices are made against the order, and paths do not tell any
+	returns  []int32 // as Input.Returns has them
+	contrary bool    // for tests: choices are made against the order, and paths do not tell any
 	s        *cdcl.Solver
 
 	// By row.
@@ -169,8 +171,6 @@ type sweep struct {
 	plain    bool // the last cycle does not rest on a choice of the solver
 }
 
-type edge struct{ from, to int32 }
-
 // The states of rows.
 const (
 	notYet int8 = iota
@@ -184,10 +184,9 @@ func (s *sweep) run(witness bool) fastpath.Result {
 		return fastpath.Result{Reason: s.ambiguous}
 	}
 	in := s.in
-	returns := in.Returns()
 	levels, done := [2]int{}, 0
 	for t := range in.Events {
-		r := returns[t] - 1
+		r := s.returns[t] - 1
 		if r < 0 {
 			continue
 		}
@@ -232,7 +231,7 @@ const keptCompletions = 64
 const mostConflicts = 200_000
 
 func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) *sweep {
-	s := &sweep{versions: versionsOf(in, shape), in: in, pairs: map[uint64]bool{}}
+	s := &sweep{versions: versionsOf(in, shape), in: in, returns: in.Returns(), pairs: map[uint64]bool{}}
 	n, v := in.Len(), int(s.slots)+len(s.owners)
 	s.state, s.because = make([]int8, n), make([]models.Row, n)
 	s.chain, s.after, s.last, s.end = nones(v), nones(v), nones(v), nones(v)
@@ -241,13 +240,15 @@ func newSweep(in fastpath.Input, shape *models.TxnRegistersShape, keeps *Keeps) 
 	for slot := range s.slots {
 		s.now[slot], s.chain[slot], s.last[slot] = slot, slot, slot
 	}
-	for range n {
-		s.newNode()
-	}
+	rows := n
 	if keeps.Snapshots {
-		for range n {
-			s.newNode()
-		}
+		rows = 2 * n
+	}
+	reads := len(s.reads)
+	s.reserve(rows+n, 3*n+2*reads) // most returns have a node, and two edges; a row follows one, and a read is between two versions
+	s.reader, s.nextReader = hugepages.Grow(s.reader, reads), hugepages.Grow(s.nextReader, reads)
+	for range rows {
+		s.newNode()
 	}
 	s.keeping = newKeeping(s, shape, keeps)
 	s.s = cdcl.New(s, cdcl.Options{Poll: func() bool {
@@ -558,7 +559,7 @@ func (s *sweep) Choose(group int32) (l cdcl.Lit, ok bool) {
 	if l = cdcl.Pos(group); s.s.Value(l) != 0 {
 		return l, false
 	}
-	if s.pos[s.to[1][group]] > s.pos[s.to[0][group]] != s.contrary {
+	if s.nodes[s.to[1][group]].pos > s.nodes[s.to[0][group]].pos != s.contrary {
 		l = l.Not()
 	}
 	return l, true
@@ -593,12 +594,11 @@ const mostNamed = 64
 // overwritten finds a read of a version that must have been overwritten before, by edges that are fixed.
 func (s *sweep) overwritten() *fastpath.Finding {
 	leads := map[int32]bool{} // by two rows: from<<16 | to
-	next := make([][]int32, len(s.pos))
-	for e, from := range s.fixed.from {
-		next[from] = append(next[from], s.fixed.to[e])
-	}
-	for _, e := range s.todo[s.ready:] {
-		next[e.from] = append(next[e.from], e.to)
+	next := make([][]int32, len(s.nodes))
+	for _, edges := range [2][]edge{s.fixed.all, s.todo[s.ready:]} {
+		for _, e := range edges {
+			next[e.from] = append(next[e.from], e.to)
+		}
 	}
 	var visit func(from, node int32)
 	visit = func(from, node int32) {

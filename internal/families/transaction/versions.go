@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/models"
 )
 
@@ -49,7 +50,7 @@ type reading struct {
 	in     fastpath.Input
 	shape  *models.TxnRegistersShape
 	number func(slot int32) int32 // the slots without gaps
-	at     map[uint64]int32       // by slot and value: the version, or -2 less the row that overwrote it itself
+	at     places                 // the versions, or -2 less the rows that overwrote them themselves
 	twice  map[uint64][2]models.Row
 
 	// By slot.
@@ -57,6 +58,36 @@ type reading struct {
 	saw   []int32 // that it saw, from outside
 	over  []int32 // the version that it leaves
 	stamp []struct{ own, saw, over models.Row }
+}
+
+// places are numbers by slot and value. A value is mostly written to one slot.
+type places struct {
+	first []place // by value: the first slot that had a place for it
+	more  map[uint64]int32
+}
+
+// place is a slot, plus 1, and its number.
+type place struct{ slot, number int32 }
+
+// get returns the number for a slot and a value, if there is one.
+func (p *places) get(slot, value int32) (number int32, known bool) {
+	if uint32(value) < uint32(len(p.first)) {
+		if first := p.first[value]; first.slot == 0 || first.slot == slot+1 {
+			return first.number, first.slot != 0
+		}
+	}
+	number, known = p.more[cell(slot, value)]
+	return number, known
+}
+
+func (p *places) set(slot, value, number int32) {
+	if uint32(value) < uint32(len(p.first)) {
+		if first := &p.first[value]; first.slot == 0 || first.slot == slot+1 {
+			*first = place{slot + 1, number}
+			return
+		}
+	}
+	p.more[cell(slot, value)] = number
 }
 
 func cell(slot, value int32) uint64 { return uint64(slot)<<32 | uint64(uint32(value)) }
@@ -79,18 +110,24 @@ func versionsOf(in fastpath.Input, shape *models.TxnRegistersShape) versions {
 
 // numberSlots numbers the slots, and finds their initial values.
 func (x *reading) numberSlots() {
-	top, steps := int32(-1), 0
+	top, highest, steps, writes := int32(-1), int32(-1), 0, 0
 	for _, txn := range x.in.A {
 		for _, s := range x.shape.Of(txn) {
-			top = max(top, s.Slot)
-			steps++
+			top, highest = max(top, s.Slot), max(highest, s.Value)
+			if steps++; s.Write {
+				writes++
+			}
 		}
 	}
-	x.at = make(map[uint64]int32, steps)
+	x.owners, x.slot, x.reads = hugepages.Grow(x.owners, writes), hugepages.Grow(x.slot, writes), hugepages.Grow(x.reads, steps-writes)
+	x.at = places{more: map[uint64]int32{}}
+	if !fastpath.Sparse(int64(highest)+1, int64(steps)) {
+		x.at.first = hugepages.Make[place](int(highest) + 1)
+	}
 	x.number, x.slots = func(slot int32) int32 { return slot }, top+1
 	if !fastpath.Sparse(int64(top)+1, int64(steps)) {
 		for slot := range x.slots {
-			x.at[cell(slot, x.shape.Init(slot))] = slot
+			x.at.set(slot, x.shape.Init(slot), slot)
 		}
 		return
 	}
@@ -101,7 +138,7 @@ func (x *reading) numberSlots() {
 			if _, known := numbers[s.Slot]; !known {
 				slot := int32(len(numbers))
 				numbers[s.Slot] = slot
-				x.at[cell(slot, x.shape.Init(s.Slot))] = slot
+				x.at.set(slot, x.shape.Init(s.Slot), slot)
 			}
 		}
 	}
@@ -120,13 +157,12 @@ func (x *reading) writes(row models.Row) {
 			place = x.slots + int32(len(x.owners))
 			x.owners, x.slot = append(x.owners, row), append(x.slot, slot)
 		}
-		at := cell(slot, s.Value)
-		if before, known := x.at[at]; known {
+		if before, known := x.at.get(slot, s.Value); known {
 			if other := x.madeBy(before); other != row {
-				x.twice[at] = [2]models.Row{other, row}
+				x.twice[cell(slot, s.Value)] = [2]models.Row{other, row}
 			}
 		}
-		x.at[at] = place
+		x.at.set(slot, s.Value, place)
 	}
 	x.wFrom[row+1] = int32(len(x.owners))
 }
@@ -179,11 +215,10 @@ func (x *reading) wrong(row models.Row, why *fastpath.Finding) {
 
 // find finds the version that a row read.
 func (x *reading) find(row models.Row, slot, value int32) (r read) {
-	at := cell(slot, value)
-	if two, is := x.twice[at]; is && x.ambiguous == nil {
+	if two, is := x.twice[cell(slot, value)]; is && x.ambiguous == nil {
 		x.ambiguous = again.Of(row, two[0], two[1]).About(value)
 	}
-	place, known := x.at[at]
+	place, known := x.at.get(slot, value)
 	if !known {
 		x.wrong(row, unwritten.Of(row, fastpath.Missing).About(value))
 		return read{version: -1, owner: fastpath.Missing}

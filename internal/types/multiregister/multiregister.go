@@ -27,7 +27,8 @@ type multiRegister struct {
 	first         []int32          // by slot: the initial value
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
-	wrote         []int32 // by slot: the latest transaction that wrote it, as numbered by mark
+	room          []microOp // for more transactions
+	wrote         []int32   // by slot: the latest transaction that wrote it, as numbered by mark
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
@@ -180,7 +181,12 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 	switch m.V.Kind(o.ValueID) {
 	case edn.KindNil:
 	case edn.KindVector, edn.KindList:
-		for _, item := range m.V.Items(o.ValueID) {
+		items := m.V.Items(o.ValueID)
+		if len(items) > cap(m.room)-len(m.room) {
+			m.room = make([]microOp, 0, max(len(items), min(2*len(m.txns), mostRoom)))
+		}
+		txn = m.room[len(m.room):]
+		for _, item := range items {
 			mop, err := m.microOp(item)
 			if err != nil {
 				return models.Op{}, false, err
@@ -200,11 +206,16 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 			return models.Op{}, false, err
 		}
 	}
+	txn = slices.Clip(txn)
+	m.room = m.room[:len(m.room)+len(txn)]
 	m.tie(txn)
 	m.txns = append(m.txns, txn)
 	m.mark(txn)
 	return models.Op{Kind: Txn, A: int32(len(m.txns) - 1), B: 0}, len(txn) > 0, nil
 }
+
+// mostRoom is for how many micro-operations there is room at most.
+const mostRoom = 1 << 14
 
 // failed is TxnRegistersShape.Failed.
 func (m *multiRegister) failed(h *jepsen.History) (txns []jepsen.Operation, writes [][]microOp) {
@@ -235,21 +246,25 @@ func (m *multiRegister) failed(h *jepsen.History) (txns []jepsen.Operation, writ
 // repeats returns an error unless a completion has the micro-operations of its invocation.
 // A completion may fill in only the values that were read.
 func (m *multiRegister) repeats(o models.Operation) error {
-	called := ""
-	if o.History != nil {
-		inv := o.History.Invocation[o.Of]
-		called = fmt.Sprintf(" (index %d, line %d)", o.History.Index(inv), o.History.Line(inv))
-	}
 	given, found := m.V.Items(o.GivenID), m.V.Items(o.ValueID)
 	if _, ok := m.Sequence(o.GivenID); !ok || len(given) != len(found) {
-		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.V.Text(o.GivenID), m.V.Text(o.ValueID))
+		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called(o), m.V.Text(o.GivenID), m.V.Text(o.ValueID))
 	}
 	for i := range given {
 		if given[i] != found[i] && !m.sameStep(given[i], found[i]) {
-			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called, m.V.Text(given[i]), m.V.Text(found[i]))
+			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called(o), m.V.Text(given[i]), m.V.Text(found[i]))
 		}
 	}
 	return nil
+}
+
+// called says where an operation was invoked, if that is known.
+func called(o models.Operation) string {
+	if o.History == nil {
+		return ""
+	}
+	inv := o.History.Invocation[o.Of]
+	return fmt.Sprintf(" (index %d, line %d)", o.History.Index(inv), o.History.Line(inv))
 }
 
 // sameStep says whether a micro-operation of a completion is the given one of the
