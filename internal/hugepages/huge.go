@@ -9,11 +9,8 @@ import (
 )
 
 // page is the size of a huge page, on systems that have them. The runtime allocates
-// anything that is smaller than worthwhile.
-const (
-	page       = 2 << 20
-	worthwhile = 2 * page
-)
+// anything that is smaller.
+const page = 2 << 20
 
 // Grow returns s with room for the given number of further elements. They must
 // not hold pointers. Unlike slices.Grow it makes exactly that room, and does not
@@ -22,15 +19,14 @@ func Grow[T any](s []T, more int) []T {
 	var zero T
 	size := unsafe.Sizeof(zero)
 	n := len(s) + more
-	if cap(s) >= n || uintptr(n)*size < worthwhile {
+	if cap(s) >= n || uintptr(n)*size < page {
 		return slices.Grow(s, more)
 	}
 	grown := make([]T, 0, n)
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
-	skipped := -at % page
-	if whole := (uintptr(n)*size - skipped) / page * page; whole > 0 {
-		advise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(grown)), skipped)), whole))
-	}
+	// The pages at both ends hold other columns, too, most of them just as large.
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
+	first, end := begin/page*page, (begin+uintptr(n)*size+page-1)/page*page
+	advise(first, end-first)
 	return append(grown, s...)
 }
 
