@@ -84,6 +84,9 @@ const (
 	spanBits = 30 // the longest text that can be scanned at once is 1<<spanBits bytes
 )
 
+// RawInt returns an integer of at most 18 digits.
+func RawInt(n int64) Raw { return Raw(n) << rawBits }
+
 func (r Raw) kind() Raw { return r & (1<<rawBits - 1) }
 
 func rawSpan(kind Raw, from, to int) Raw {

@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"math"
 	"slices"
 
 	"clew/edn"
@@ -14,7 +15,7 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	h := b.h
 	ev := Event(len(h.Type))
 	if len(h.Type) == cap(h.Type) {
-		b.reserve(e.End)
+		b.reserve(e.End, 1)
 	}
 	h.Type = append(h.Type, t)
 	h.Process = append(h.Process, b.process(h.Values.Same(e.Process)))
@@ -25,17 +26,63 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	if h.built || timed {
 		line, col = h.Events, 0 // no line; the places of events that ascend in step take no memory
 	}
-	h.places.add(b.index(e, position), int32(line), int32(col))
+	h.places.add(b.index(e.Has&opmap.HasIndex != 0, e.Index, position, e.Line), int32(line), int32(col))
 	h.setKey(ev, e.Key)
 	h.texts.Add(e)
 	return ev
 }
 
-// reserve makes room for more events. Reallocation would cost more time than the rest of
-// the work here, and touch several times the memory.
-func (b *Builder) reserve(read int64) {
+// AddRows implements feed.Rows. It does what add does with each event.
+func (f feeder) AddRows(rows *opmap.Rows) (n int) {
+	b, h := f.Builder, f.h
+	if len(rows.All) == 0 || b.done || b.err != nil || h.built || len(h.Type) > math.MaxInt32-len(rows.All) {
+		return 0
+	}
+	h.Values.Settle()
+	if cap(h.Type)-len(h.Type) < len(rows.All) {
+		b.reserve(rows.Begin, len(rows.All))
+	}
+	for n < len(rows.All) && b.addRow(rows, n) {
+		n++
+	}
+	return n
+}
+
+// addRow adds a row for which there is room, or returns false if it is unusual in any way.
+func (b *Builder) addRow(rows *opmap.Rows, n int) bool {
+	h, row := b.h, &rows.All[n]
+	t := row.Type - b.types[Invoke]
+	if t < 0 || int(t) >= len(b.types) || b.types[t] != row.Type {
+		return false
+	}
+	ev, f, p := Event(len(h.Type)), h.Values.Same(row.F), b.process(h.Values.Same(row.Process))
+	op := b.open[p]
+	if Type(t) == Invoke && op != None || Type(t) != Invoke && (op == None || h.F[h.Invocation[op]] != f) {
+		return false
+	}
+	h.Type = append(h.Type, Type(t))
+	h.Process = append(h.Process, p)
+	h.F = append(h.F, f)
+	h.Value = append(h.Value, row.Value)
+	h.OpOf = append(h.OpOf, op)
+	if Type(t) == Invoke {
+		b.open[p] = h.begin(ev)
+	} else {
+		h.Completion[op], h.Status[op] = ev, statusAfter[t]
+		b.open[p], b.last[p] = None, op
+	}
+	line := rows.Line + n
+	h.places.add(b.index(row.HasIndex, row.Index, int64(h.Events), line), int32(line), 1)
+	h.texts.AddRow(rows, row)
+	h.Events++
+	return true
+}
+
+// reserve makes room for at least some more events. Reallocation would cost more time than the
+// rest of the work here, and touch several times the memory.
+func (b *Builder) reserve(read int64, least int) {
 	h := b.h
-	more := hugepages.More(len(h.Type), read, b.bytes)
+	more := max(hugepages.More(len(h.Type), read, b.bytes), least)
 	h.Type = hugepages.Grow(h.Type, more)
 	h.Process = hugepages.Grow(h.Process, more)
 	h.F = hugepages.Grow(h.F, more)
@@ -65,9 +112,8 @@ func (b *Builder) process(id edn.ID) int32 {
 
 // index returns the op's own :index, else its position. It looks up duplicates in a map
 // only once the indices stop ascending. Ordinary histories never need that.
-func (b *Builder) index(e *opmap.Event, position int64) int64 {
-	n := e.Index
-	if e.Has&opmap.HasIndex == 0 {
+func (b *Builder) index(has bool, n, position int64, line int) int64 {
+	if !has {
 		if b.noIndex == 0 {
 			b.firstNo = position
 		}
@@ -85,12 +131,12 @@ func (b *Builder) index(e *opmap.Event, position int64) int64 {
 		if _, dup := b.indices[n]; dup {
 			b.duplicates++
 			if b.duplicates == 1 {
-				b.warn("%san earlier event also has :index %d; the order in the file counts", b.line(e.Line), n)
+				b.warn("%san earlier event also has :index %d; the order in the file counts", b.line(line), n)
 			}
 		} else if n < b.lastIndex {
 			b.descents++
 			if b.descents == 1 {
-				b.warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(e.Line), n, b.lastIndex)
+				b.warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(line), n, b.lastIndex)
 			}
 		}
 		b.indices[n] = position

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/hugepages"
 )
 
 // Texts keeps the texts of the op maps of a history, numbered from 0 in the order
 // of adding. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold, about 10 bytes each. If no text is added, all are empty.
+// Event does not hold. These are about 10 bytes each, or 5 if there is only a :time.
+// If no text is added, all are empty.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
@@ -19,6 +21,8 @@ type Texts struct {
 	n       int
 	last    int     // where the last text begins in its chunk
 	marks   []place // of every marked-th text
+
+	number, before int64 // the last number since a mark, and the one before the last text
 }
 
 type place struct{ chunk, at int }
@@ -28,8 +32,16 @@ type place struct{ chunk, at int }
 // longer text gets a chunk of its own. Finding a text skips at most marked others.
 const (
 	firstChunk = 4 << 10
-	fullChunk  = 256 << 10
+	fullChunk  = 4 << 20
 	marked     = 16
+)
+
+// A text begins with the number of its layout. Its length plus 1 comes next, and then the text. If
+// the op map has one other value, and that is an integer such as a :time, the length is 0 instead,
+// and the integer's difference to the last such one comes next. It counts from 0 after a mark.
+const (
+	isNumber   = 0
+	mostHeader = 1 + binary.MaxVarintLen64
 )
 
 // Add keeps the text of an event. The text is nil if the event was not read from an op map.
@@ -41,22 +53,74 @@ func (t *Texts) Add(ev *Event) {
 	}
 	if ev.layout != nil {
 		layout, text = t.layout(ev.layout), ev.others
+		if n, is := ev.number(); is {
+			t.addNumber(layout, n)
+			return
+		}
 	}
-	const header = 1 + binary.MaxVarintLen64
-	need := header + len(text)
-	if len(t.chunks) == 0 || cap(t.chunks[len(t.chunks)-1])-len(t.chunks[len(t.chunks)-1]) < need {
-		size := min(firstChunk<<min(len(t.chunks), 6), fullChunk)
-		t.chunks = append(t.chunks, make([]byte, 0, max(size, need)))
+	chunk := t.begin(mostHeader + len(text))
+	b := binary.AppendUvarint(append(*chunk, byte(layout)), uint64(len(text))+1)
+	*chunk = append(b, text...)
+}
+
+// AddRow keeps the text of a row.
+func (t *Texts) AddRow(rows *Rows, row *Row) {
+	last := rows.steps[row.layout]
+	switch {
+	case row.size > 0:
+		t.Add(&Event{layout: last, others: rows.others[row.other:][:row.size]})
+	case last.About.others == 1:
+		t.addNumber(t.layout(last), row.other)
+	default:
+		t.Add(&Event{layout: last})
 	}
-	chunk := &t.chunks[len(t.chunks)-1]
-	t.last = len(*chunk)
+}
+
+// addNumber keeps an integer as the only other value of an op map.
+func (t *Texts) addNumber(layout int, n int64) {
+	chunk := t.begin(mostHeader + 1)
+	*chunk = binary.AppendVarint(append(*chunk, byte(layout), isNumber), n-t.number)
+	t.number = n
+}
+
+// begin returns the chunk for the next text, with room for that many bytes.
+func (t *Texts) begin(need int) (chunk *[]byte) {
+	n := len(t.chunks)
+	if n == 0 || cap(t.chunks[n-1])-len(t.chunks[n-1]) < need {
+		size := min(firstChunk<<min(n, 20), fullChunk)
+		t.chunks = append(t.chunks, hugepages.Make[byte](max(size, need))[:0])
+		n++
+	}
+	chunk = &t.chunks[n-1]
+	t.last, t.before = len(*chunk), t.number
 	if t.n%marked == 0 {
-		t.marks = append(t.marks, place{len(t.chunks) - 1, t.last})
+		t.marks = hugepages.Append(t.marks, place{n - 1, t.last})
+		t.number = 0
 	}
 	t.n++
-	b := append(*chunk, byte(layout))
-	b = binary.AppendUvarint(b, uint64(len(text)))
-	*chunk = append(b, text...)
+	return chunk
+}
+
+// number returns the value of the event's other key, if it has only one and that is a plain integer.
+func (ev *Event) number() (n int64, is bool) {
+	text := ev.others
+	if ev.layout.About.others != 1 {
+		return 0, false
+	}
+	if len(text) == 0 {
+		return ev.other, true
+	}
+	text = text[:len(text)-1] // without the newline
+	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = 10*n + int64(c)
+	}
+	return n, true
 }
 
 // layout returns the number of a layout, from 1.
@@ -80,6 +144,7 @@ func (t *Texts) DropLast() {
 		return
 	}
 	t.n--
+	t.number = t.before
 	t.marks = t.marks[:(t.n+marked-1)/marked]
 	chunk := &t.chunks[len(t.chunks)-1]
 	*chunk = (*chunk)[:t.last]
@@ -179,25 +244,41 @@ func (f *Finder) find(last *step) int {
 type cursor struct {
 	i int
 	place
+	number int64  // the last one before the text
+	text   []byte // of a number
 }
 
-// find returns what is kept of the i-th text, if anything, and leaves the cursor there.
+// find returns what is kept of the i-th text, if anything, and leaves the cursor there. It is valid
+// until the cursor is used again.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	if i -= t.none; i < 0 || i >= t.n {
 		return 0, nil
 	}
 	if i < at.i || i-at.i > i%marked {
-		*at = cursor{i - i%marked, t.marks[i/marked]}
+		at.i, at.place = i-i%marked, t.marks[i/marked]
 	}
 	for ; ; at.i++ {
 		for at.at == len(t.chunks[at.chunk]) {
 			at.place = place{at.chunk + 1, 0}
 		}
+		if at.i%marked == 0 {
+			at.number = 0
+		}
 		b := t.chunks[at.chunk][at.at:]
 		n, size := binary.Uvarint(b[1:])
-		end := 1 + size + int(n)
+		if size++; n == isNumber {
+			more, bytes := binary.Varint(b[size:])
+			if at.i == i {
+				at.text = append(strconv.AppendInt(at.text[:0], at.number+more, 10), '\n')
+				return int(b[0]), at.text
+			}
+			at.number += more
+			at.at += size + bytes
+			continue
+		}
+		end := size + int(n) - 1
 		if at.i == i {
-			return int(b[0]), b[1+size : end]
+			return int(b[0]), b[size:end]
 		}
 		at.at += end
 	}
@@ -209,6 +290,9 @@ func rebuild(last *step, b, others []byte, v *edn.Values, ev *Event) []byte {
 	for _, s := range stepsTo(last) {
 		b = append(b, s.Text...)
 		if s.About.has == 0 && !s.About.end {
+			if len(others) == 0 {
+				b = strconv.AppendInt(b, ev.other, 10)
+			}
 			other, rest, _ := bytes.Cut(others, []byte{'\n'})
 			b, others = append(b, other...), rest
 		}
