@@ -32,48 +32,59 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	return ev
 }
 
-// AddRows implements feed.Rows. It does what add does with each event.
+// AddRows implements feed.Feed. It does what add does with each event, and stops at one that is unusual in any way.
 func (f feeder) AddRows(rows *opmap.Rows) (n int) {
 	b, h := f.Builder, f.h
 	if len(rows.All) == 0 || b.done || b.err != nil || h.built || len(h.Type) > math.MaxInt32-len(rows.All) {
 		return 0
 	}
 	h.Values.Settle()
-	if cap(h.Type)-len(h.Type) < len(rows.All) {
+	from := len(h.Type)
+	to := from + len(rows.All)
+	if min(cap(h.Type), cap(h.Process), cap(h.F), cap(h.Value), cap(h.OpOf)) < to {
 		b.reserve(rows.Begin, len(rows.All))
 	}
-	for n < len(rows.All) && b.addRow(rows, n) {
+	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:to], h.Process[:to], h.F[:to], h.Value[:to], h.OpOf[:to]
+	for n < len(rows.All) && b.addRow(Event(from+n), &rows.All[n], rows.Line+n) {
 		n++
 	}
+	to = from + n
+	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:to], h.Process[:to], h.F[:to], h.Value[:to], h.OpOf[:to]
+	h.texts.AddRows(rows, n)
 	return n
 }
 
-// addRow adds a row for which there is room, or returns false if it is unusual in any way.
-func (b *Builder) addRow(rows *opmap.Rows, n int) bool {
-	h, row := b.h, &rows.All[n]
-	t := row.Type - b.types[Invoke]
-	if t < 0 || int(t) >= len(b.types) || b.types[t] != row.Type {
+// addRow makes an event of a row, for which there is room, or returns false if it is unusual.
+func (b *Builder) addRow(ev Event, row *opmap.Row, line int) bool {
+	h := b.h
+	t := Type(row.Type - b.types[Invoke])
+	if int(t) >= len(b.types) || b.types[t] != row.Type {
 		return false
 	}
-	ev, f, p := Event(len(h.Type)), h.Values.Same(row.F), b.process(h.Values.Same(row.Process))
-	op := b.open[p]
-	if Type(t) == Invoke && op != None || Type(t) != Invoke && (op == None || h.F[h.Invocation[op]] != f) {
-		return false
+	f, process := h.Values.Same(row.F), h.Values.Same(row.Process)
+	p := int32(-1)
+	if int(process) < len(b.dense) {
+		p = b.dense[process] - 1
 	}
-	h.Type = append(h.Type, Type(t))
-	h.Process = append(h.Process, p)
-	h.F = append(h.F, f)
-	h.Value = append(h.Value, row.Value)
-	h.OpOf = append(h.OpOf, op)
-	if Type(t) == Invoke {
+	if p < 0 {
+		p = b.process(process)
+	}
+	h.Type[ev], h.Process[ev], h.F[ev], h.Value[ev] = t, p, f, row.Value
+	switch op := b.open[p]; {
+	case t == Invoke && op == None:
 		b.open[p] = h.begin(ev)
-	} else {
-		h.Completion[op], h.Status[op] = ev, statusAfter[t]
+	case t != Invoke && op != None && h.F[h.Invocation[op]] == f:
+		h.end(op, ev)
 		b.open[p], b.last[p] = None, op
+	default:
+		return false
 	}
-	line := rows.Line + n
-	h.places.add(b.index(row.HasIndex, row.Index, int64(h.Events), line), int32(line), 1)
-	h.texts.AddRow(rows, row)
+	if !row.HasIndex || b.indices != nil || row.Index <= b.lastIndex {
+		row.Index = b.index(row.HasIndex, row.Index, int64(h.Events), line)
+	} else {
+		b.lastIndex = row.Index
+	}
+	h.places.add(row.Index, int32(line), 1)
 	h.Events++
 	return true
 }
@@ -166,11 +177,10 @@ func (r run) after(n Event) run {
 }
 
 func (p *places) add(index int64, line, col int32) {
-	next := run{index, p.n, line, col}
-	p.n++
-	if n := len(p.runs); n == 0 || p.runs[n-1].after(next.event-p.runs[n-1].event) != next {
-		p.runs = hugepages.Append(p.runs, next)
+	if n := len(p.runs) - 1; n < 0 || p.runs[n].after(p.n-p.runs[n].event) != (run{index, p.n, line, col}) {
+		p.runs = hugepages.Append(p.runs, run{index, p.n, line, col})
 	}
+	p.n++
 }
 
 func (p *places) dropLast() {

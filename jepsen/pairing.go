@@ -43,11 +43,8 @@ func (h *History) begin(ev Event) Operation {
 func (h *History) end(op Operation, ev Event) {
 	h.OpOf[ev] = op
 	h.Completion[op] = ev
-	h.Status[op] = statusAfter[h.Type[ev]]
+	h.Status[op] = [...]Status{OK: Succeeded, Fail: Failed, Info: Crashed}[h.Type[ev]]
 }
-
-// statusAfter says how an operation ended, by the type of its completion.
-var statusAfter = [...]Status{OK: Succeeded, Fail: Failed, Info: Crashed}
 
 // unpaired handles a completion whose process has nothing open. A late completion of a
 // crashed operation says nothing, except :ok, which contradicts the :info.

@@ -498,8 +498,7 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 	maps, a, raws := &r.maps, r.ahead, &r.ahead.now.raws
 	base, typ, f := a.base, edn.ID(rec.typ), edn.ID(rec.f)
-	if last.About.plain != unusual && raws.Known(typ) && raws.Known(f) {
-		ev.Type, ev.F = maps.Word(typ, raws), maps.Word(f, raws)
+	if ev.Type, ev.F = raws.Known(typ), raws.Known(f); last.About.plain != unusual && ev.Type != edn.Nil && ev.F != edn.Nil {
 		if last.About.plain == processFirst {
 			ev.Process = r.values.InternInt(rec.process)
 		}

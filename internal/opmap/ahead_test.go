@@ -87,8 +87,8 @@ func asKept(r *Reader, rows int) (all []string, taken int) {
 		for n := -1; rows > 0 && n != 0; {
 			batch := r.Rows()
 			n = min(len(batch.All), rows)
+			kept.AddRows(batch, n)
 			for i, row := range batch.All[:n] {
-				kept.AddRow(batch, &row)
 				ev := Event{Type: row.Type, Process: row.Process, F: row.F, Value: row.Value, Index: row.Index, Line: batch.Line + i, Col: 1,
 					Has: HasType | HasProcess | HasF | HasValue}
 				if row.HasIndex {

@@ -41,6 +41,9 @@ func (r *Reader) Rows() *Rows {
 	if r.ahead == nil {
 		return rows
 	}
+	if cap(rows.All) == 0 {
+		rows.All = make([]Row, 0, mostRows)
+	}
 	i, rec := r.chained()
 	if line, col := r.maps.Place(); rec != nil && col == 1 {
 		rows.Line, rows.Begin = line, r.maps.Offset(i)
@@ -51,37 +54,40 @@ func (r *Reader) Rows() *Rows {
 
 // found fills rows with the op maps from the one at i on.
 func (r *Reader) found(rows *Rows, at int) {
-	a, maps := r.ahead, &r.maps
+	a, maps, values := r.ahead, &r.maps, r.values
 	b, raws := a.now, &a.now.raws
 	others := a.others
 	records := b.records[a.next:min(a.next+r.atOnce, len(b.records))]
+	var last, own *step
 	for k := range records {
 		rec := &records[k]
-		about, typ, f := &b.steps[rec.last].About, edn.ID(rec.typ), edn.ID(rec.f)
-		if a.base+int(rec.begin) != at || rec.lines != lineEndBehind || !about.row || !raws.Known(typ) || !raws.Known(f) {
+		if next := b.steps[rec.last]; next != last {
+			last, own = next, b.scout.own(next, &r.tree)
+		}
+		about, typ, f := &last.About, raws.Known(edn.ID(rec.typ)), raws.Known(edn.ID(rec.f))
+		if a.base+int(rec.begin) != at || rec.lines != lineEndBehind || !about.row || own == nil || typ == edn.Nil || f == edn.Nil {
 			break
 		}
-		own := b.scout.own(b.steps[rec.last], &r.tree)
-		if own == nil {
-			break
-		}
-		row := Row{Type: maps.Word(typ, raws), F: maps.Word(f, raws), HasIndex: about.all&HasIndex != 0, Index: rec.index,
-			layout: uint8(own.Number), size: rec.others, other: rec.other}
+		rows.All = rows.All[:k+1]
+		row := &rows.All[k]
+		row.Type, row.F, row.HasIndex, row.Index = typ, f, about.all&HasIndex != 0, rec.index
+		row.layout, row.size, row.other = uint8(own.Number), rec.others, rec.other
 		if rec.others > 0 {
 			row.other = int64(others)
+			others += int(rec.others)
 		}
 		if about.plain == processFirst {
-			row.Process = r.values.InternInt(rec.process)
+			row.Process = values.InternInt(rec.process)
 		}
-		var ok bool
-		if row.Value, ok = maps.Intern(rec.value, raws, a.base); !ok {
+		if n, is := rec.value.Int(); is {
+			row.Value = values.InternInt(n)
+		} else if row.Value, is = maps.Intern(rec.value, raws, a.base); !is {
+			rows.All = rows.All[:k]
 			break
 		}
 		if about.plain == valueFirst {
-			row.Process = r.values.InternInt(rec.process)
+			row.Process = values.InternInt(rec.process)
 		}
-		rows.All = append(rows.All, row)
-		others += int(rec.others)
 		at += int(rec.size) + 1
 	}
 	rows.end, rows.steps, rows.others = at, r.tree.All, b.others
@@ -90,10 +96,9 @@ func (r *Reader) found(rows *Rows, at int) {
 // Take says that the first n rows have been read. If these are not all, the next ones will be fewer.
 func (r *Reader) Take(n int) {
 	a := r.ahead
+	r.atOnce = min(2*r.atOnce, mostRows)
 	if n < len(r.rows.All) {
-		r.atOnce = 2*n + 1
-	} else {
-		r.atOnce = min(2*r.atOnce, mostRows)
+		r.atOnce = min(2*n+1, mostRows)
 	}
 	if n == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 
 // Texts keeps the texts of the op maps of a history, numbered from 0 in the order
 // of adding. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold. These are about 10 bytes each, or 5 if there is only a :time.
+// Event does not hold. These are about 10 bytes each, or 4 if there is only a :time.
 // If no text is added, all are empty.
 type Texts struct {
 	chunks  [][]byte
@@ -22,10 +22,14 @@ type Texts struct {
 	last    int     // where the last text begins in its chunk
 	marks   []place // of every marked-th text
 
-	number, before int64 // the last number since a mark, and the one before the last text
+	number, before int64 // the last number, and the one before the last text
 }
 
-type place struct{ chunk, at int }
+// place is where a text begins, and the last number before it.
+type place struct {
+	chunk, at int
+	number    int64
+}
 
 // Texts are kept as bytes in chunks. The first chunk is small because many
 // histories are. Each is twice as long as the one before, up to the full length. A
@@ -36,11 +40,15 @@ const (
 	marked     = 16
 )
 
-// A text begins with the number of its layout. Its length plus 1 comes next, and then the text. If
-// the op map has one other value, and that is an integer such as a :time, the length is 0 instead,
-// and the integer's difference to the last such one comes next. It counts from 0 after a mark.
+// A text begins with the number of its layout. Its length comes next, and then the text. If the op map
+// has one other value, and that is an integer such as a :time, its difference to the last such integer
+// is kept instead, in 4 bytes, or the integer itself.
 const (
-	isNumber   = 0
+	shortNumber = iota
+	longNumber
+	textLength // plus the length
+
+	header     = 2
 	mostHeader = 1 + binary.MaxVarintLen64
 )
 
@@ -59,27 +67,39 @@ func (t *Texts) Add(ev *Event) {
 		}
 	}
 	chunk := t.begin(mostHeader + len(text))
-	b := binary.AppendUvarint(append(*chunk, byte(layout)), uint64(len(text))+1)
+	b := binary.AppendUvarint(append(*chunk, byte(layout)), uint64(len(text))+textLength)
 	*chunk = append(b, text...)
 }
 
-// AddRow keeps the text of a row.
-func (t *Texts) AddRow(rows *Rows, row *Row) {
-	last := rows.steps[row.layout]
-	switch {
-	case row.size > 0:
-		t.Add(&Event{layout: last, others: rows.others[row.other:][:row.size]})
-	case last.About.others == 1:
-		t.addNumber(t.layout(last), row.other)
-	default:
-		t.Add(&Event{layout: last})
+// AddRows keeps the texts of the first n rows.
+func (t *Texts) AddRows(rows *Rows, n int) {
+	var last *step
+	layout, isNumber := 0, false
+	for i := range rows.All[:n] {
+		row := &rows.All[i]
+		if own := rows.steps[row.layout]; own != last {
+			last, layout, isNumber = own, t.layout(own), own.About.others == 1
+		}
+		switch {
+		case row.size > 0:
+			t.Add(&Event{layout: last, others: rows.others[row.other:][:row.size]})
+		case isNumber:
+			t.addNumber(layout, row.other)
+		default:
+			t.Add(&Event{layout: last})
+		}
 	}
 }
 
 // addNumber keeps an integer as the only other value of an op map.
 func (t *Texts) addNumber(layout int, n int64) {
-	chunk := t.begin(mostHeader + 1)
-	*chunk = binary.AppendVarint(append(*chunk, byte(layout), isNumber), n-t.number)
+	chunk := t.begin(header + 8)
+	b, more := *chunk, n-t.number
+	if more == int64(int32(more)) {
+		*chunk = binary.LittleEndian.AppendUint32(append(b, byte(layout), shortNumber), uint32(more))
+	} else {
+		*chunk = binary.LittleEndian.AppendUint64(append(b, byte(layout), longNumber), uint64(n))
+	}
 	t.number = n
 }
 
@@ -94,8 +114,7 @@ func (t *Texts) begin(need int) (chunk *[]byte) {
 	chunk = &t.chunks[n-1]
 	t.last, t.before = len(*chunk), t.number
 	if t.n%marked == 0 {
-		t.marks = hugepages.Append(t.marks, place{n - 1, t.last})
-		t.number = 0
+		t.marks = hugepages.Append(t.marks, place{n - 1, t.last, t.number})
 	}
 	t.n++
 	return chunk
@@ -244,8 +263,7 @@ func (f *Finder) find(last *step) int {
 type cursor struct {
 	i int
 	place
-	number int64  // the last one before the text
-	text   []byte // of a number
+	text []byte // of a number
 }
 
 // find returns what is kept of the i-th text, if anything, and leaves the cursor there. It is valid
@@ -259,28 +277,29 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	}
 	for ; ; at.i++ {
 		for at.at == len(t.chunks[at.chunk]) {
-			at.place = place{at.chunk + 1, 0}
-		}
-		if at.i%marked == 0 {
-			at.number = 0
+			at.chunk, at.at = at.chunk+1, 0
 		}
 		b := t.chunks[at.chunk][at.at:]
-		n, size := binary.Uvarint(b[1:])
-		if size++; n == isNumber {
-			more, bytes := binary.Varint(b[size:])
-			if at.i == i {
-				at.text = append(strconv.AppendInt(at.text[:0], at.number+more, 10), '\n')
-				return int(b[0]), at.text
-			}
-			at.number += more
-			at.at += size + bytes
-			continue
+		kind, size := binary.Uvarint(b[1:])
+		end, number := 1+size, at.number
+		switch kind {
+		case shortNumber:
+			number += int64(int32(binary.LittleEndian.Uint32(b[end:])))
+			end += 4
+		case longNumber:
+			number = int64(binary.LittleEndian.Uint64(b[end:]))
+			end += 8
+		default:
+			end += int(kind - textLength)
 		}
-		end := size + int(n) - 1
-		if at.i == i {
-			return int(b[0]), b[size:end]
+		if at.i == i && kind >= textLength {
+			return int(b[0]), b[1+size : end]
+		} else if at.i == i {
+			at.text = append(strconv.AppendInt(at.text[:0], number, 10), '\n')
+			return int(b[0]), at.text
 		}
 		at.at += end
+		at.number = number
 	}
 }
 
