@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/digits"
 	"clew/internal/hugepages"
 )
 
@@ -130,16 +131,10 @@ func (ev *Event) number() (n int64, is bool) {
 		return ev.other, true
 	}
 	text = text[:len(text)-1] // without the newline
-	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 {
+	if len(text) > 1 && text[0] == '0' {
 		return 0, false
 	}
-	for _, c := range text {
-		if c -= '0'; c > 9 {
-			return 0, false
-		}
-		n = 10*n + int64(c)
-	}
-	return n, true
+	return digits.Number(text)
 }
 
 // layout returns the number of a layout, from 1.
