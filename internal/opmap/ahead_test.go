@@ -138,6 +138,32 @@ func TestRowsAreTheSameEvents(t *testing.T) {
 	}
 }
 
+// compareWithRows reads a text op map by op map, and in rows from blocks of the given sizes.
+func compareWithRows(t *testing.T, text string, first, size int) {
+	t.Helper()
+	want, _ := asKept(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()), 0)
+	for _, rows := range []int{1, 1000} {
+		got, _ := asKept(aheadOf(text, first, size, 2000), rows)
+		differ(t, text, got, want)
+	}
+}
+
+// A history may end, or have another byte, at any place.
+func TestRowsOfABrokenHistoryAreTheSameEvents(t *testing.T) {
+	const before, text = "{:index 7, :time 5000000000, :type :info, :process 0, :f :read, :value nil}\n",
+		"{:index 8, :time 123456789012, :type :ok, :process 10, :f :write, :value 7}\n{:index 9, :time 1, :type :ok, :process 1, :f :increment, :value [1 :a]}\n" +
+			"{:type :ok, :key 3, :value 12345678, :f :read, :process 4}\n{:process 4, :value :a, :type :ok, :f :read, :time 1234567890123456}\n"
+	whole := before + strings.Repeat(text, 4) + before
+	for n := range len(text) {
+		at := len(before) + 2*len(text) + n
+		compareWithRows(t, whole[:at], 4, 700)
+		compareWithRows(t, whole[:at]+whole[at+1:], 4, 700)
+		for _, c := range "\n 0}-,:x\"" {
+			compareWithRows(t, whole[:at]+string(c)+whole[at+1:], 4, 700)
+		}
+	}
+}
+
 func TestAHistoryThatIsReadAheadIsTheSame(t *testing.T) {
 	want := plainly(nasty)
 	if want[len(want)-1] != "<nil>" {
@@ -306,12 +332,7 @@ func FuzzAhead(f *testing.F) {
 			return // each reading of a NaN is a new value
 		}
 		differ(t, text, got, want)
-		kept, _ := asKept(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()), 0)
-		for _, rows := range []int{1, 1000} {
-			r := aheadOf(text, int(first%1000)+4, int(size%1000)+1, 2000)
-			got, _ := asKept(r, rows)
-			differ(t, text, got, kept)
-		}
+		compareWithRows(t, text, int(first%1000)+4, int(size%1000)+1)
 	})
 }
 
