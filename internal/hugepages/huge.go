@@ -9,8 +9,11 @@ import (
 )
 
 // page is the size of a huge page, on systems that have them. The runtime allocates
-// anything that is smaller.
-const page = 2 << 20
+// anything that is smaller than worthwhile.
+const (
+	page       = 2 << 20
+	worthwhile = 2*page - 64<<10 // a million rows of 4 bytes are
+)
 
 // Grow returns s with room for the given number of further elements. They must
 // not hold pointers. Unlike slices.Grow it makes exactly that room, and does not
@@ -19,7 +22,7 @@ func Grow[T any](s []T, more int) []T {
 	var zero T
 	size := unsafe.Sizeof(zero)
 	n := len(s) + more
-	if cap(s) >= n || uintptr(n)*size < page {
+	if cap(s) >= n || uintptr(n)*size < worthwhile {
 		return slices.Grow(s, more)
 	}
 	grown := make([]T, 0, n)
