@@ -14,6 +14,7 @@ import (
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/guess"
+	"clew/internal/hugepages"
 	"clew/internal/levels"
 	"clew/internal/limits"
 	"clew/internal/story"
@@ -460,7 +461,7 @@ func (c *checking) witness() []jepsen.Operation {
 		return inOrder(c.h, append(c.points(), free...))
 	}
 	part, order := c.parts[0], c.decisions[0].Order
-	ops := make([]jepsen.Operation, len(order))
+	ops := hugepages.Make[jepsen.Operation](len(order))
 	for i, row := range order {
 		ops[i] = part.Of[row]
 	}

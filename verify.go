@@ -10,6 +10,7 @@ import (
 	"clew/fallback"
 	"clew/internal/certificate"
 	"clew/internal/engines"
+	"clew/internal/hugepages"
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/page"
@@ -304,7 +305,7 @@ func (d *decider) judgment(ctx context.Context, core *models.Operations, c *chec
 // ordered returns an error unless a witness is in time and is made of the orders of the parts. The model follows
 // these for the final state. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
-	partOf := make([]int32, c.h.Operations()) // already right if one part has all
+	partOf := hugepages.Make[int32](c.h.Operations()) // already right if one part has all
 	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {
 		for op := range partOf {
 			partOf[op] = jepsen.None

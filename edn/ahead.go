@@ -84,6 +84,12 @@ const (
 	spanBits = 30 // the longest text that can be scanned at once is 1<<spanBits bytes
 )
 
+// RawInt returns an integer of at most 18 digits.
+func RawInt(n int64) Raw { return Raw(n) << rawBits }
+
+// Int returns the integer that has been scanned, if it is one.
+func (r Raw) Int() (n int64, is bool) { return int64(r >> rawBits), r.kind() == rawInt }
+
 func (r Raw) kind() Raw { return r & (1<<rawBits - 1) }
 
 func rawSpan(kind Raw, from, to int) Raw {
@@ -163,16 +169,21 @@ func (m *Maps) internScalar(raw Raw, of *Raws) ID {
 	return m.Word(ID(n), of)
 }
 
-// Known reports whether a scanned keyword has been interned.
-func (r *Raws) Known(id ID) bool { return int(id) < len(r.words.ids) && r.words.ids[id] != Nil }
+// Known returns the ID of a scanned keyword, or Nil if it has not been interned.
+func (r *Raws) Known(id ID) ID {
+	if ids := r.words.ids; int(id) < len(ids) {
+		return ids[id]
+	}
+	return Nil
+}
 
 // Word returns the ID of a scanned keyword, and interns it if necessary.
 func (m *Maps) Word(id ID, of *Raws) ID {
 	if of == nil || id <= True {
 		return id
 	}
-	if of.Known(id) {
-		return of.words.ids[id]
+	if known := of.Known(id); known != Nil {
+		return known
 	}
 	return m.newWord(id, of)
 }

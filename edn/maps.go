@@ -147,6 +147,12 @@ func (m *Maps) Done(end int) bool {
 	return end >= 0
 }
 
+// Passed says that a map stands on each of the next lines, which end before i, and has been read.
+func (m *Maps) Passed(i, lines int) {
+	m.end, m.s.mark = i, i
+	m.s.start.Line += lines
+}
+
 // again prepares another attempt at a map that could not be read. It reads
 // more of the text or returns the error.
 func (m *Maps) again() error {

@@ -247,6 +247,16 @@ type glance struct {
 	id   ID
 }
 
+// Glance returns the keyword of fewer than 8 bytes that begins, after its colon, with the bytes of
+// text in little-endian order, and its length. The length is 0 if it is another one, or has not been
+// read before.
+func (m *Maps) Glance(text uint64) (id ID, n int) {
+	if slot := &m.glances[(text*0x9e3779b97f4a7c15)>>56]; slot.text == text {
+		return slot.id, int(slot.n)
+	}
+	return Nil, 0
+}
+
 // QuickKeyword reads the keyword at i.
 func (m *Maps) QuickKeyword(i int) (ID, int) {
 	data := m.s.data

@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"math"
 	"slices"
 
 	"clew/edn"
@@ -14,7 +15,7 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	h := b.h
 	ev := Event(len(h.Type))
 	if len(h.Type) == cap(h.Type) {
-		b.reserve(e.End)
+		b.reserve(e.End, 1)
 	}
 	h.Type = append(h.Type, t)
 	h.Process = append(h.Process, b.process(h.Values.Same(e.Process)))
@@ -25,17 +26,74 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	if h.built || timed {
 		line, col = h.Events, 0 // no line; the places of events that ascend in step take no memory
 	}
-	h.places.add(b.index(e, position), int32(line), int32(col))
+	h.places.add(b.index(e.Has&opmap.HasIndex != 0, e.Index, position, e.Line), int32(line), int32(col))
 	h.setKey(ev, e.Key)
 	h.texts.Add(e)
 	return ev
 }
 
-// reserve makes room for more events. Reallocation would cost more time than the rest of
-// the work here, and touch several times the memory.
-func (b *Builder) reserve(read int64) {
+// AddRows implements feed.Feed. It does what add does with each event, and stops at one that is unusual in any way.
+func (f feeder) AddRows(rows *opmap.Rows) (n int) {
+	b, h := f.Builder, f.h
+	if len(rows.All) == 0 || b.done || b.err != nil || h.built || len(h.Type) > math.MaxInt32-len(rows.All) {
+		return 0
+	}
+	h.Values.Settle()
+	from := len(h.Type)
+	to := from + len(rows.All)
+	if min(cap(h.Type), cap(h.Process), cap(h.F), cap(h.Value), cap(h.OpOf)) < to {
+		b.reserve(rows.Begin, len(rows.All))
+	}
+	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:to], h.Process[:to], h.F[:to], h.Value[:to], h.OpOf[:to]
+	for n < len(rows.All) && b.addRow(Event(from+n), &rows.All[n], rows.Line+n) {
+		n++
+	}
+	to = from + n
+	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:to], h.Process[:to], h.F[:to], h.Value[:to], h.OpOf[:to]
+	h.texts.AddRows(rows, n)
+	return n
+}
+
+// addRow makes an event of a row, for which there is room, or returns false if it is unusual.
+func (b *Builder) addRow(ev Event, row *opmap.Row, line int) bool {
 	h := b.h
-	more := hugepages.More(len(h.Type), read, b.bytes)
+	t := Type(row.Type - b.types[Invoke])
+	if int(t) >= len(b.types) || b.types[t] != row.Type {
+		return false
+	}
+	f, process := h.Values.Same(row.F), h.Values.Same(row.Process)
+	p := int32(-1)
+	if int(process) < len(b.dense) {
+		p = b.dense[process] - 1
+	}
+	if p < 0 {
+		p = b.process(process)
+	}
+	h.Type[ev], h.Process[ev], h.F[ev], h.Value[ev] = t, p, f, row.Value
+	switch op := b.open[p]; {
+	case t == Invoke && op == None:
+		b.open[p] = h.begin(ev)
+	case t != Invoke && op != None && h.F[h.Invocation[op]] == f:
+		h.end(op, ev)
+		b.open[p], b.last[p] = None, op
+	default:
+		return false
+	}
+	if !row.HasIndex || b.indices != nil || row.Index <= b.lastIndex {
+		row.Index = b.index(row.HasIndex, row.Index, int64(h.Events), line)
+	} else {
+		b.lastIndex = row.Index
+	}
+	h.places.add(row.Index, int32(line), 1)
+	h.Events++
+	return true
+}
+
+// reserve makes room for at least some more events. Reallocation would cost more time than the
+// rest of the work here, and touch several times the memory.
+func (b *Builder) reserve(read int64, least int) {
+	h := b.h
+	more := max(hugepages.More(len(h.Type), read, b.bytes), least)
 	h.Type = hugepages.Grow(h.Type, more)
 	h.Process = hugepages.Grow(h.Process, more)
 	h.F = hugepages.Grow(h.F, more)
@@ -65,9 +123,8 @@ func (b *Builder) process(id edn.ID) int32 {
 
 // index returns the op's own :index, else its position. It looks up duplicates in a map
 // only once the indices stop ascending. Ordinary histories never need that.
-func (b *Builder) index(e *opmap.Event, position int64) int64 {
-	n := e.Index
-	if e.Has&opmap.HasIndex == 0 {
+func (b *Builder) index(has bool, n, position int64, line int) int64 {
+	if !has {
 		if b.noIndex == 0 {
 			b.firstNo = position
 		}
@@ -85,12 +142,12 @@ func (b *Builder) index(e *opmap.Event, position int64) int64 {
 		if _, dup := b.indices[n]; dup {
 			b.duplicates++
 			if b.duplicates == 1 {
-				b.warn("%san earlier event also has :index %d; the order in the file counts", b.line(e.Line), n)
+				b.warn("%san earlier event also has :index %d; the order in the file counts", b.line(line), n)
 			}
 		} else if n < b.lastIndex {
 			b.descents++
 			if b.descents == 1 {
-				b.warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(e.Line), n, b.lastIndex)
+				b.warn("%s:index %d comes after :index %d; the order in the file counts, so sort the events if they were shuffled", b.line(line), n, b.lastIndex)
 			}
 		}
 		b.indices[n] = position
@@ -120,11 +177,10 @@ func (r run) after(n Event) run {
 }
 
 func (p *places) add(index int64, line, col int32) {
-	next := run{index, p.n, line, col}
-	p.n++
-	if n := len(p.runs); n == 0 || p.runs[n-1].after(next.event-p.runs[n-1].event) != next {
-		p.runs = hugepages.Append(p.runs, next)
+	if n := len(p.runs) - 1; n < 0 || p.runs[n].after(p.n-p.runs[n].event) != (run{index, p.n, line, col}) {
+		p.runs = hugepages.Append(p.runs, run{index, p.n, line, col})
 	}
+	p.n++
 }
 
 func (p *places) dropLast() {

@@ -2,7 +2,8 @@ package models
 
 import (
 	"math"
-	"slices"
+
+	"clew/internal/hugepages"
 )
 
 // Open is the Res of an operation that never returned, or has not returned in the prefix
@@ -56,11 +57,11 @@ func (c *Columns) Append(inv, res int32, op Op) {
 
 // grow makes room for n more operations.
 func (c *Columns) grow(n int) {
-	c.Inv = slices.Grow(c.Inv, n)
-	c.Res = slices.Grow(c.Res, n)
-	c.Kind = slices.Grow(c.Kind, n)
-	c.A = slices.Grow(c.A, n)
-	c.B = slices.Grow(c.B, n)
+	c.Inv = hugepages.Grow(c.Inv, n)
+	c.Res = hugepages.Grow(c.Res, n)
+	c.Kind = hugepages.Grow(c.Kind, n)
+	c.A = hugepages.Grow(c.A, n)
+	c.B = hugepages.Grow(c.B, n)
 }
 
 // split groups rows by the part that they touch, in the order of the parts' first rows.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
 )
@@ -221,7 +222,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
-	ops.Of = make([]jepsen.Operation, 0, h.Operations())
+	ops.Of = hugepages.Make[jepsen.Operation](h.Operations())[:0]
 	if err := s.readAll(ctx, ops, m, d); err != nil {
 		return nil, err
 	}

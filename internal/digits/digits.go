@@ -1,7 +1,10 @@
 // Package digits reads decimal digits eight at once, as the lowest bytes of a word.
 package digits
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // zeros is eight times the character 0.
 const zeros = 0x3030303030303030
@@ -21,6 +24,24 @@ func Value(w uint64, n int) uint64 {
 	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
 	w = (w*100 + w>>16) & 0x0000ffff0000ffff
 	return (w*10000 + w>>32) & 0xffffffff
+}
+
+// Number returns the number of up to 16 digits that is all of a text. It may begin with zeros.
+func Number(text []byte) (n int64, is bool) {
+	switch k := len(text) - 8; {
+	case k > 8:
+		return 0, false
+	case k >= 0: // the first 8 and the last 8, which overlap
+		first, last := binary.LittleEndian.Uint64(text), binary.LittleEndian.Uint64(text[k:])
+		return int64(Value(first, k)*100_000_000 + Value(last, 8)), Leading(first) == 8 && Leading(last) == 8
+	}
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = 10*n + int64(c)
+	}
+	return n, len(text) > 0
 }
 
 // Powers are powers of 10.

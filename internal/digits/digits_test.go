@@ -27,3 +27,25 @@ func TestDigitsAreReadAsFarAsTheyGo(t *testing.T) {
 		}
 	}
 }
+
+func TestANumberIsAllOfAText(t *testing.T) {
+	const all = "98765432109876543"
+	for n := range len(all) + 1 {
+		text := all[:n]
+		var want int64
+		_, bad := fmt.Sscanf(text, "%d", &want)
+		if got, is := Number([]byte(text)); is != (bad == nil && n <= 16) || is && got != want {
+			t.Errorf("%q is %d, %v", text, got, is)
+		}
+		for i := range n {
+			for _, c := range []string{" ", "/", ":", "\xb0"} {
+				if _, is := Number([]byte(text[:i] + c + text[i+1:])); is {
+					t.Errorf("%q at %d of %s is taken for a digit", c, i, text)
+				}
+			}
+		}
+	}
+	if n, is := Number([]byte("00000000000012")); n != 12 || !is {
+		t.Error(n, is)
+	}
+}

@@ -2,8 +2,8 @@ package hugepages
 
 import "syscall"
 
-// advise asks for huge pages. It is not an error if there are none.
-func advise(memory []byte) {
+// advise asks for huge pages for a range of addresses. It is not an error if there are none.
+func advise(at, size uintptr) {
 	const hugePage = 14 // MADV_HUGEPAGE, the same on every architecture
-	_ = syscall.Madvise(memory, hugePage)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, at, size, hugePage)
 }

@@ -3,4 +3,4 @@
 package hugepages
 
 // advise does nothing.
-func advise([]byte) {}
+func advise(at, size uintptr) {}

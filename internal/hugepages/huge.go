@@ -12,7 +12,7 @@ import (
 // anything that is smaller than worthwhile.
 const (
 	page       = 2 << 20
-	worthwhile = 2 * page
+	worthwhile = 2*page - 64<<10 // a million rows of 4 bytes are
 )
 
 // Grow returns s with room for the given number of further elements. They must
@@ -26,11 +26,10 @@ func Grow[T any](s []T, more int) []T {
 		return slices.Grow(s, more)
 	}
 	grown := make([]T, 0, n)
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
-	skipped := -at % page
-	if whole := (uintptr(n)*size - skipped) / page * page; whole > 0 {
-		advise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(grown)), skipped)), whole))
-	}
+	// The pages at both ends hold other columns, too, most of them just as large.
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
+	first, end := begin/page*page, (begin+uintptr(n)*size+page-1)/page*page
+	advise(first, end-first)
 	return append(grown, s...)
 }
 

@@ -45,6 +45,7 @@ func (t *Tree[T]) Grow(parent *Step[T], text string, about T) (step *Step[T], is
 	}
 	t.Known++
 	next := &Step[T]{Parent: parent, Number: len(t.All), Size: len(text), Text: text, About: about}
+	next.words[0] = 1 // which no word is without a mask
 	if len(text) <= 16 {
 		var word, mask [16]byte
 		for i := range copy(word[:], text) {
@@ -68,6 +69,12 @@ func (p *Step[T]) At(data []byte, i int) bool {
 	} else {
 		return len(d) >= len(p.Text) && string(d[:len(p.Text)]) == p.Text
 	}
+}
+
+// Is reports whether the step's text is short, and stands in 16 bytes, given as two words in
+// little-endian order.
+func (p *Step[T]) Is(first, second uint64) bool {
+	return first&p.masks[0] == p.words[0] && second&p.masks[1] == p.words[1]
 }
 
 // After returns the step after p whose text stands at i, and makes it the first; nil if there

@@ -17,7 +17,7 @@ import (
 // Scouts run ahead of it, each in a block of its own. They note where op maps begin
 // that are like others, and what these contain. The Reader interns the values in
 // the order of the text, so that their numbers are the same as without scouts. It
-// reads anything unusual itself, and any block that no scout has reached.
+// reads anything unusual itself. A block that no scout has reached it scans as they do.
 //
 // If the input is always ready, as a file is, whichever goroutine scans a block fills it and those
 // before it. Otherwise only the Reader fills blocks, because nothing else may wait for the input.
@@ -46,6 +46,7 @@ type record struct {
 	index        int64
 	process      int64
 	value        edn.Raw
+	other        int64
 }
 
 // lineEnds says where there are line ends.
@@ -104,7 +105,6 @@ type ahead struct {
 	scouts  int
 	size    int
 	long    int
-	all     bool // scouts scan every block, for tests
 	started bool
 	ready   bool // see ReadAhead
 	most    int  // the longest that the queue may be
@@ -129,13 +129,12 @@ type ahead struct {
 }
 
 // ReadAhead makes that many goroutines run ahead of the reader once the text turns out to be
-// long. The events and errors are the same. It must be called before Next, and Close after
+// long; if there are none, the reader scans one block after the other before it returns what is in
+// them. The events and errors are the same. It must be called before Next, and Close after
 // the last read. If the input is ready, as a file always is, the goroutines read it, too.
 func (r *Reader) ReadAhead(scouts int, ready bool) {
-	if scouts > 0 {
-		r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready, size: blockBytes, long: longForm}
-		r.maps.ReadAhead(r.ahead)
-	}
+	r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready || scouts == 0, size: blockBytes, long: longForm}
+	r.maps.ReadAhead(r.ahead)
 }
 
 // Close ends the reading. Events that were read last are no longer valid.
@@ -235,9 +234,13 @@ func (a *ahead) start(rest []byte) {
 	a.torn = append(a.torn, rest...)
 	// Waking a scout for every block takes a good part of the time of a block.
 	// So it gets several at once if the Reader need not fill them first.
-	a.most = 2*a.scouts + 2
-	if a.ready {
+	switch {
+	case a.scouts == 0:
+		a.most = 1
+	case a.ready:
 		a.most = 4*a.scouts + 8
+	default:
+		a.most = 2*a.scouts + 2
 	}
 	a.queue = make([]*block, 0, a.most)
 	a.jobs = make(chan *job, 2*a.most)
@@ -313,14 +316,10 @@ func (a *ahead) fillNext() {
 	}
 }
 
-// wait waits until a block has been scanned, unless its scan has not begun.
-// In the meantime the Reader scans others.
+// wait waits until a block has been scanned. The Reader scans it itself if that has not begun,
+// and others in the meantime if it has.
 func (a *ahead) wait(head *block) {
-	if !a.all && head.job.claim() {
-		a.fill(head)
-		return
-	}
-	if a.all && head.job.claim() {
+	if head.job.claim() {
 		a.own = a.own.scan(a, head)
 	}
 	for scanned := false; !scanned; {
@@ -396,7 +395,10 @@ func (r *Reader) scout() bool {
 		if err != nil {
 			return false
 		}
-		if r.maps.Done(r.op(i, nil)) {
+		if end := r.op(i, nil); r.maps.Done(end) {
+			if b := r.block; end > i && b.text[end-1] == '\n' {
+				r.maps.Passed(r.alike(end), 0)
+			}
 			return true
 		}
 	}
@@ -434,7 +436,6 @@ func (r *Reader) chained() (i int, rec *record) {
 	if i = a.base + int(rec.begin); !r.maps.Found(i) {
 		return 0, nil
 	}
-	a.found++
 	return i, rec
 }
 
@@ -445,7 +446,7 @@ func (r *Reader) recorded(i int) *record {
 		return nil
 	}
 	a.found++
-	for at := int32(i - a.base); a.next < len(a.now.records); a.pass() {
+	for at := int32(i - a.base); a.next < len(a.now.records); a.pass(1) {
 		if rec := &a.now.records[a.next]; rec.begin == at {
 			return rec
 		} else if rec.begin > at {
@@ -455,12 +456,15 @@ func (r *Reader) recorded(i int) *record {
 	return nil
 }
 
-func (a *ahead) pass() {
-	rec := &a.now.records[a.next]
-	a.next++
-	a.others += int(rec.others)
-	if a.now.steps[rec.last].About.all&HasKey != 0 {
-		a.keys++
+// pass leaves n records behind.
+func (a *ahead) pass(n int) {
+	for range n {
+		rec := &a.now.records[a.next]
+		a.next++
+		a.others += int(rec.others)
+		if a.now.steps[rec.last].About.all&HasKey != 0 {
+			a.keys++
+		}
 	}
 }
 
@@ -473,19 +477,19 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.About.all, maps.Data()[i:end:end], nil, nil
 	ev.Misnamed = last.About.odd
 	if !r.fields(rec, last, ev) {
-		a.pass()
+		a.pass(1)
 		return r.general(i, ev)
 	}
 	if rec.lines != lineEndsWithin {
 		if ev.layout = b.scout.own(last, &r.tree); ev.layout != nil {
-			ev.others = b.others[a.others:][:rec.others:rec.others]
+			ev.others, ev.other = b.others[a.others:][:rec.others:rec.others], rec.other
 		}
 	}
 	if rec.lines == lineEndBehind {
 		end = maps.LineEnd(end)
 	}
 	a.taken++
-	a.pass()
+	a.pass(1)
 	return end
 }
 
@@ -494,8 +498,7 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 	maps, a, raws := &r.maps, r.ahead, &r.ahead.now.raws
 	base, typ, f := a.base, edn.ID(rec.typ), edn.ID(rec.f)
-	if last.About.plain != unusual && raws.Known(typ) && raws.Known(f) {
-		ev.Type, ev.F = maps.Word(typ, raws), maps.Word(f, raws)
+	if ev.Type, ev.F = raws.Known(typ), raws.Known(f); last.About.plain != unusual && ev.Type != edn.Nil && ev.F != edn.Nil {
 		if last.About.plain == processFirst {
 			ev.Process = r.values.InternInt(rec.process)
 		}

@@ -63,9 +63,105 @@ func withScouts(in io.Reader, ready bool, first, size, long int) []string {
 	r := NewReader(in, "h.edn", edn.NewValues())
 	r.maps.Blocks(first, 4)
 	r.ReadAhead(1, ready)
-	r.ahead.all, r.ahead.size, r.ahead.long = true, size, long
+	r.ahead.size, r.ahead.long = size, long
 	defer r.Close()
 	return summary(r)
+}
+
+// asKept returns what a reader returns, and the texts as Texts keeps them, in the spelling that they are printed in. If
+// rows is not 0, it takes up to so many rows at once wherever it can. It also returns how many it took.
+func asKept(r *Reader, rows int) (all []string, taken int) {
+	defer r.Close()
+	var kept Texts
+	var events []Event
+	add := func(ev Event, text []byte) {
+		if rows == 0 { // as it was read
+			kept.AddText(slices.Clone(text))
+		}
+		ev.Text, ev.layout, ev.others = nil, nil, nil
+		events = append(events, ev)
+	}
+	var ev Event
+	err := error(nil)
+	for err == nil {
+		for n := -1; rows > 0 && n != 0; {
+			batch := r.Rows()
+			n = min(len(batch.All), rows)
+			kept.AddRows(batch, n)
+			for i, row := range batch.All[:n] {
+				ev := Event{Type: row.Type, Process: row.Process, F: row.F, Value: row.Value, Index: row.Index, Line: batch.Line + i, Col: 1,
+					Has: HasType | HasProcess | HasF | HasValue}
+				if row.HasIndex {
+					ev.Has |= HasIndex
+				}
+				add(ev, nil)
+			}
+			r.Take(n)
+			taken += n
+		}
+		if err = r.Next(&ev); err == nil {
+			if rows > 0 {
+				kept.Add(&ev)
+			}
+			add(ev, ev.Text)
+		}
+	}
+	v := edn.NewValues()
+	for i := range events {
+		text := kept.Text(i, r.values, &events[i])
+		if id, bad := v.ParseLenient(text); bad == nil {
+			text = v.AppendText(nil, id)
+		}
+		all = append(all, described(&events[i], r.values)+string(text))
+	}
+	for id := range r.values.Len() {
+		all = append(all, r.values.Text(edn.ID(id)))
+	}
+	return append(all, fmt.Sprint(err)), taken
+}
+
+func TestRowsAreTheSameEvents(t *testing.T) {
+	steady := strings.ReplaceAll(string(ordinaryHistory(300)), ", :error [:precondition \"no\"]", "")
+	odd := strings.Replace(nasty, "\xef\xbb\xbf; {:type :ok}\n[", "", 1)
+	text := steady + odd[:strings.LastIndexByte(odd, ']')] + string(ordinaryHistory(300)) + strings.ReplaceAll(steady, ":time ", ":time -") +
+		strings.ReplaceAll(steady, "}", ", :node \"n1\"}") + strings.ReplaceAll(steady, ":time 7", ":time 07") +
+		"{:type :ok, :f :read, :value 7, :process 3, :node n1, :index 8}\n{:type :ok, :f :read, :value #{7  8}, :process 3, :node n1, :index 8}\n"
+	want, _ := asKept(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()), 0)
+	for size := 700; size < 9000; size += 311 {
+		for _, rows := range []int{0, 1, 2, 100, 1000} {
+			got, taken := asKept(aheadOf(text, 100, size, 1000), rows)
+			differ(t, text, got, want)
+			if rows > 2 && taken < 900 {
+				t.Fatalf("blocks of %d: only %d op maps are rows", size, taken)
+			}
+		}
+	}
+}
+
+// compareWithRows reads a text op map by op map, and in rows from blocks of the given sizes.
+func compareWithRows(t *testing.T, text string, first, size int) {
+	t.Helper()
+	want, _ := asKept(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()), 0)
+	for _, rows := range []int{1, 1000} {
+		got, _ := asKept(aheadOf(text, first, size, 2000), rows)
+		differ(t, text, got, want)
+	}
+}
+
+// A history may end, or have another byte, at any place.
+func TestRowsOfABrokenHistoryAreTheSameEvents(t *testing.T) {
+	const before, text = "{:index 7, :time 5000000000, :type :info, :process 0, :f :read, :value nil}\n",
+		"{:index 8, :time 123456789012, :type :ok, :process 10, :f :write, :value 7}\n{:index 9, :time 1, :type :ok, :process 1, :f :increment, :value [1 :a]}\n" +
+			"{:type :ok, :key 3, :value 12345678, :f :read, :process 4}\n{:process 4, :value :a, :type :ok, :f :read, :time 1234567890123456}\n"
+	whole := before + strings.Repeat(text, 4) + before
+	for n := range len(text) {
+		at := len(before) + 2*len(text) + n
+		compareWithRows(t, whole[:at], 4, 700)
+		compareWithRows(t, whole[:at]+whole[at+1:], 4, 700)
+		for _, c := range "\n 0}-,:x\"" {
+			compareWithRows(t, whole[:at]+string(c)+whole[at+1:], 4, 700)
+		}
+	}
 }
 
 func TestAHistoryThatIsReadAheadIsTheSame(t *testing.T) {
@@ -107,7 +203,7 @@ func TestReadingAheadEndsWhenItIsOfNoUse(t *testing.T) {
 			r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
 			r.maps.Blocks(100, 100)
 			r.ReadAhead(2, ready)
-			r.ahead.size, r.ahead.long, r.ahead.all = 1000, 5000, true
+			r.ahead.size, r.ahead.long = 1000, 5000
 			if got, want := summary(r), plainly(text); !slices.Equal(got, want) {
 				t.Errorf("%.100q: reads otherwise", text)
 			}
@@ -210,7 +306,7 @@ func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 	r := NewReader(bytes.NewReader(ordinaryHistory(1000)), "h.edn", edn.NewValues())
 	r.maps.Blocks(100, 100)
 	r.ReadAhead(1, true)
-	r.ahead.size, r.ahead.all = 1000, true
+	r.ahead.size = 1000
 	r.ahead.own = &scout{}
 	defer func() {
 		if recover() == nil {
@@ -226,6 +322,8 @@ func FuzzAhead(f *testing.F) {
 	f.Add(nasty, uint(30), uint(500))
 	f.Add(string(ordinaryHistory(100)), uint(1), uint(1000))
 	f.Add("{:type :ok, :value 1}\n{:type :ok, :value 2}\n{:type :ok, :value \"\n{:type :ok, :value 3}\n\"}", uint(22), uint(50))
+	alike := func(first, other string) { f.Add(alternating(first, other), uint(len(first)), uint(900)) }
+	alikeOrNot(alike)
 	f.Fuzz(func(t *testing.T, text string, first, size uint) {
 		defer fuzzing.Guard(t)()
 		want := plainly(text)
@@ -234,7 +332,17 @@ func FuzzAhead(f *testing.F) {
 			return // each reading of a NaN is a new value
 		}
 		differ(t, text, got, want)
+		compareWithRows(t, text, int(first%1000)+4, int(size%1000)+1)
 	})
+}
+
+// aheadOf returns a reader of a text that reads ahead in blocks of the given sizes.
+func aheadOf(text string, first, size, long int) *Reader {
+	r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+	r.maps.Blocks(first, 4)
+	r.ReadAhead(size%3, size%2 == 0)
+	r.ahead.size, r.ahead.long = size, long
+	return r
 }
 
 func BenchmarkReaderAhead(b *testing.B) {

@@ -19,14 +19,51 @@ type step = layouts.Step[about]
 
 // about says what a step means.
 type about struct {
-	has Fields // of the key, 0 if checkers do not need it
-	end bool   // it closes the op map
+	has  Fields // of the key, 0 if checkers do not need it
+	end  bool   // it closes the op map
+	hole hole   // what comes after the step, which follows from these
 
 	// If it closes the op map:
-	all   Fields    // the keys of an event
-	plain int       // whether its keys are the usual ones
-	order []Fields  // the keys that a checker needs, except :index
-	odd   *Misnamed // a suspicious key
+	all    Fields    // the keys of an event
+	others int       // how many keys checkers do not need
+	plain  int       // whether its keys are the usual ones
+	row    bool      // it can be a Row
+	order  []Fields  // the keys that a checker needs, except :index
+	odd    *Misnamed // a suspicious key
+}
+
+// hole says what comes after a step. Those before typeHole are mostly integers.
+type hole uint8
+
+const (
+	otherHole hole = iota
+	indexHole
+	processHole
+	valueHole
+	keyHole
+	typeHole
+	fHole
+	noHole
+)
+
+func (a about) what() hole {
+	switch {
+	case a.end:
+		return noHole
+	case a.has == HasType:
+		return typeHole
+	case a.has == HasF:
+		return fHole
+	case a.has == HasProcess:
+		return processHole
+	case a.has&HasIndex != 0:
+		return indexHole
+	case a.has == HasValue:
+		return valueHole
+	case a.has == HasKey:
+		return keyHole
+	}
+	return otherHole
 }
 
 type extent struct {
@@ -36,7 +73,8 @@ type extent struct {
 }
 
 // learn adds the op map from i to closing, which has been read, to the
-// tree. Its keys must be keywords with only spaces and commas around them.
+// tree. Its keys must be keywords with only spaces and commas around them. So a token ends
+// where the text of a step stands after it.
 func (r *Reader) learn(i, closing int) {
 	data := r.maps.Data()
 	at, from := &r.tree.Root, i // from is where the text of the next step begins
@@ -45,7 +83,7 @@ func (r *Reader) learn(i, closing int) {
 		if n == 0 {
 			blank++
 		}
-		if data[e.key] != ':' || !isSpace(data[blank:e.key]) ||
+		if data[e.key] != ':' || !isSpace(data[blank:e.key]) || n > 0 && blank == e.key ||
 			e.keyEnd == e.value || !isSpace(data[e.keyEnd:e.value]) {
 			return
 		}
@@ -70,6 +108,7 @@ func isSpace(text []byte) bool {
 
 // grow returns the step after another one, or nil if there are too many.
 func grow(t *layouts.Tree[about], parent *step, text string, what about) *step {
+	what.hole = what.what()
 	next, isNew := t.Grow(parent, text, what)
 	if !isNew || !what.end {
 		return next
@@ -80,9 +119,13 @@ func grow(t *layouts.Tree[about], parent *step, text string, what about) *step {
 		if s.About.has != 0 && s.About.has&HasIndex == 0 {
 			a.order = append(a.order, s.About.has)
 		}
+		if s.About.hole == otherHole {
+			a.others++
+		}
 	}
 	a.odd = misnamedAmong(keysOf(steps))
 	a.plain = usual(a.order)
+	a.row = a.plain != unusual && a.odd == nil
 	return next
 }
 

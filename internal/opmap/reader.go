@@ -35,6 +35,7 @@ type Event struct {
 
 	layout *step  // how it is printed, if known
 	others []byte // if layout is known, the values of the other keys, each with a newline
+	other  int64  // if there is one other key and others is empty, its value
 }
 
 // Reader reads the op maps of a history: bare ones one after another, or
@@ -54,15 +55,17 @@ type Reader struct {
 	suspects suspects
 	odd      []suspicion // about the keys of the current op map
 
-	in    io.Reader
-	ahead *ahead // reads ahead of it, unless nil
+	in     io.Reader
+	ahead  *ahead // reads ahead of it, unless nil
+	rows   Rows
+	atOnce int // how many Rows may return
 	scouting
 }
 
 // NewReader returns a reader of the history in r. Error messages call the
 // history file. The values of the events are interned in v.
 func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
-	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r}
+	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r, atOnce: 1}
 }
 
 // Eager makes Next return op maps as soon as their text arrives. It must be called before Next.
@@ -84,6 +87,7 @@ func (r *Reader) Opened() byte { return r.maps.Opened() }
 func (r *Reader) Next(ev *Event) error {
 	if r.ahead != nil {
 		if i, rec := r.chained(); rec != nil {
+			r.ahead.found++
 			if end := r.take(rec, i, ev); r.maps.Done(end) {
 				ev.End = r.maps.Offset(end)
 				return nil

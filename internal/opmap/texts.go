@@ -7,11 +7,14 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/digits"
+	"clew/internal/hugepages"
 )
 
 // Texts keeps the texts of the op maps of a history, numbered from 0 in the order
 // of adding. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold, about 10 bytes each. If no text is added, all are empty.
+// Event does not hold. These are about 10 bytes each, or 4 if there is only a :time.
+// If no text is added, all are empty.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
@@ -19,17 +22,35 @@ type Texts struct {
 	n       int
 	last    int     // where the last text begins in its chunk
 	marks   []place // of every marked-th text
+
+	number, before int64 // the last number, and the one before the last text
 }
 
-type place struct{ chunk, at int }
+// place is where a text begins, and the last number before it.
+type place struct {
+	chunk, at int
+	number    int64
+}
 
 // Texts are kept as bytes in chunks. The first chunk is small because many
 // histories are. Each is twice as long as the one before, up to the full length. A
 // longer text gets a chunk of its own. Finding a text skips at most marked others.
 const (
 	firstChunk = 4 << 10
-	fullChunk  = 256 << 10
+	fullChunk  = 4 << 20
 	marked     = 16
+)
+
+// A text begins with the number of its layout. Its length comes next, and then the text. If the op map
+// has one other value, and that is an integer such as a :time, its difference to the last such integer
+// is kept instead, in 4 bytes, or the integer itself.
+const (
+	shortNumber = iota
+	longNumber
+	textLength // plus the length
+
+	header     = 2
+	mostHeader = 1 + binary.MaxVarintLen64
 )
 
 // Add keeps the text of an event. The text is nil if the event was not read from an op map.
@@ -41,22 +62,79 @@ func (t *Texts) Add(ev *Event) {
 	}
 	if ev.layout != nil {
 		layout, text = t.layout(ev.layout), ev.others
+		if n, is := ev.number(); is {
+			t.addNumber(layout, n)
+			return
+		}
 	}
-	const header = 1 + binary.MaxVarintLen64
-	need := header + len(text)
-	if len(t.chunks) == 0 || cap(t.chunks[len(t.chunks)-1])-len(t.chunks[len(t.chunks)-1]) < need {
-		size := min(firstChunk<<min(len(t.chunks), 6), fullChunk)
-		t.chunks = append(t.chunks, make([]byte, 0, max(size, need)))
+	chunk := t.begin(mostHeader + len(text))
+	b := binary.AppendUvarint(append(*chunk, byte(layout)), uint64(len(text))+textLength)
+	*chunk = append(b, text...)
+}
+
+// AddRows keeps the texts of the first n rows.
+func (t *Texts) AddRows(rows *Rows, n int) {
+	var last *step
+	layout, isNumber := 0, false
+	for i := range rows.All[:n] {
+		row := &rows.All[i]
+		if own := rows.steps[row.layout]; own != last {
+			last, layout, isNumber = own, t.layout(own), own.About.others == 1
+		}
+		switch {
+		case row.size > 0:
+			t.Add(&Event{layout: last, others: rows.others[row.other:][:row.size]})
+		case isNumber:
+			t.addNumber(layout, row.other)
+		default:
+			t.Add(&Event{layout: last})
+		}
 	}
-	chunk := &t.chunks[len(t.chunks)-1]
-	t.last = len(*chunk)
+}
+
+// addNumber keeps an integer as the only other value of an op map.
+func (t *Texts) addNumber(layout int, n int64) {
+	chunk := t.begin(header + 8)
+	b, more := *chunk, n-t.number
+	if more == int64(int32(more)) {
+		*chunk = binary.LittleEndian.AppendUint32(append(b, byte(layout), shortNumber), uint32(more))
+	} else {
+		*chunk = binary.LittleEndian.AppendUint64(append(b, byte(layout), longNumber), uint64(n))
+	}
+	t.number = n
+}
+
+// begin returns the chunk for the next text, with room for that many bytes.
+func (t *Texts) begin(need int) (chunk *[]byte) {
+	n := len(t.chunks)
+	if n == 0 || cap(t.chunks[n-1])-len(t.chunks[n-1]) < need {
+		size := min(firstChunk<<min(n, 20), fullChunk)
+		t.chunks = append(t.chunks, hugepages.Make[byte](max(size, need))[:0])
+		n++
+	}
+	chunk = &t.chunks[n-1]
+	t.last, t.before = len(*chunk), t.number
 	if t.n%marked == 0 {
-		t.marks = append(t.marks, place{len(t.chunks) - 1, t.last})
+		t.marks = hugepages.Append(t.marks, place{n - 1, t.last, t.number})
 	}
 	t.n++
-	b := append(*chunk, byte(layout))
-	b = binary.AppendUvarint(b, uint64(len(text)))
-	*chunk = append(b, text...)
+	return chunk
+}
+
+// number returns the value of the event's other key, if it has only one and that is a plain integer.
+func (ev *Event) number() (n int64, is bool) {
+	text := ev.others
+	if ev.layout.About.others != 1 {
+		return 0, false
+	}
+	if len(text) == 0 {
+		return ev.other, true
+	}
+	text = text[:len(text)-1] // without the newline
+	if len(text) > 1 && text[0] == '0' {
+		return 0, false
+	}
+	return digits.Number(text)
 }
 
 // layout returns the number of a layout, from 1.
@@ -80,6 +158,7 @@ func (t *Texts) DropLast() {
 		return
 	}
 	t.n--
+	t.number = t.before
 	t.marks = t.marks[:(t.n+marked-1)/marked]
 	chunk := &t.chunks[len(t.chunks)-1]
 	*chunk = (*chunk)[:t.last]
@@ -179,27 +258,43 @@ func (f *Finder) find(last *step) int {
 type cursor struct {
 	i int
 	place
+	text []byte // of a number
 }
 
-// find returns what is kept of the i-th text, if anything, and leaves the cursor there.
+// find returns what is kept of the i-th text, if anything, and leaves the cursor there. It is valid
+// until the cursor is used again.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	if i -= t.none; i < 0 || i >= t.n {
 		return 0, nil
 	}
 	if i < at.i || i-at.i > i%marked {
-		*at = cursor{i - i%marked, t.marks[i/marked]}
+		at.i, at.place = i-i%marked, t.marks[i/marked]
 	}
 	for ; ; at.i++ {
 		for at.at == len(t.chunks[at.chunk]) {
-			at.place = place{at.chunk + 1, 0}
+			at.chunk, at.at = at.chunk+1, 0
 		}
 		b := t.chunks[at.chunk][at.at:]
-		n, size := binary.Uvarint(b[1:])
-		end := 1 + size + int(n)
-		if at.i == i {
+		kind, size := binary.Uvarint(b[1:])
+		end, number := 1+size, at.number
+		switch kind {
+		case shortNumber:
+			number += int64(int32(binary.LittleEndian.Uint32(b[end:])))
+			end += 4
+		case longNumber:
+			number = int64(binary.LittleEndian.Uint64(b[end:]))
+			end += 8
+		default:
+			end += int(kind - textLength)
+		}
+		if at.i == i && kind >= textLength {
 			return int(b[0]), b[1+size : end]
+		} else if at.i == i {
+			at.text = append(strconv.AppendInt(at.text[:0], number, 10), '\n')
+			return int(b[0]), at.text
 		}
 		at.at += end
+		at.number = number
 	}
 }
 
@@ -209,6 +304,9 @@ func rebuild(last *step, b, others []byte, v *edn.Values, ev *Event) []byte {
 	for _, s := range stepsTo(last) {
 		b = append(b, s.Text...)
 		if s.About.has == 0 && !s.About.end {
+			if len(others) == 0 {
+				b = strconv.AppendInt(b, ev.other, 10)
+			}
 			other, rest, _ := bytes.Cut(others, []byte{'\n'})
 			b, others = append(b, other...), rest
 		}

@@ -38,7 +38,17 @@ func readEDN(in *input, text source) error {
 		reader.From(in.from.Line, in.from.Opened)
 	}
 	in.mark = func(at *Place) { at.Opened = reader.Opened() }
-	return in.each(reader.Next)
+	next := reader.Next
+	if rows, is := in.to.(feed.Rows); is {
+		next = func(e *opmap.Event) error {
+			for n := -1; n != 0; {
+				n = rows.AddRows(reader.Rows())
+				reader.Take(n)
+			}
+			return reader.Next(e)
+		}
+	}
+	return in.each(next)
 }
 
 func (in *input) each(next func(*opmap.Event) error) error {

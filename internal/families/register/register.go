@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -49,15 +50,15 @@ type regValue struct {
 const writtenAtFirst = -1
 
 func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
-	values := make([]regValue, in.IDs)
+	values := hugepages.Make[regValue](int(in.IDs))
 	if bad := countReads(in, values); bad >= 0 {
 		return fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	values[in.Init].write = writtenAtFirst
-	z := make(zones, in.Events)
+	z := zones(hugepages.Make[int32](int(in.Events)))
 	var starts []int32
 	if witness {
-		starts = make([]int32, in.Events)
+		starts = hugepages.Make[int32](int(in.Events))
 	}
 	if !placeWrites(in, values, z, starts) {
 		return decideCAS(in, witness)
@@ -185,7 +186,7 @@ func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 // registerWitness puts the blocks in the order of their zones' starts, after the reads of
 // the initial value. Each block is a write followed by its reads in order of invocation.
 func registerWitness(in fastpath.Input, values []regValue, starts []int32) []int32 {
-	order := make([]int32, in.Len())
+	order := hugepages.Make[int32](in.Len())
 	first := &values[in.Init]
 	k := int32(0)
 	if first.write == writtenAtFirst {

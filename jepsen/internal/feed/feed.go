@@ -39,6 +39,13 @@ type Feed interface {
 	Warnings() []string
 }
 
+// Rows is a Feed that takes several events at once.
+type Rows interface {
+	// AddRows takes events that are paired by process, and returns how many it took. The others,
+	// about which something is unusual, must be added one by one.
+	AddRows(*opmap.Rows) int
+}
+
 // ByProcess stands for the number of an operation if events are paired by process. Otherwise
 // the events of an operation are an :invoke, and an :ok, :fail or :info after it, and every
 // process but :nemesis is a client.
