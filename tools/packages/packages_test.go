@@ -74,8 +74,11 @@ func (p *place) needs(t *testing.T, programs ...string) {
 // prints, or commands.
 var block = regexp.MustCompile("(?m)`([\\w./]+)`:\n\n```\\w+\n((?:.*\n)*?)```$|^```(\\w*)\n((?:.*\n)*?)```$|((?:^    .*\n)+)")
 
+// rows matches the commands of a table, which are in its second column.
+var rows = regexp.MustCompile("(?m)^\\| (.+?) \\| `(.+?)` \\|")
+
 // ends matches the remark of a command that fails.
-var ends = regexp.MustCompile(`# exit status (\d+)$`)
+var ends = regexp.MustCompile(`# exit status (\d+)(?:: .*)?$`)
 
 // does does what a section of a document says, in order.
 func (p *place) does(t *testing.T, document, heading string) {
@@ -93,10 +96,7 @@ func (p *place) does(t *testing.T, document, heading string) {
 	for _, b := range block.FindAllStringSubmatch(section, -1) {
 		switch {
 		case b[1] != "":
-			file := filepath.Join(p.dir, b[1])
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(b[2]), 0o666)); err != nil {
-				t.Fatal(err)
-			}
+			write(t, filepath.Join(p.dir, b[1]), b[2])
 		case b[5] != "":
 			for line := range strings.Lines(b[5]) {
 				commands++
@@ -140,6 +140,7 @@ func shows(document, printed string) bool {
 
 func TestPackages(t *testing.T) {
 	p := newPlace(t)
+	t.Run("the program", p.install)
 	t.Run("C", func(t *testing.T) { p.does(t, "c.md", "") })
 	t.Run("C, in threads, without leaks", p.threads)
 	t.Run("Python", func(t *testing.T) {
@@ -216,4 +217,63 @@ func (p *place) pytest(t *testing.T) {
 		t.Error(err)
 	}
 	with.run(t, "python -m pytest -q -p no:cacheprovider packages/python/tests/test_plugin.py")
+}
+
+// install runs the commands of docs/install.md that need neither root nor docker, each in an empty home, and then
+// what the page goes on with.
+func (p *place) install(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.Fields(p.run(t, "go env GOCACHE GOMODCACHE"))
+	elsewhere := map[string]string{
+		"Debian, Ubuntu":       "tools/release tests the packages",
+		"a container":          "tools/release tests the container file",
+		"Python 3.9 or newer":  "docs/python.md has the same",
+		"C, C++, Rust":         "docs/c.md has the same",
+		"Go":                   "beside the clone",
+		"Linux, macOS":         "",
+		"Windows, any with Go": "",
+	}
+	for _, row := range rows.FindAllStringSubmatch(string(text), -1) {
+		why, known := elsewhere[row[1]]
+		delete(elsewhere, row[1])
+		if !known {
+			t.Errorf("nothing tests %s: %s", row[1], row[2])
+		}
+		home, dir := t.TempDir(), p.dir
+		switch {
+		case row[1] == "Go":
+			dir = filepath.Join(home, "mine")
+			write(t, filepath.Join(dir, "mine.go"), "package main\n\nimport (\n\t\"fmt\"\n\n\t\"clew\"\n)\n\nfunc main() { fmt.Println(clew.Options{}.Depth) }\n")
+			write(t, filepath.Join(dir, "go.mod"), "module mine\n\ngo 1.25.0\n")
+			if err := os.Symlink(p.dir, filepath.Join(home, "clew")); err != nil {
+				t.Fatal(err)
+			}
+		case why != "":
+			continue
+		}
+		in := &place{dir: dir, env: append(slices.Clone(p.env), "HOME="+home, "GOCACHE="+cache[0], "GOMODCACHE="+cache[1], "GOPATH="+home+"/go",
+			"PATH="+home+"/.local/bin:"+home+"/go/bin:"+os.Getenv("PATH"))}
+		in.run(t, row[2])
+		if row[1] == "Go" {
+			in.run(t, "go run .")
+			continue
+		}
+		if where := strings.TrimSpace(in.run(t, "command -v clew")); !strings.HasPrefix(where, home) {
+			t.Errorf("%s installs no program: %s", row[2], where)
+		}
+		in.does(t, "install.md", "")
+	}
+	if len(elsewhere) > 0 {
+		t.Errorf("the page does not have %v", elsewhere)
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+		t.Fatal(err)
+	}
 }

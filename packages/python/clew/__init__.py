@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import threading
+import weakref
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -186,6 +187,7 @@ class Recorder:
 
     def __init__(self, *, model: Optional[str] = None, file: str = "recorder", **options: Any) -> None:
         self._handle: int = _call("recorder.open", **_about(model, file, options))["handle"]
+        self._forget = _forgets(self, self._handle)
         self._numbers = itertools.count()
         self._own = threading.local()
 
@@ -225,9 +227,7 @@ class Recorder:
 
     def close(self) -> None:
         """Forgets what has been recorded. Closing again does nothing."""
-        handle, self._handle = self._handle, 0
-        if handle:
-            _call("close", handle=handle)
+        self._forget()
 
     def __enter__(self) -> Recorder:
         return self
@@ -238,6 +238,13 @@ class Recorder:
                 self.check().require()
         finally:
             self.close()
+
+
+def _forgets(owner: object, handle: int) -> weakref.finalize:
+    """Returns what closes a handle once: when it is called, or when its owner is gone."""
+    forget = weakref.finalize(owner, _call, "close", handle=handle)
+    forget.atexit = False  # the library may not be called in a process that has forked
+    return forget
 
 
 def _with(keys: dict[str, Any]) -> dict[str, Any]:
@@ -268,6 +275,7 @@ class Monitor:
         fields = _about(model, file, options)
         fields["options"]["output"] = "json"
         self._handle: int = _call("monitor.open", **fields)["handle"]
+        self._forget = _forgets(self, self._handle)
         self._anomalies: list[dict[str, Any]] = []
 
     def feed(self, piece: Union[str, bytes, Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
@@ -287,6 +295,7 @@ class Monitor:
     def close(self) -> MonitorResult:
         """Says that the history has ended. Returns what was found. Raises Error if the history cannot be read."""
         if self.result is None:
+            self._forget.detach()
             said = _long_call("monitor.close", handle=self._handle)
             self._took(said["lines"])
             totals = json.loads(said["lines"].splitlines()[-1])
@@ -299,5 +308,5 @@ class Monitor:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         if kind is None:
             self.close()
-        elif self.result is None:
-            _call("close", handle=self._handle)
+        else:
+            self._forget()

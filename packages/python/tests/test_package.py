@@ -1,5 +1,6 @@
 """Tests of the package, for the standard library's unittest: python test_package.py, where the wheel is installed."""
 
+import gc
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import time
 import unittest
 
 import clew
+from clew import _library
 
 STALE = [
     {"process": 0, "type": "invoke", "f": "write", "value": 1},
@@ -166,6 +168,14 @@ class Recorder(unittest.TestCase):
                 raise KeyError
         self.assertIsNone(recorder.result)
         recorder.close()
+
+    def test_what_is_not_closed_is_forgotten(self):
+        for thing in (clew.Recorder, clew.Monitor):
+            handle = thing(model="register")._handle
+            gc.collect()
+            with self.assertRaises(clew.Error) as raised:
+                _library.call("close", handle=handle)
+            self.assertEqual(raised.exception.kind, "handle")
 
     def test_order(self):
         recorder = clew.Recorder(model="register")
