@@ -60,7 +60,7 @@ func (p *place) try(t *testing.T, command string) (out string, status int) {
 	return string(both), cmd.ProcessState.ExitCode()
 }
 
-// needs skips a test if a command does not succeed in the place, such as a program that prints its version.
+// needs skips a test if a program is not there.
 func (p *place) needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
