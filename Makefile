@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
+.PHONY: test ci systems install release c python coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -23,6 +23,14 @@ ifeq ($(origin PATH),command line)
 path := $(PATH)
 override PATH = $(shell printf %s "$$PATH")
 endif
+# What the system calls a library.
+library = $(or $(and $(filter darwin,$(shell go env GOOS)),libclew.dylib),$(and $(filter windows,$(shell go env GOOS)),clew.dll),libclew.so)
+c: # clew as a library for C, and for what is built on it, in bin/: docs/c.md
+	go build -tags library -buildmode c-shared -ldflags '-s -w' -o bin/$(library) ./packages/c
+	go build -tags library -buildmode c-archive -ldflags '-s -w' -o bin/libclew.a ./packages/c
+	rm -f bin/libclew.h && cp packages/c/clew.h bin/
+python: c # a wheel in bin/: docs/python.md
+	python3 packages/python/backend.py bin
 module: # renames the module, in its modules, imports and docs: make module PATH=example.com/x/clew
 	$(call tool,module) "$(path)"
 release: # what is published, in dist/: docs/release.md

@@ -16,6 +16,7 @@ import (
 
 	"clew"
 	"clew/internal/batch"
+	"clew/internal/checking"
 	"clew/internal/files"
 	"clew/internal/outputs"
 	"clew/internal/store"
@@ -141,14 +142,6 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
-	switch verify, not := c.Bool("verify"), c.Bool("no-verify"); {
-	case verify && not:
-		return errors.New("--verify and --no-verify cannot be combined")
-	case verify:
-		k.options.Verify = clew.VerifyAlways
-	case not:
-		k.options.Verify = clew.VerifyNever
-	}
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
 		return err
 	}
@@ -168,8 +161,8 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.howFar && (k.follow != nil || c.Bool("shard-keys")) {
 		return errors.New("--how-far needs the whole history; it cannot be combined with --follow or --shard-keys")
 	}
-	if level := k.options.Consistency; level.Weaker() && c.IsSet("witness") {
-		return fmt.Errorf("--witness is about linearizations; it cannot be combined with --consistency %s", level)
+	if err := checking.Conflict(k.options, c.IsSet("witness")); err != nil {
+		return err
 	}
 	return k.givenPolicy(c)
 }
@@ -372,15 +365,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	_, fails := r.FailsBy()
 	j.is(a.count(r.Verdict, r.Cause, r.Vacuous, fails))
 	a.wrong = k.wrong(r)
-	if r.History != nil {
-		a.warnings = slices.Clip(r.History.Warnings)
-	}
-	if r.Altered != "" {
-		a.warnings = append(a.warnings, r.Altered)
-	}
-	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // the reader warns about those
-		a.warnings = append(a.warnings, vacuousWarning(r.Vacuous))
-	}
+	a.warnings = checking.Warnings(r)
 	if k.strict && r.Missing != "" {
 		a.warnings = append(a.warnings, r.Missing)
 	}
@@ -397,8 +382,6 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	}
 	return a
 }
-
-func vacuousWarning[T ~string](why T) string { return "this verdict is vacuous: " + string(why) }
 
 // wrong returns an error if the evidence of a result turned out to be wrong. For the first such result of a run it
 // names the file with all that is needed.

@@ -13,6 +13,7 @@ import (
 
 	"clew"
 	"clew/fallback"
+	"clew/internal/checking"
 	"clew/internal/memory"
 	"clew/internal/outputs"
 	"clew/internal/store"
@@ -48,10 +49,13 @@ func modelFlags() []cli.Flag {
 }
 
 // given returns the settings of the command line.
-func given(c *cli.Context) store.Settings {
+func given(c *cli.Context) store.Settings { return asText(c, store.SettingNames) }
+
+// asText returns those of the named flags that were given.
+func asText(c *cli.Context, names []string) store.Settings {
 	s := store.Settings{}
 	for _, name := range c.LocalFlagNames() {
-		if slices.Contains(store.SettingNames, name) {
+		if slices.Contains(names, name) {
 			s[name] = c.String(name)
 		}
 	}
@@ -88,44 +92,16 @@ func limitFlags() []cli.Flag {
 // givenLimits returns what these flags say, and no more memory than there is for all that runs beside this; a time of 0
 // means no limit.
 func givenLimits(c *cli.Context) (time.Duration, int64, error) {
-	limit := c.Duration("time-limit")
-	if c.IsSet("time-limit") && limit <= 0 {
-		return 0, 0, fmt.Errorf("--time-limit must be a positive duration, not %s", limit)
-	}
 	_, shared := memory.Shared(c.Context)
-	if shared > 0 && !c.IsSet("memory-limit") {
-		return limit, shared, nil
-	}
-	bytes, err := memory.Limit(c.String("memory-limit"))
-	if shared > 0 {
-		bytes = min(bytes, shared)
-	}
-	return limit, bytes, err
+	return checking.Limits(asText(c, checking.SearchNames), shared)
 }
 
 // searchOptions returns what these flags say, and how many bytes all searches together may use.
 func searchOptions(c *cli.Context) (clew.Options, int64, error) {
-	o := clew.Options{
-		Algorithm: c.String("algorithm"),
-		Depth:     c.Int("depth"),
-	}
+	_, shared := memory.Shared(c.Context)
+	o, limit, err := checking.Search(asText(c, checking.SearchNames), shared)
 	o.Engine, _ = c.App.Metadata[engineKey].(fallback.Engine)
-	var limit int64
-	var err error
-	if o.Consistency, err = models.ParseLevel(c.String("consistency")); err != nil {
-		return o, 0, err
-	}
-	if o.TimeLimit, limit, err = givenLimits(c); err != nil {
-		return o, 0, err
-	}
-	o.Memory = clew.NewMemory(limit)
-	switch {
-	case c.IsSet("depth") && o.Algorithm != "hitting":
-		return o, 0, fmt.Errorf("--depth applies to --algorithm hitting, not to %s", o.Algorithm)
-	case c.IsSet("depth") && o.Depth < 1:
-		return o, 0, fmt.Errorf("--depth must be a number of at least 1, not %d", o.Depth)
-	}
-	return o, limit, clew.CheckAlgorithm(o.Algorithm)
+	return o, limit, err
 }
 
 // consistencyFlag returns the flag for the level of consistency of transactions.

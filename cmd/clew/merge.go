@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/internal/batch"
+	"clew/internal/checking"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
@@ -121,7 +122,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 func (m *merger) answer(l shards.Line) answer {
 	a := answer{warnings: l.Warnings}
 	if l.Vacuous != "" && l.Vacuous != report.NoOperations {
-		a.warnings = append(slices.Clip(a.warnings), vacuousWarning(l.Vacuous))
+		a.warnings = append(slices.Clip(a.warnings), checking.Vacuous(string(l.Vacuous)))
 	}
 	switch cause := jepsen.Cause(l.Cause); {
 	case l.Valid == jepsen.Unknown && cause == jepsen.Unreadable:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 
 	"clew"
 	"clew/internal/batch"
+	"clew/internal/checking"
 	"clew/internal/diagnosis"
 	"clew/internal/files"
 	"clew/internal/limits"
@@ -31,8 +31,6 @@ import (
 	"clew/internal/page"
 	"clew/internal/serve"
 	"clew/internal/store"
-	"clew/internal/text"
-	"clew/models"
 )
 
 const monitorHelp = `Reads a history once, from its beginning to its end, and prints every anomaly: each
@@ -109,7 +107,7 @@ type watch struct {
 	runner
 	failFast    bool
 	name        string // of the history
-	form        string
+	lines       checking.Lines
 	every       time.Duration
 	stuck       time.Duration // by :time
 	stuckEvents int
@@ -135,12 +133,7 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	w.options.Independent, w.options.Keyless = w.reading.Independent, w.reading.Keyless
-	w.form, w.every = c.String("output"), c.Duration("every")
-	stuck := c.String("stuck")
-	var badStuck error
-	if w.stuckEvents, badStuck = strconv.Atoi(stuck); badStuck != nil {
-		w.stuck, badStuck = time.ParseDuration(stuck)
-	}
+	w.lines.Form, w.every = c.String("output"), c.Duration("every")
 	for _, name := range c.LocalFlagNames() {
 		if c.Bool("all") && !slices.Contains(withAll, name) {
 			return fmt.Errorf("--all cannot be combined with %s; clew monitor --help says what it prints", dashed(name))
@@ -162,12 +155,15 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 			who = "--all"
 		}
 		return fmt.Errorf("%s needs --model: later events might change what is inferred", who)
-	case !slices.Contains([]string{"text", "json", "github"}, w.form):
-		return fmt.Errorf("--output must be text, json or github, not %q", w.form)
+	case w.lines.Check() != nil:
+		return w.lines.Check()
 	case c.IsSet("every") && w.every <= 0:
 		return fmt.Errorf("--every must be a positive duration, not %s", w.every)
-	case c.IsSet("stuck") && (badStuck != nil || w.stuckEvents <= 0 && w.stuck <= 0):
-		return fmt.Errorf("--stuck must be a positive duration such as 10s or a number of events, not %q", stuck)
+	}
+	if c.IsSet("stuck") {
+		if w.stuck, w.stuckEvents, err = checking.Stuck(c.String("stuck")); err != nil {
+			return err
+		}
 	}
 	return w.givenOutputs(c)
 }
@@ -276,11 +272,12 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 	if w.m, err = clew.NewMonitor(ctx, how.Spec, o); err != nil {
 		return err
 	}
+	w.lines.Name, w.lines.Several, w.lines.Keys = name, w.pages != nil, how.Independent
 	w.name, w.next, w.wrong = name, time.Now().Add(w.every), false
 	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.draws
 	w.m.Found = func(a clew.Anomaly) error {
 		w.wrong = true
-		if err := w.tell(name, a); err != nil {
+		if err := w.tell(a); err != nil {
 			return err
 		}
 		if w.failFast {
@@ -330,14 +327,8 @@ func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error
 	err := w.m.Read(in, w.name, how.Pairing())
 	close(ended)
 	<-told
-	w.warn(w.name, w.m.Warnings()...)
+	w.warn(w.name, checking.PassWarnings(w.m, w.stuckEvents)...)
 	t := w.m.Totals()
-	if t.Init != "" {
-		w.warn(w.name, fmt.Sprintf("the first reads show the initial value %s, not the model's; if they are wrong, give --init", text.Shorten(t.Init, 80)))
-	}
-	if 4*t.Stuck >= t.Operations && t.Stuck > 0 && w.stuckEvents > 0 {
-		w.warn(w.name, fmt.Sprintf("%d of %s counted as crashed, since %d later events came before they ended; --stuck %ds would be seconds", t.Stuck, text.Count(t.Operations, "operation"), w.stuckEvents, w.stuckEvents))
-	}
 	if err == nil || t.Operations > 0 {
 		if unprinted := w.totals(t, err == nil); err == nil {
 			err = unprinted
@@ -547,10 +538,10 @@ func (s *served) metrics() string {
 	gauge := func(name string, value any) { fmt.Fprintf(&b, "# TYPE clew_%s gauge\nclew_%[1]s %v\n", name, value) }
 	count("operations_total", t.Operations)
 	count("anomalies_total", t.Anomalies)
-	byName(&b, "anomalies_by_kind_total", "kind", renamed(t.Kinds, diagnosis.Unnamed))
+	byName(&b, "anomalies_by_kind_total", "kind", checking.Renamed(t.Kinds, diagnosis.Unnamed))
 	byName(&b, "broken_sessions_total", "guarantee", t.Sessions)
-	byName(&b, "anomalies_by_node_total", "node", renamed(t.Nodes, "others"))
-	byName(&b, "anomalies_by_nemesis_total", "window", renamed(t.Nemesis, noWindow))
+	byName(&b, "anomalies_by_node_total", "node", checking.Renamed(t.Nodes, "others"))
+	byName(&b, "anomalies_by_nemesis_total", "window", checking.Renamed(t.Nemesis, checking.NoWindow))
 	count("stuck_operations_total", t.Stuck)
 	gauge("held_operations", t.Held)
 	gauge("open_operations", t.Open)
@@ -574,161 +565,14 @@ func byName[K ~string](b *strings.Builder, name, label string, counts map[K]int)
 // labels escapes values of labels.
 var labels = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 
-// anomalyLine is an anomaly as a line of JSON.
-type anomalyLine struct {
-	File        string         `json:"file,omitempty"` // if there are several
-	Anomaly     models.Anomaly `json:"anomaly"`
-	Index       int64          `json:"index"`
-	Line        int            `json:"line,omitempty"`
-	Process     int            `json:"process"`
-	F           string         `json:"f"`
-	Key         string         `json:"key,omitempty"`
-	Node        string         `json:"node,omitempty"`
-	Behind      *int           `json:"behind,omitempty"`
-	BehindMS    *float64       `json:"behind-ms,omitempty"`
-	Session     clew.Session   `json:"session,omitempty"`
-	Nemesis     []windowLine   `json:"nemesis,omitempty"`
-	Explanation string         `json:"explanation"`
-}
-
-// windowLine is what the nemesis did, in a line of JSON.
-type windowLine struct {
-	F     string `json:"f"`
-	Index int64  `json:"index"`
-}
-
-// totalsLine is what has been found, as a line of JSON.
-type totalsLine struct {
-	File   string `json:"file,omitempty"` // if there are several
-	Totals struct {
-		Operations int                    `json:"operations"`
-		Anomalies  int                    `json:"anomalies"`
-		Kinds      map[models.Anomaly]int `json:"kinds"`
-		Sessions   map[clew.Session]int   `json:"sessions,omitempty"`
-		Nemesis    map[string]int         `json:"nemesis,omitempty"`
-		Nodes      map[string]int         `json:"nodes,omitempty"` // "" counts those of rare nodes
-		Keys       map[string]int         `json:"keys,omitempty"`  // "" counts those of rare keys
-		Behind     int                    `json:"behind,omitempty"`
-		BehindMS   float64                `json:"behind-ms,omitempty"`
-		DelayMS    int64                  `json:"delay-ms,omitempty"`
-		Stuck      int                    `json:"stuck,omitempty"`
-		Open       int                    `json:"open"`
-		Held       int                    `json:"held"`
-		MostHeld   int                    `json:"most-held"`
-		Init       string                 `json:"init,omitempty"`
-	} `json:"totals"`
-	End bool `json:"end"`
-}
-
-// noWindow is the window of what is outside any.
-const noWindow = "none"
-
-func (w *watch) tell(name string, a clew.Anomaly) error {
+func (w *watch) tell(a clew.Anomaly) error {
 	w.said.Lock()
 	defer w.said.Unlock()
-	kind := cmp.Or(a.Kind, diagnosis.Unnamed)
-	if w.form == "json" {
-		l := anomalyLine{File: w.file(), Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
-			Node: a.Node, Session: a.Session, Explanation: a.Explanation}
-		if a.Behind >= 0 {
-			l.Behind = &a.Behind
-		}
-		if a.BehindFor >= 0 {
-			ms := milliseconds(a.BehindFor)
-			l.BehindMS = &ms
-		}
-		for _, x := range a.Nemesis {
-			l.Nemesis = append(l.Nemesis, windowLine(x))
-		}
-		return w.print(outputs.JSONLine(l))
-	}
-	place := name
-	if a.Operation.Line > 0 {
-		place = fmt.Sprintf("%s:%d", name, a.Operation.Line)
-	}
-	key := ""
-	if a.Key != "" && w.reading.Independent {
-		key = text.Key(a.Key) + ": "
-	}
-	if w.form == "github" {
-		return w.print(outputs.Annotation("error", name, a.Operation.Line, 1, string(kind), key+a.Explanation+additions(a)))
-	}
-	return w.print(fmt.Sprintf("%s: %s: %s%s%s\n", place, kind, key, a.Explanation, additions(a)))
-}
-
-// file names the history in lines, if there may be several.
-func (w *watch) file() string {
-	if w.pages == nil {
-		return ""
-	}
-	return w.name
+	return w.print(w.lines.Anomaly(a))
 }
 
 func (w *watch) totals(t clew.MonitorTotals, end bool) error {
 	w.said.Lock()
 	defer w.said.Unlock()
-	if w.form != "json" {
-		said := t.String()
-		if !end {
-			said += "; so far"
-		}
-		if file := w.file(); file != "" {
-			said = file + ": " + said
-		}
-		return w.print(said + "\n")
-	}
-	l := totalsLine{File: w.file()}
-	x := &l.Totals
-	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init, l.End = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init, end
-	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
-	x.Nemesis, x.Behind, x.BehindMS = renamed(t.Nemesis, noWindow), t.Behind, milliseconds(t.BehindFor)
-	x.DelayMS = t.Delay.Milliseconds()
-	x.Kinds = renamed(t.Kinds, diagnosis.Unnamed)
-	return w.print(outputs.JSONLine(l))
-}
-
-// renamed returns counts by name, with another name for "".
-func renamed[K ~string](counts map[K]int, other K) map[K]int {
-	all := map[K]int{}
-	for name, n := range counts {
-		all[cmp.Or(name, other)] = n
-	}
-	return all
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// additions tell in parentheses what else is known of an anomaly.
-func additions(a clew.Anomaly) string {
-	var all []string
-	if a.Behind > 0 {
-		said := text.Count(a.Behind, "version") + " behind"
-		if a.BehindFor >= 0 {
-			said += " for " + text.Rounded(int64(a.BehindFor))
-		}
-		all = append(all, said)
-	}
-	if a.Session != "" {
-		all = append(all, "breaks "+string(a.Session))
-	}
-	if a.Node != "" {
-		all = append(all, "node "+text.Shorten(text.Line(a.Node), 40))
-	}
-	for _, name := range windowsOf(a) {
-		all = append(all, "during "+text.Shorten(text.Line(name), 40))
-	}
-	if all == nil {
-		return ""
-	}
-	return " (" + strings.Join(all, ", ") + ")"
-}
-
-// windowsOf returns what the nemesis did during an anomaly, each once.
-func windowsOf(a clew.Anomaly) (names []string) {
-	for _, x := range a.Nemesis {
-		if !slices.Contains(names, x.F) {
-			names = append(names, x.F)
-		}
-	}
-	return names
+	return w.print(w.lines.Totals(t, end))
 }

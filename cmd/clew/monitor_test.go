@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"clew"
+	"clew/internal/checking"
 	"errors"
 	"io"
 	"net/http"
@@ -114,7 +115,7 @@ func TestWitnessOfAMonitor(t *testing.T) {
 // Totals that are due are told while a decision takes long, with how late it is.
 func TestAMonitorTellsTotalsWhileItDecides(t *testing.T) {
 	var out bytes.Buffer
-	w := &watch{form: "json", every: time.Hour, asked: make(chan os.Signal, 1)}
+	w := &watch{lines: checking.Lines{Form: "json"}, every: time.Hour, asked: make(chan os.Signal, 1)}
 	w.stdout = &out
 	w.next = time.Now().Add(time.Hour)
 	w.seen.Store(&seen{clew.MonitorTotals{Operations: 7}, time.Now().Add(-time.Minute)})

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +15,7 @@ import (
 
 	"clew"
 	"clew/internal/batch"
+	"clew/internal/checking"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/option"
@@ -256,36 +255,10 @@ func (r *runner) unusedModels(jobs []*batch.Job) error {
 }
 
 // optionsOf returns the options for checking a history that is read in a given way.
-func (r *runner) optionsOf(how store.Reading) clew.Options {
-	o := r.options
-	o.Independent, o.Keyless = how.Independent, how.Keyless
-	return o
-}
+func (r *runner) optionsOf(how store.Reading) clew.Options { return checking.OptionsOf(r.options, how) }
 
 func (r *runner) decided(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
-	o := r.optionsOf(how)
-	o.TimeLimit, o.Keys, o.Passed = 0, j.Keys, j.Passed // the context has the limit
-	checked, err := clew.Check(ctx, h, how.Spec, o)
-	if err != nil {
-		return nil, clew.Placed(h, err)
-	}
-	switch {
-	case !r.howFar || checked.Verdict == jepsen.Unknown:
-	case checked.Verdict == jepsen.Valid:
-		checked.HowFar = report.NotFar()
-	default:
-		j.Know(checked) // so that the verdict stands in any case
-		switch checked.HowFar, err = clew.HowFar(ctx, h, how.Spec, o); {
-		case ctx.Err() != nil:
-			checked.HowFar = nil
-			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", limits.Stopped(ctx)))
-		case errors.Is(err, clew.ErrNoRoom):
-			checked.Missing = cmp.Or(checked.Missing, fmt.Sprintf("evidence is missing (%s): how far it is from being linearizable", jepsen.OutOfMemory))
-		case err != nil:
-			return nil, clew.Placed(h, err)
-		}
-	}
-	return checked, nil
+	return checking.Decide(ctx, j, h, how, r.options, r.howFar)
 }
 
 // doing says what to do with a job.

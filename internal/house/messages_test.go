@@ -34,10 +34,10 @@ func TestTheLibraryNamesNoFlags(t *testing.T) {
 	}
 }
 
-// isLibrary reports whether a file belongs to what a program in Go can call: not to the command, and not to packages that only the
-// command and tests use.
+// isLibrary reports whether a file belongs to what a program in Go can call: not to the command, not to package api, whose
+// options have the names of flags, and not to packages that only these and tests use.
 func isLibrary(path string) bool {
-	for _, other := range []string{"cmd/", "tools/", "contrib/", "internal/option/", "internal/usage/", "internal/campaign/", "internal/gen/", "internal/memory/", "internal/doctor/"} {
+	for _, other := range []string{"cmd/", "tools/", "contrib/", "internal/option/", "internal/usage/", "internal/campaign/", "internal/gen/", "internal/memory/", "internal/doctor/", "internal/checking/", "api/"} {
 		if strings.HasPrefix(path, other) {
 			return false
 		}

@@ -69,11 +69,14 @@ func Given(spec models.Spec, independent, keyless, allClients bool, clockError i
 
 // NewReading returns the reading that settings describe. It returns an error if they make no sense, as far as that
 // shows before any history is read.
-func NewReading(s Settings) (r Reading, err error) {
+func NewReading(s Settings) (Reading, error) { return NewReadingWith(s, ModelFile) }
+
+// NewReadingWith does the same as NewReading, and has own read a model from a file.
+func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r Reading, err error) {
 	r.Settings = s
 	if file, set := s["model-file"]; set {
 		r.ModelFile = file
-		if r.Spec, err = ownModel(file, s["model"]); err != nil {
+		if r.Spec, err = ownModel(file, s["model"], own); err != nil {
 			return r, err
 		}
 	}
@@ -110,14 +113,14 @@ func NewReading(s Settings) (r Reading, err error) {
 }
 
 // ownModel returns the spec of a model in a file.
-func ownModel(file, model string) (models.Spec, error) {
+func ownModel(file, model string, own func(file string) (models.Spec, error)) (models.Spec, error) {
 	if model != "" {
 		return models.Spec{}, fmt.Errorf("%s cannot be combined with %s; found both %s and %s", option.ModelFile, models.ParamModel, file, model)
 	}
-	if ModelFile == nil {
+	if own == nil {
 		return models.Spec{}, fmt.Errorf("this program does not read models from files, and cannot read %s; package models/modelfile does", file)
 	}
-	return ModelFile(file)
+	return own(file)
 }
 
 // ModelFile reads a model from a file. The command sets it: programs that do without such models do without the

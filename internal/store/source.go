@@ -78,6 +78,11 @@ func (s Source) WithInput(stdin io.Reader) Source {
 	return s
 }
 
+// InMemory returns the source of a text that is not in a file. Messages call it by its name, and open begins to read it.
+func InMemory(name string, open func() io.Reader) Source {
+	return Source{Path: name, open: func(context.Context) (io.ReadCloser, error) { return io.NopCloser(open()), nil }}
+}
+
 // Open opens the text of the history as it is, compressed or not.
 func (s Source) Open() (io.ReadCloser, error) { return s.OpenWithin(context.Background()) }
 

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"clew/edn"
+	"clew/internal/option"
+	"clew/internal/outputs"
+	"clew/internal/text"
+	"clew/internal/watchdog"
+)
+
+// Version is the version of the protocol. A request names it. It changes if programs must.
+const Version = 1
+
+// Messages name options as flags are written, which have the same names.
+func init() { option.AsFlags() }
+
+// calls are what a request may ask for.
+var calls = map[string]func(*call) (any, error){
+	"version":           about,
+	"check":             check,
+	"recorder.open":     openRecorder,
+	"recorder.invoke":   recorderInvoke,
+	"recorder.complete": recorderComplete,
+	"recorder.history":  recorderHistory,
+	"recorder.check":    recorderCheck,
+	"monitor.open":      openMonitor,
+	"monitor.feed":      monitorFeed,
+	"monitor.close":     monitorClose,
+	"close":             closeHandle,
+}
+
+// call is a request.
+type call struct {
+	json     []byte // all of it
+	after    []byte // the bytes after its line
+	progress func(Progress)
+}
+
+// head is what every request has.
+type head struct {
+	API  int    `json:"api"`
+	Call string `json:"call"`
+}
+
+// Progress says how far a call has come.
+type Progress struct {
+	Read       int64 `json:"read"`       // bytes of the history
+	Of         int64 `json:"of"`         // so many
+	Operations int   `json:"operations"` // 0 until all has been read
+}
+
+// Call answers a request. A request is an object of JSON. A history may follow it as it is, after a line feed: then
+// "bytes" says how long that is. The response is an object of JSON with the "result" or the "error". Call is safe for
+// concurrent use.
+func Call(request []byte) []byte { return CallWith(request, nil) }
+
+// CallWith does what Call does, and calls progress now and then, unless it is nil.
+func CallWith(request []byte, progress func(Progress)) (response []byte) {
+	var result any
+	var err error
+	if bug := watchdog.Guarded(func() { result, err = answer(request, progress) }); bug != "" {
+		err = &failure{Kind: kindBug, Message: bug}
+	}
+	if err != nil {
+		return encoded(map[string]any{"api": Version, "error": failureOf(err)})
+	}
+	return encoded(map[string]any{"api": Version, "result": result})
+}
+
+func answer(request []byte, progress func(Progress)) (any, error) {
+	c := &call{progress: progress}
+	d := json.NewDecoder(bytes.NewReader(request))
+	if err := d.Decode((*json.RawMessage)(&c.json)); err != nil {
+		return nil, refused("expected an object of JSON: %w", err)
+	}
+	c.after = bytes.TrimPrefix(request[d.InputOffset():], []byte("\n"))
+	var h head
+	if err := json.Unmarshal(c.json, &h); err != nil {
+		return nil, refused("expected an object of JSON with \"api\" and \"call\": %w", err)
+	}
+	do, known := calls[h.Call]
+	switch {
+	case h.API != Version:
+		return nil, refused("expected \"api\": %d, the version of the protocol, found %d", Version, h.API)
+	case !known:
+		names := slices.Sorted(maps.Keys(calls))
+		return nil, refused("unknown call %q; %sexpected %s", h.Call, text.DidYouMean(h.Call, names), text.OneOf(names))
+	}
+	return do(c)
+}
+
+// into reads the request, which has these fields and no others.
+func (c *call) into(fields any) error {
+	d := json.NewDecoder(bytes.NewReader(c.json))
+	d.DisallowUnknownFields()
+	if err := d.Decode(fields); err != nil {
+		return refused("%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// body returns the text of a request: a string, an array of op maps as it stands, or the bytes after the request.
+func (c *call) body(name string, given json.RawMessage, size *int64) ([]byte, error) {
+	switch {
+	case size == nil && len(bytes.TrimSpace(c.after)) > 0:
+		return nil, refused("expected nothing after the request, which has no \"bytes\"")
+	case size != nil && given != nil:
+		return nil, refused("expected \"bytes\" or %q, found both", name)
+	case size != nil && *size != int64(len(c.after)):
+		return nil, refused("expected %d bytes after the request, as it says, found %d", *size, len(c.after))
+	case size != nil:
+		return c.after, nil
+	case given == nil:
+		return nil, refused("expected %q, a text, or \"bytes\" and the text after the request", name)
+	case given[0] == '"':
+		var s string
+		err := json.Unmarshal(given, &s)
+		return []byte(s), err
+	case name == "text" || given[0] != '[':
+		return nil, refused("%q must be a text, not %s", name, text.Shorten(string(given), 40))
+	}
+	return given, nil
+}
+
+// encoded returns a value as JSON. Pictures and pages are full of what JSON need not escape.
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// The kinds of errors.
+const (
+	kindRequest    = "request"    // it is not one of this protocol
+	kindOptions    = "options"    // they make no sense
+	kindUnreadable = "unreadable" // the history cannot be read, or does not fit the model
+	kindOrder      = "order"      // a client invokes or completes an operation out of turn
+	kindHandle     = "handle"     // it is closed, or another thing
+	kindStopped    = "stopped"    // a limit ended it
+	kindBug        = "bug"        // in clew
+)
+
+// failure is an error as a response says it.
+type failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Offset  int64  `json:"offset,omitempty"` // of a test.jepsen, which has no lines
+	Result  any    `json:"result,omitempty"` // what the command line prints all the same
+}
+
+func (f *failure) Error() string { return f.Message }
+
+func refused(format string, args ...any) error {
+	return &failure{Kind: kindRequest, Message: fmt.Errorf(format, args...).Error()}
+}
+
+// failureOf returns an error with its place.
+func failureOf(err error) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		return f
+	}
+	return failed(kindUnreadable, err)
+}
+
+// failed returns an error of a kind, with the place of the error.
+func failed(kind string, err error) *failure {
+	f := &failure{Kind: kind, Message: err.Error()}
+	var at *edn.Error
+	if errors.As(err, &at) {
+		f.File, f.Line, f.Column, f.Offset = at.File, at.Line, at.Col, at.Offset
+	}
+	return f
+}
+
+func about(c *call) (any, error) {
+	if err := c.into(&head{}); err != nil {
+		return nil, err
+	}
+	return map[string]any{"version": outputs.Build()}, nil
+}
+
+// counted follows how much of a text has been read.
+type counted struct {
+	io.Reader
+	read func(n int)
+}
+
+func (r counted) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.read(n)
+	return n, err
+}
