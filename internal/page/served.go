@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"sync"
 
 	"clew/internal/text"
 	"clew/report"
@@ -18,8 +19,10 @@ var servedScript string
 
 // ServedPolicy is the Content-Security-Policy of the pages of a server. In addition to what other pages may do, they
 // may ask their server what has changed, and send it what was typed into their form.
-var ServedPolicy = "default-src 'none'; base-uri 'none'; form-action 'self'; connect-src 'self'; " +
-	"script-src '" + hash(script) + "' '" + hash(servedScript) + "'; style-src '" + hash(style) + "'"
+var ServedPolicy = sync.OnceValue(func() string {
+	return "default-src 'none'; base-uri 'none'; form-action 'self'; connect-src 'self'; " +
+		"script-src '" + hash(script) + "' '" + hash(servedScript) + "'; style-src '" + hash(style) + "'"
+})
 
 // Served says what is on a page of a server besides its content.
 type Served struct {
@@ -78,7 +81,7 @@ func (f *frame) serve(s *Served) {
 	for i, l := range s.Links {
 		s.Links[i].Name = text.Shorten(text.Line(l.Name), maxLabel)
 	}
-	f.Served, f.Policy, f.ServedScript = s, ServedPolicy, template.JS(servedScript)
+	f.Served, f.Policy, f.ServedScript = s, ServedPolicy(), template.JS(servedScript)
 }
 
 // Prepare does what would make the first page take longer than others.

@@ -255,7 +255,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request, run *run) {
 // html answers with a page of clew.
 func (s *Server) html(w http.ResponseWriter, html []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", page.ServedPolicy+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", page.ServedPolicy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Length", fmt.Sprint(len(html)))
 	w.Write(html)
 }
