@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release c python coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
+.PHONY: test ci systems install release c python wasm npm coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -54,6 +54,11 @@ bench-models: ; $(call tool,bench) models -limit 20s $(ARGS)
 bench-repeated: ; $(call tool,bench) repeated -limit 20s $(ARGS)
 bench-decided: ; $(call tool,bench) decided -limit 20s $(ARGS)
 bench-porcupine: ; $(call tool,bench) porcupine $(ARGS)
+wasm: ; $(call tool,wasm) -o bin # clew.wasm and clew-cli.wasm, and what loads them
+npm: # the package for JavaScript, in dist/
+	$(call tool,wasm) -o packages/js
+	cp LICENSE packages/js/
+	mkdir -p dist && cd packages/js && npm pack --pack-destination ../../dist
 pictures: ; $(call tool,pictures)
 knossos:
 	go build -o bin/clew ./cmd/clew

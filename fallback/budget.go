@@ -107,7 +107,7 @@ func (b *Budget) Worked(sum int64) { b.Work = int(sum - b.done) }
 
 // Poll says whether the search may go on.
 func (b *Budget) Poll() bool {
-	if b.Cause == "" && b.ctx.Err() != nil {
+	if b.Cause == "" && limits.Over(b.ctx) {
 		b.Cause = limits.Stopped(b.ctx)
 	}
 	return b.Cause == ""

@@ -3,6 +3,7 @@ package fastpath
 import (
 	"context"
 
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -103,7 +104,7 @@ type stop struct{}
 
 // poll ends a decision that is no longer wanted; see Path.Decide.
 func poll(ctx context.Context) {
-	if ctx.Err() != nil {
+	if limits.Over(ctx) {
 		panic(stop{})
 	}
 }

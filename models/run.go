@@ -3,6 +3,8 @@ package models
 import (
 	"context"
 	"slices"
+
+	"clew/internal/limits"
 )
 
 // Run is a run of a model under way. Step copies a state that grows with the history each
@@ -146,7 +148,7 @@ const pollsPerLook = 16
 func polling(ctx context.Context) (poll func()) {
 	n := 0
 	return func() {
-		if n++; n%pollsPerLook == 0 && ctx.Err() != nil {
+		if n++; n%pollsPerLook == 0 && limits.Over(ctx) {
 			panic(stopped{})
 		}
 	}

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -113,7 +111,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			if err := batch.Alien("-o "+out, history, nil); err != nil {
 				return err
 			}
-			signal.Ignore(syscall.SIGPIPE)
+			ignorePipes()
 			fail, err := generate(c.Context, history, o)
 			if out == "-" && promise == nil && files.IsClosed(err) { // such as head
 				return nil

@@ -23,3 +23,6 @@ func onAsking() chan os.Signal {
 	signal.Notify(asked, syscall.SIGUSR1)
 	return asked
 }
+
+// ignorePipes turns the signal about a closed pipe into an error of writing.
+func ignorePipes() { signal.Ignore(syscall.SIGPIPE) }

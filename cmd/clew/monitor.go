@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,8 +25,6 @@ import (
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/outputs"
-	"clew/internal/page"
-	"clew/internal/serve"
 	"clew/internal/store"
 )
 
@@ -224,12 +219,12 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	}
 	w.m.State = c.String("state")
 	if address := c.String("listen"); address != "" {
-		l, err := w.listen(address)
+		at, close, err := w.listen(address)
 		if err != nil {
 			return 0, fmt.Errorf("--listen %s: %w", address, err)
 		}
-		defer l.Close()
-		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", l.Addr())
+		defer close()
+		fmt.Fprintf(w.stderr, "clew: a page at http://%s/, metrics at http://%[1]s/metrics\n", at)
 	}
 	if w.witness == nil {
 		err = w.pass(ctx, in, w.reading)
@@ -451,75 +446,6 @@ type served struct {
 	seen    atomic.Pointer[seen]
 	page    atomic.Pointer[[]byte]
 	wanted  atomic.Bool // a browser waits for a page
-}
-
-// listen begins to answer at an address, until the listener is closed.
-func (s *served) listen(address string) (net.Listener, error) {
-	l, err := serve.Listen(address)
-	if err != nil {
-		return nil, err
-	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
-		s.local = tcp.IP.IsLoopback()
-	}
-	s.listens = true
-	srv := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	go srv.Serve(l)
-	return l, nil
-}
-
-// A browser gets a new page if there is one within pageTime, and otherwise the last one.
-const (
-	pageTime  = time.Second
-	pageSteps = 20
-)
-
-// newPage returns the page as it is now, or nil.
-func (s *served) newPage() []byte {
-	old := s.page.Load()
-	s.wanted.Store(true)
-	for range pageSteps {
-		if now := s.page.Load(); now != old {
-			return *now
-		}
-		time.Sleep(pageTime / pageSteps)
-	}
-	if old == nil {
-		return nil
-	}
-	return *old
-}
-
-// ServeHTTP answers with the page at /, with what has changed since at /state, and with the totals in the text form of
-// Prometheus at /metrics.
-func (s *served) ServeHTTP(to http.ResponseWriter, r *http.Request) {
-	to.Header().Set("X-Content-Type-Options", "nosniff")
-	if s.local && !serve.IsLocal(r.Host) {
-		http.Error(to, "this monitor is for its own machine: expected localhost or 127.0.0.1 in the address", http.StatusForbidden)
-		return
-	}
-	switch r.URL.Path {
-	case "/metrics":
-		to.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		io.WriteString(to, s.metrics())
-	case "/":
-		html := s.newPage()
-		if html == nil {
-			http.Error(to, "nothing has been read yet", http.StatusServiceUnavailable)
-			return
-		}
-		to.Header().Set("Content-Type", "text/html; charset=utf-8")
-		to.Header().Set("Content-Security-Policy", page.ServedPolicy())
-		to.Header().Set("Cache-Control", "no-store")
-		to.Write(html)
-	case "/state":
-		t := s.totalsNow()
-		to.Header().Set("Content-Type", "application/json")
-		to.Header().Set("Cache-Control", "no-store")
-		io.WriteString(to, outputs.JSONLine(page.State{Note: t.String(), Token: strconv.Itoa(t.Anomalies)}))
-	default:
-		http.NotFound(to, r)
-	}
 }
 
 // totalsNow returns the totals of the last look.

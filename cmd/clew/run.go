@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -166,7 +164,7 @@ func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelF
 	r.Decide, r.Reading = r.decided, r.showReading
 	r.Began = func(h *jepsen.History) { r.progress.Operations(h.Operations()) }
 	if r.Dog = watchdog.Of(c.Context); r.Dog != nil {
-		signal.Ignore(syscall.SIGPIPE) // a closed output takes no verdict away
+		ignorePipes() // a closed output takes no verdict away
 	}
 	r.Dog.Knows(r.statusNow)
 	ctx, end = context.WithCancel(c.Context)

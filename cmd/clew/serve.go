@@ -1,22 +1,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"clew"
-	"clew/internal/batch"
-	"clew/internal/memory"
-	"clew/internal/serve"
-	"clew/internal/store"
-	"clew/internal/watchdog"
-	"clew/jepsen"
-	"clew/report"
 )
 
 const serveHelp = `Shows a Jepsen store to a browser, as lein run serve does: all runs, the newest
@@ -68,46 +57,4 @@ func serveCommand(stdout, stderr io.Writer) *cli.Command {
 			return (&runner{stdout: stdout, stderr: stderr}).serve(c)
 		},
 	}
-}
-
-// serve shows a store until a signal comes.
-func (r *runner) serve(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return fmt.Errorf("serve takes the folder of a store, found %d arguments; clew serve --help shows how", c.NArg())
-	}
-	var err error
-	if r.reading, err = store.NewReading(given(c)); err != nil {
-		return err
-	}
-	if r.options, r.Memory, err = searchOptions(c); err != nil {
-		return err
-	}
-	r.TimeLimit = r.options.TimeLimit
-	if r.models, err = givenModels(c.Context, c, r.Memory); err != nil {
-		return err
-	}
-	r.Decide = r.decided
-	memory.Sparing() // tests may run on this machine
-	s, err := serve.New(c.Context, serve.Options{Store: c.Args().First(), Checker: &r.Checker, Job: r.found, Follow: r.follow, Log: r.stderr})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	l, err := serve.Listen(c.String("addr"))
-	if err != nil {
-		return fmt.Errorf("--addr %s: %w", c.String("addr"), err)
-	}
-	defer l.Close()
-	if _, err := fmt.Fprintf(r.stdout, "clew serves %s at http://%s/\n", c.Args().First(), l.Addr()); err != nil {
-		return err
-	}
-	watchdog.Of(c.Context).Knows(func() int { return exitValid })
-	return s.Serve(c.Context, l)
-}
-
-// follow follows the history of a job for a server.
-func (r *runner) follow(ctx context.Context, in io.Reader, name string, j *batch.Job, how jepsen.Options, idle time.Duration, looked func(*report.Result)) (*report.Result, error) {
-	o := r.optionsOf(j.Reading)
-	o.Looked = looked
-	return clew.Follow(ctx, in, name, how, j.Spec, o, idle)
 }

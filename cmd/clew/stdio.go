@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,7 +41,7 @@ func (r *runner) answerRequests(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(syscall.SIGPIPE) // answers that are not read end the loop
+	ignorePipes() // answers that are not read end the loop
 	watchdog.Of(c.Context).Knows(func() int { return exitValid })
 	engine, _ := c.App.Metadata[engineKey].(fallback.Engine)
 	info, _ := debug.ReadBuildInfo()

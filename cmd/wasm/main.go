@@ -10,19 +10,27 @@ import (
 	"clew/api"
 )
 
-// main hands a function to the one whose name is the first argument, and waits for calls. The function takes a request
-// in a Uint8Array, and maybe a function that is told of the progress. It returns a promise of the response in a Uint8Array.
+// main hands two functions to the one whose name is the first argument, and waits for calls. Both take a request in a
+// Uint8Array. The first one also takes a function that is told of the progress, or nothing, and returns a promise of the
+// response in a Uint8Array. The second one returns the response at once; it is for calls that never wait, those about
+// recorders but for their checks.
 func main() {
-	js.Global().Call(os.Args[1], js.FuncOf(func(_ js.Value, args []js.Value) any {
-		request := make([]byte, args[0].Length())
-		js.CopyBytesToGo(request, args[0])
-		var told js.Value
+	later := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		request, told := bytesOf(args[0]), js.Undefined()
 		if len(args) > 1 {
 			told = args[1]
 		}
 		return promise(func() any { return answer(request, told) })
-	}))
+	})
+	now := js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(bytesOf(args[0]), js.Undefined()) })
+	js.Global().Call(os.Args[1], later, now)
 	select {}
+}
+
+func bytesOf(v js.Value) []byte {
+	b := make([]byte, v.Length())
+	js.CopyBytesToGo(b, v)
+	return b
 }
 
 // answer answers a request.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
-	"github.com/schollz/progressbar/v3"
 
 	"clew/internal/text"
 )
@@ -29,7 +28,7 @@ type Bar struct {
 	Files  int          // how many histories there are
 
 	mu     sync.Mutex
-	bar    *progressbar.ProgressBar
+	bar    meter
 	stage  stage     // the stage of a single history
 	began  time.Time // when the stage began
 	total  int64     // its bytes, or its operations; 0 if unknown
@@ -50,6 +49,14 @@ const (
 	writing
 	several // histories are checked
 )
+
+// meter is what is drawn.
+type meter interface {
+	Describe(string)
+	GetMax64() int64
+	Set64(int64) error
+	Clear() error
+}
 
 // New shows the progress of a number of histories on w.
 func New(w io.Writer, files int) *Bar {
@@ -103,12 +110,7 @@ func (p *Bar) show(w io.Writer) {
 		if most == 0 {
 			most = -1 // unknown
 		}
-		o := []progressbar.Option{progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetSpinnerChangeInterval(0)}
-		if p.stage != writing {
-			o = append(o, progressbar.OptionShowCount())
-		}
-		p.bar, p.shown = progressbar.NewOptions64(most, o...), p.stage
+		p.bar, p.shown = newMeter(w, most, p.stage != writing), p.stage
 	}
 	switch p.stage {
 	case several:

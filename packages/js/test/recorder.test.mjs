@@ -1,0 +1,105 @@
+import test from "node:test";
+import assert from "node:assert";
+import { check, recorder, monitor, version, ClewError } from "clew";
+
+// A register that loses the writes of a client if told to.
+const store = (loses) => {
+  let value = 0;
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 2));
+  return {
+    write: async (v, client) => {
+      await pause();
+      if (client !== loses) value = v;
+      await pause();
+    },
+    read: async () => {
+      await pause();
+      return value;
+    },
+  };
+};
+
+const run = async (register, r, clients = [0, 1, 2]) => {
+  const client = async (process) => {
+    for (let i = 1; i <= 10; i++) {
+      const v = 100 * (process + 1) + i;
+      const write = r.invoke(process, "write", v);
+      await register.write(v, process);
+      write.ok(v);
+      const read = r.invoke(process, "read");
+      read.ok(await register.read());
+    }
+  };
+  await Promise.all(clients.map(client));
+};
+
+test("a register is linearizable", async () => {
+  const r = await recorder({ model: "register", init: 0 });
+  await run(store(), r);
+  const result = await r.check();
+  assert.strictEqual(result.valid, true, result.line.explanation);
+  assert.strictEqual(r.history().trim().split("\n").length, 120);
+  r.close();
+  assert.throws(() => r.history(), { kind: "handle" });
+});
+
+test("a register that loses writes is not, and the result shows why", async () => {
+  const r = await recorder({ model: "register", init: 0, html: true, output: "text" });
+  await run(store(1), r, [1]);
+  const { valid, line, evidence, output } = await r.check();
+  r.close();
+  assert.strictEqual(valid, false);
+  assert.match(line.explanation, /read by process 1/);
+  assert.match(evidence.html, /^<!doctype html>/);
+  assert.match(output.text, /INVALID/);
+});
+
+test("a recorder says at once what is out of order", async () => {
+  const r = await recorder({ model: "register" });
+  const op = r.invoke(0, "write", 1);
+  assert.throws(() => r.invoke(0, "read"), { name: "ClewError", kind: "order" });
+  op.info(new Error("timeout"));
+  assert.throws(() => op.ok(1), { kind: "order" });
+  assert.match(r.history(), /"type":"info","f":"write","value":1.*"error":"timeout"/);
+  r.close();
+});
+
+test("errors have their place", async () => {
+  await assert.rejects(check("{:process 0", {}, { file: "h.edn" }), (e) => e instanceof ClewError && e.kind === "unreadable" && e.file === "h.edn" && e.line === 1 && e.column === 12);
+  await assert.rejects(check("", { modle: "register" }), /did you mean model\?/);
+});
+
+test("a model in Starlark that is broken has its place", async () => {
+  await assert.rejects(check("", { "model-file": "m.star" }, { files: { "m.star": "x =" } }), { kind: "options", message: /^m\.star:1:/ });
+});
+
+test("a monitor finds the anomaly, in pieces", async () => {
+  const m = await monitor({ model: "register", init: 0 });
+  const text = "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 7}\n";
+  const lines = [];
+  for (const c of text) lines.push(...(await m.feed(c)));
+  const end = await m.close();
+  assert.strictEqual(end.status, 1);
+  assert.deepStrictEqual([...lines, ...end.lines].map((l) => l.anomaly ?? l.totals.anomalies), ["never-written", 1]);
+});
+
+test("a time limit ends a long search", async () => {
+  const ops = [];
+  for (let p = 0; p < 24; p++) ops.push({ process: p, type: "invoke", f: "write", value: p % 3 });
+  for (let i = 0; i < 200; i++) {
+    ops.push({ process: 100, type: "invoke", f: "read", value: null }, { process: 100, type: "ok", f: "read", value: (i * 7) % 3 });
+  }
+  const began = Date.now();
+  const { valid, line } = await check(ops, { model: "register", init: 0, algorithm: "hitting", depth: 8, "time-limit": "300ms", "memory-limit": "500MB" });
+  assert.deepStrictEqual([valid, line.cause], ["unknown", "timeout"]);
+  assert.ok(Date.now() - began < 10_000);
+});
+
+test("progress is told", async () => {
+  const told = [];
+  await check("{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 0}\n", { model: "register" }, { progress: (p) => told.push(p) });
+  assert.strictEqual(told.at(-1).operations, 1);
+  assert.strictEqual(told.at(-1).read, told.at(-1).of);
+});
+
+test("clew says its version", async () => assert.ok(await version()));

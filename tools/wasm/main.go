@@ -1,0 +1,87 @@
+// Command wasm builds clew for WebAssembly: clew.wasm, which is package api, and clew-cli.wasm, which is the command
+// line, with Go's wasm_exec.js, which loads them. Run it in the project's folder (make wasm).
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	to := flag.String("o", "bin", "write to this `FOLDER`")
+	flag.Parse()
+	if err := build(*to); err != nil {
+		fmt.Fprintln(os.Stderr, "wasm:", err)
+		os.Exit(1)
+	}
+}
+
+// programs are the packages that are built, by file.
+var programs = []struct{ file, of string }{{"clew.wasm", "./cmd/wasm"}, {"clew-cli.wasm", "./cmd/clew"}}
+
+// hot are the packages with the loops over histories. Inlining makes them faster. It makes all others only larger: by a sixth.
+var hot = strings.Fields(`clew/edn/... clew/jepsen/... clew/internal/opmap clew/internal/digits clew/internal/bitset
+	clew/internal/radix clew/internal/blocks clew/internal/layouts clew/internal/files clew/internal/limits clew/fastpath/...
+	clew/internal/families/... clew/internal/engines/... clew/models clew/fallback
+	runtime internal/runtime/... slices cmp bytes strings bufio io sync sync/atomic unicode/utf8 math math/bits strconv
+	internal/strconv internal/bytealg`)
+
+func build(to string) error {
+	root, err := output("go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	module, err := output("go", "list", "-m")
+	if err != nil {
+		return err
+	}
+	flags := []string{"build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l"}
+	for _, p := range hot {
+		if below, is := strings.CutPrefix(p, "clew/"); is {
+			p = module + "/" + below
+		}
+		flags = append(flags, "-gcflags="+p+"=")
+	}
+	for _, p := range programs {
+		c := exec.Command("go", append(slices.Clip(flags), "-o", filepath.Join(to, p.file), p.of)...)
+		c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+		c.Stderr = os.Stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("go build %s: %w", p.of, err)
+		}
+		if err := weigh(filepath.Join(to, p.file)); err != nil {
+			return err
+		}
+	}
+	loader, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "wasm_exec.js"), loader, 0o666)
+}
+
+func output(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// weigh prints how large a file is.
+func weigh(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	z.Write(text)
+	z.Close()
+	fmt.Printf("%s: %.1f MB, compressed %.2f MB\n", file, float64(len(text))/1e6, float64(b.Len())/1e6)
+	return nil
+}
