@@ -168,4 +168,10 @@ Proof.
     fold (cut time o). cbn [ascending]. rewrite cut_inv. replace (low <? inv o) with true by (symmetry; apply Pos.ltb_lt; lia). apply (IH _ (inv o)); auto; lia. }
   intros A. apply (G h 1 1); auto; lia.
 Qed.
+
+Lemma prefix_sane time (h : list op) : sane h = true -> sane (prefix time h) = true.
+Proof.
+  unfold sane. rewrite !forallb_forall. intros W x (o & Ho & _ & ->)%in_prefix. specialize (W _ Ho).
+  destruct (ret (cut time o)) as [t|] eqn:R; auto. apply cut_ret in R as [R _]. rewrite cut_inv. now rewrite R in W.
+Qed.
 End First.

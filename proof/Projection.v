@@ -5,7 +5,7 @@ states if what is left out changes nothing, between a container and its elements
 
 Seen: in a map of registers, what an operation of the core finds was not made by one outside of it. *)
 
-From Coq Require Import List PArith Bool Lia.
+From Coq Require Import List PArith FMapPositive Bool Lia.
 From Clew Require Import History Order First.
 Import ListNotations.
 Open Scope positive_scope.
@@ -93,8 +93,9 @@ Qed.
 [looks] are the places where an operation looks, with the value that it finds there if that is certain. [makes] are the places where it puts
 something, with the value if that is certain. An operation that leaves what it found makes nothing. *)
 
-Variable at_ : state -> positive -> positive.
-Variable looks makes : op -> list (positive * option positive).
+Context {value : Type}.
+Variable at_ : state -> positive -> value.
+Variable looks makes : op -> list (positive * option value).
 Hypothesis looks_sure : forall o s s1 p v, effect step o s s1 -> In (p, Some v) (looks o) -> at_ s p = v.
 Hypothesis makes_sure : forall o s s1 p v, effect step o s s1 -> In (p, Some v) (makes o) -> at_ s1 p = v.
 Hypothesis makes_only : forall o s s1 p, effect step o s s1 -> ~ In p (map fst (makes o)) -> at_ s1 p = at_ s p.
@@ -102,7 +103,7 @@ Hypothesis looks_only : forall o s s1 t, effect step o s s1 -> (forall p, In p (
   exists t1, effect step o t t1 /\ (forall p, In p (map fst (makes o)) -> at_ t1 p = at_ s1 p)
     /\ (forall p, ~ In p (map fst (makes o)) -> at_ t1 p = at_ t p).
 
-Definition agree (v u : option positive) : Prop := match v, u with Some v, Some u => v = u | _, _ => True end.
+Definition agree (v u : option value) : Prop := match v, u with Some v, Some u => v = u | _, _ => True end.
 
 (** What d makes was not found by k: it began after k had returned, or what it made was replaced before k began. *)
 Definition unseen (kept : op -> bool) (h : list op) (d k : op) (p : positive) : Prop :=
@@ -167,4 +168,90 @@ Proof.
   - clear - T. induction os as [|x os IH]; simpl in *; [easy|]. destruct T as [H T]. destruct (kept x); simpl; auto. split; auto. intros y (? & _)%filter_In. auto.
   - exact (G os [] s s X eq_refl (fun p => eq_refl)).
 Qed.
+
+(** The same as a program. For each place it has what is found there, since when that may have been made, and until when. *)
+Variable same_value : value -> value -> bool.
+Hypothesis same_value_true : forall v, same_value v v = true.
+Record look := { found : option value; since : option positive; until : option positive }.
+
+Definition latest (makers : list op) (k : op) : option positive :=
+  fold_left (fun l r => match ret r with
+    | Some t => if t <? inv k then match l with Some i => if i <? inv r then Some (inv r) else l | None => Some (inv r) end else l
+    | None => l end) makers None.
+Definition at_place {A} (m : PM.t (list A)) (p : positive) : list A := match PM.find p m with Some l => l | None => [] end.
+Definition makers_of (h : list op) : PM.t (list op) :=
+  fold_left (fun m r => fold_left (fun m (c : positive * option value) => PM.add (fst c) (r :: at_place m (fst c)) m) (makes r) m) h (PM.empty _).
+Definition looks_of (makers : PM.t (list op)) (h : list op) : PM.t (list look) :=
+  fold_left (fun m k => fold_left (fun m (c : positive * option value) =>
+    PM.add (fst c) ({| found := snd c; since := latest (at_place makers (fst c)) k; until := ret k |} :: at_place m (fst c)) m) (looks k) m) h (PM.empty _).
+Definition harmless (d : op) (v : option value) (l : look) : bool :=
+  if match v, found l with Some v, Some u => negb (same_value v u) | _, _ => false end then true
+  else if match until l with Some t => t <? inv d | None => false end then true
+  else match ret d, since l with Some t, Some i => t <? i | _, _ => false end.
+Definition all_unseen (kept : op -> bool) (h : list op) : bool :=
+  let core := filter kept h in
+  let table := looks_of (makers_of core) core in
+  forallb (fun d => if kept d then true else forallb (fun c : positive * option value => forallb (harmless d (snd c)) (at_place table (fst c))) (makes d)) h.
+
+Section Tables.
+Context {A B : Type}.
+Variable entry : A -> (positive * option value) -> B.
+Variable cells : A -> list (positive * option value).
+Definition tabled (h : list A) : PM.t (list B) :=
+  fold_left (fun m k => fold_left (fun m (c : positive * option value) => PM.add (fst c) (entry k c :: at_place m (fst c)) m) (cells k) m) h (PM.empty _).
+Lemma at_add (m : PM.t (list B)) p q l : at_place (PM.add p l m) q = if Pos.eqb p q then l else at_place m q.
+Proof. unfold at_place. destruct (Pos.eqb_spec p q) as [->|N]; [now rewrite PM.gss|]. rewrite PM.gso; auto. Qed.
+Lemma in_tabled h p b : In b (at_place (tabled h) p) <-> exists k u, In k h /\ In (p, u) (cells k) /\ b = entry k (p, u).
+Proof.
+  unfold tabled.
+  assert (Inner : forall k cs m, In b (at_place (fold_left (fun m (c : positive * option value) => PM.add (fst c) (entry k c :: at_place m (fst c)) m) cs m) p)
+    <-> In b (at_place m p) \/ exists u, In (p, u) cs /\ b = entry k (p, u)).
+  { intros k. induction cs as [|(q & u) cs IH]; simpl; intros m; [split; [now left|intros [|(? & [] & _)]; easy]|].
+    rewrite IH, at_add. destruct (Pos.eqb_spec q p) as [->|N]; simpl; split.
+    - intros [[<-|H]|(u' & ? & ?)]; eauto.
+    - intros [H|(u' & [E|H] & ->)]; [auto|injection E as <-; auto|eauto].
+    - intros [H|(u' & ? & ?)]; eauto.
+    - intros [H|(u' & [E|H] & ->)]; [auto|congruence|eauto]. }
+  assert (Outer : forall h m, In b (at_place (fold_left (fun m k => fold_left (fun m (c : positive * option value) => PM.add (fst c) (entry k c :: at_place m (fst c)) m) (cells k) m) h m) p)
+    <-> In b (at_place m p) \/ exists k u, In k h /\ In (p, u) (cells k) /\ b = entry k (p, u)).
+  { clear h. induction h as [|k h IH]; simpl; intros m; [split; [now left|intros [|(? & ? & [] & _)]; easy]|].
+    rewrite IH, Inner. split.
+    - intros [[H|(u & ? & ?)]|(k' & u & ? & ? & ?)]; [auto|right; exists k, u; auto|right; exists k', u; auto].
+    - intros [H|(k' & u & [<-|H] & ? & ?)]; [auto|left; right; eauto|right; eauto]. }
+  rewrite Outer. unfold at_place. rewrite PM.gempty. simpl. tauto.
+Qed.
+End Tables.
+
+Lemma latest_spec makers k i : latest makers k = Some i -> exists r, In r makers /\ inv r = i /\ precedes r k.
+Proof.
+  unfold latest. assert (G : forall l, fold_left (fun l r => match ret r with
+    | Some t => if t <? inv k then match l with Some i => if i <? inv r then Some (inv r) else l | None => Some (inv r) end else l
+    | None => l end) makers l = Some i -> l = Some i \/ exists r, In r makers /\ inv r = i /\ precedes r k).
+  { induction makers as [|r makers IH]; simpl; intros l H; auto. apply IH in H as [H|(x & ? & ?)]; [|right; eauto].
+    destruct (ret r) as [t|] eqn:R; auto. destruct (Pos.ltb_spec t (inv k)); auto.
+    assert (P : precedes r k) by (exists t; auto).
+    destruct l as [j|]; [destruct (j <? inv r); auto|]; injection H as <-; right; exists r; auto. }
+  intros H. destruct (G _ H) as [|]; [easy|auto].
+Qed.
+
+Theorem all_unseen_sound kept h : all_unseen kept h = true ->
+  forall d k p v u, In d h -> kept d = false -> In k h -> kept k = true -> In (p, v) (makes d) -> In (p, u) (looks k) -> agree v u -> unseen kept h d k p.
+Proof.
+  unfold all_unseen. intros H d k p v u Hd Kd Hk Kk Hv Hu Ag. set (core := filter kept h) in *.
+  assert (Hkc : In k core) by (apply filter_In; auto).
+  rewrite forallb_forall in H. specialize (H _ Hd). rewrite Kd, forallb_forall in H. specialize (H _ Hv). simpl in H. rewrite forallb_forall in H.
+  specialize (H {| found := u; since := latest (at_place (makers_of core) p) k; until := ret k |}).
+  assert (Hin : In {| found := u; since := latest (at_place (makers_of core) p) k; until := ret k |} (at_place (looks_of (makers_of core) core) p)).
+  { apply (in_tabled (fun k c => {| found := snd c; since := latest (at_place (makers_of core) (fst c)) k; until := ret k |}) looks). exists k, u. auto. }
+  specialize (H Hin). unfold harmless in H. simpl in H.
+  destruct (match v, u with Some v, Some u => negb (same_value v u) | _, _ => false end) eqn:E.
+  - destruct v as [v|], u as [u|]; try easy. simpl in Ag. subst. now rewrite same_value_true in E.
+  - destruct (match ret k with Some t => t <? inv d | None => false end) eqn:F.
+    + left. destruct (ret k) as [t|] eqn:R; [|easy]. exists t. split; auto. now apply Pos.ltb_lt.
+    + destruct (ret d) as [t|] eqn:R; [|easy]. destruct (latest _ k) as [i|] eqn:L; [|easy]. apply Pos.ltb_lt in H.
+      apply latest_spec in L as (r & Hr & <- & P).
+      apply (in_tabled (fun r _ => r) makes) in Hr as (r' & w & Hr & Hm & ->).
+      apply filter_In in Hr as [Hr Kr]. right. exists r'. repeat split; auto; [apply in_map_iff; exists (p, w); auto|]. now exists t.
+Qed.
+
 End Simulation.
