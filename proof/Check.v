@@ -44,10 +44,10 @@ Definition members (ids : list positive) : PM.t unit := fold_left (fun m i => PM
 Definition check_invalid (init : est) (h : list op) (time : positive) (before core : list positive) : verdict :=
   if sorted h then
     if sane h then
-      match check_order next distinct init (prefix (Pos.pred time) h) before with
+      match check_order next distinct init (begun_by (Pos.pred time) h) before with
       | Accepted =>
         let set := members core in
-        match restrict (fun o => match PM.find (inv o) set with Some _ => true | None => false end) init (prefix time h) with
+        match restrict (fun o => match PM.find (inv o) set with Some _ => true | None => false end) init (begun_by time h) with
         | Some (init', h') => check_core next eqb same pure hash search init' h' (targets h')
         | None => Rejected NotAlone 1
         end
@@ -59,7 +59,7 @@ Definition check_invalid (init : est) (h : list op) (time : positive) (before co
 Theorem invalid_sound init h time before core s : check_invalid init h time before core = Accepted -> abs init s ->
   FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof.
-  unfold check_invalid. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
+  unfold check_invalid. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
   destruct (check_order _ _ _ _ _) eqn:O; [|easy]. destruct (restrict _ init _) as [(init' & h')|] eqn:R; [|easy]. intros C A.
   assert (N : ~ Linearizable step s (prefix time h)).
   { intros L. destruct (restrict_sound laws _ _ _ _ _ R (prefix_sorted _ _ S) (prefix_sane _ _ W) s A L) as (s' & A' & L').
@@ -80,10 +80,10 @@ Hypothesis pure_sound : PureSound step pure.
 
 (** Only operations that change nothing may be left out. *)
 Definition only_idle (kept : op -> bool) (e : est) (h : list op) : option (est * list op) :=
-  if forallb (fun o => if kept o then true else pure (what o) (known o)) h then Some (e, chosen (some_of kept) h) else None.
+  if forallb (fun o => if kept o then true else pure (what o) (known o)) h then Some (e, collect (some_of kept) h) else None.
 Lemma only_idle_sound : RestrictSound step abs only_idle.
 Proof.
-  unfold only_idle. intros kept e h e' h' H S _ s A L. destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-.
+  unfold only_idle. intros kept e h e' h' H S _ s A L. rewrite collect_chosen in H. destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-.
   exists s. split; auto. apply idle_sound; auto. rewrite forallb_forall in F. intros o x x1 Ho Ko E. specialize (F _ Ho). rewrite Ko in F. eapply pure_sound; eauto.
 Qed.
 End Idle.

@@ -160,6 +160,21 @@ Proof.
   intros S W B N. split; auto. intros before Lt. eapply prefix_monotone; eauto. lia.
 Qed.
 
+(** Long lists need programs without deep recursion. *)
+Definition collect {A B : Type} (f : A -> option B) (l : list A) : list B :=
+  rev_append (fold_left (fun kept x => match f x with Some y => y :: kept | None => kept end) l []) [].
+Lemma collect_spec {A B : Type} (f : A -> option B) (g : list A -> list B) :
+  g [] = [] -> (forall x l, g (x :: l) = match f x with Some y => y :: g l | None => g l end) -> forall l, collect f l = g l.
+Proof.
+  intros N C l. unfold collect. rewrite rev_append_rev, app_nil_r.
+  assert (G : forall kept, rev (fold_left (fun kept x => match f x with Some y => y :: kept | None => kept end) l kept) = rev kept ++ g l).
+  { induction l as [|x l IH]; simpl; intros kept; [now rewrite N, app_nil_r|]. rewrite IH, C. destruct (f x); simpl; auto. now rewrite <- app_assoc. }
+  apply (G []).
+Qed.
+Definition begun_by (time : positive) (h : list op) : list op := collect (fun o => if inv o <=? time then Some (cut time o) else None) h.
+Lemma begun_by_prefix time h : begun_by time h = prefix time h.
+Proof. apply collect_spec; auto. intros x l. simpl. now destruct (inv x <=? time). Qed.
+
 Lemma prefix_sorted time (h : list op) : sorted h = true -> sorted (prefix time h) = true.
 Proof.
   assert (G : forall (h : list op) low last, ascending last h = true -> low <= last -> ascending low (prefix time h) = true).

@@ -18,6 +18,11 @@ Variable step : state -> call -> answer -> state -> Prop.
 Fixpoint chosen (keep : op -> option op) (h : list op) : list op :=
   match h with [] => [] | o :: h => match keep o with Some o' => o' :: chosen keep h | None => chosen keep h end end.
 
+Lemma collect_chosen keep h : collect keep h = chosen keep h.
+Proof. apply collect_spec; auto. Qed.
+Lemma collect_filter (f : op -> bool) h : collect (fun o => if f o then Some o else None) h = filter f h.
+Proof. apply collect_spec; auto. intros x l. simpl. now destruct (f x). Qed.
+
 Lemma in_chosen keep h x : In x (chosen keep h) <-> exists o, In o h /\ keep o = Some x.
 Proof.
   induction h as [|o h IH]; simpl; [split; [easy|now intros (? & ? & _)]|].
@@ -189,7 +194,7 @@ Definition harmless (d : op) (v : option value) (l : look) : bool :=
   else if match until l with Some t => t <? inv d | None => false end then true
   else match ret d, since l with Some t, Some i => t <? i | _, _ => false end.
 Definition all_unseen (kept : op -> bool) (h : list op) : bool :=
-  let core := filter kept h in
+  let core := collect (fun o => if kept o then Some o else None) h in
   let table := looks_of (makers_of core) core in
   forallb (fun d => if kept d then true else forallb (fun c : positive * option value => forallb (harmless d (snd c)) (at_place table (fst c))) (makes d)) h.
 
@@ -237,7 +242,7 @@ Qed.
 Theorem all_unseen_sound kept h : all_unseen kept h = true ->
   forall d k p v u, In d h -> kept d = false -> In k h -> kept k = true -> In (p, v) (makes d) -> In (p, u) (looks k) -> agree v u -> unseen kept h d k p.
 Proof.
-  unfold all_unseen. intros H d k p v u Hd Kd Hk Kk Hv Hu Ag. set (core := filter kept h) in *.
+  unfold all_unseen. intros H d k p v u Hd Kd Hk Kk Hv Hu Ag. rewrite collect_filter in H. set (core := filter kept h) in *.
   assert (Hkc : In k core) by (apply filter_In; auto).
   rewrite forallb_forall in H. specialize (H _ Hd). rewrite Kd, forallb_forall in H. specialize (H _ Hv). simpl in H. rewrite forallb_forall in H.
   specialize (H {| found := u; since := latest (at_place (makers_of core) p) k; until := ret k |}).

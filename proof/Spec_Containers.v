@@ -11,11 +11,12 @@ Open Scope positive_scope.
 
 Inductive kind := Fifo | Stack | Bag | Priority (rank : positive -> positive).
 Inductive call :=
-  | Put (v : positive)
+  | Push (v : positive)
   | Take (v : positive)
   | TakeAny
   | Peek (v : positive)              (* Take would give this element *)
   | Empty                            (* there was none *)
+  | Idle                          (* a peek that never returned *)
   | Drain (vs : list positive).      (* takes these in a row *)
 
 Definition put (k : kind) (s : list positive) (v : positive) : list positive := match k with Fifo => s ++ [v] | _ => v :: s end.
@@ -30,11 +31,12 @@ Inductive drain (k : kind) : list positive -> list positive -> list positive -> 
   | drain_cons s v s1 vs s2 : take k s v s1 -> drain k s1 vs s2 -> drain k s (v :: vs) s2.
 Definition step (k : kind) (s : list positive) (c : call) (_ : unit) (s' : list positive) : Prop :=
   match c with
-  | Put v => s' = put k s v
+  | Push v => s' = put k s v
   | Take v => take k s v s'
   | TakeAny => exists v, take k s v s'
   | Peek v => (exists rest, take k s v rest) /\ s' = s
   | Empty => s = [] /\ s' = s
+  | Idle => s' = s
   | Drain vs => drain k s vs s'
   end.
 
@@ -42,8 +44,8 @@ Definition step (k : kind) (s : list positive) (c : call) (_ : unit) (s' : list 
 
 Definition call_eqb (c c' : call) : bool :=
   match c, c' with
-  | Put v, Put u | Take v, Take u | Peek v, Peek u => v =? u
-  | TakeAny, TakeAny | Empty, Empty => true
+  | Push v, Push u | Take v, Take u | Peek v, Peek u => v =? u
+  | TakeAny, TakeAny | Empty, Empty | Idle, Idle => true
   | Drain vs, Drain us => if list_eq_dec Pos.eq_dec vs us then true else false
   | _, _ => false
   end.
@@ -55,7 +57,7 @@ Proof.
   { destruct c, c'; simpl; try easy; try (intros ->%Pos.eqb_eq; easy). destruct (list_eq_dec _ _ _); [now subst|easy]. }
   destruct k as [[]|], k' as [[]|]; try easy; split; auto.
 Qed.
-Definition pure (c : call) (_ : option unit) : bool := match c with Peek _ | Empty => true | _ => false end.
+Definition pure (c : call) (_ : option unit) : bool := match c with Peek _ | Empty | Idle => true | _ => false end.
 Lemma acts_step k c a s s' : acts (step k) c a s s' <-> step k s c tt s'.
 Proof. destruct a as [[]|]; simpl; split; auto; [now intros ([] & ?)|now exists tt]. Qed.
 Lemma pure_sound k : PureSound (step k) pure.
@@ -83,11 +85,12 @@ Fixpoint drain_ (e : est) (vs : list positive) : list est :=
   match vs with [] => [e] | v :: vs => flat_map (fun e => drain_ e vs) (take_ e v) end.
 Definition next (e : est) (c : call) (_ : option unit) : list est :=
   match c with
-  | Put v => [put_ e v]
+  | Push v => [put_ e v]
   | Take v => take_ e v
   | TakeAny => flat_map (take_ e) (heads_ e)
   | Peek v => match take_ e v with [] => [] | _ => [e] end
   | Empty => if empty_ e then [e] else []
+  | Idle => [e]
   | Drain vs => drain_ e vs
   end.
 
@@ -108,29 +111,31 @@ Qed.
 Lemma next_sound : NextSound (step k) next abs.
 Proof.
   intros e s c a e' A H. assert (G : exists s', step k s c tt s' /\ abs e' s').
-  { destruct c as [v|v| |v| |vs]; simpl in *.
+  { destruct c as [v|v| |v| | |vs]; simpl in *.
     - destruct H as [<-|[]]. eauto.
     - eauto.
     - apply in_flat_map in H as (v & _ & H). destruct (take_sound _ _ _ _ A H) as (s' & ? & ?). exists s'. eauto.
     - destruct (take_ e v) as [|e1 es] eqn:T; [easy|]. destruct H as [<-|[]]. exists s. split; auto. split; auto.
       destruct (take_sound e s v e1 A) as (r & ? & _); [rewrite T; now left|eauto].
     - destruct (empty_ e) eqn:E; [|easy]. destruct H as [<-|[]]. exists s. split; auto. split; auto. eapply empty_ok; eauto.
+    - destruct H as [<-|[]]. eauto.
     - eapply drain_sound; eauto. }
   destruct G as (s' & ? & ?). exists s'. split; auto. now apply acts_step.
 Qed.
 Lemma next_complete : NextComplete (step k) next abs.
 Proof.
-  intros e s c a s' A H%acts_step. destruct c as [v|v| |v| |vs]; simpl in *.
+  intros e s c a s' A H%acts_step. destruct c as [v|v| |v| | |vs]; simpl in *.
   - subst. exists (put_ e v). auto.
   - eauto.
   - destruct H as (v & T). destruct (take_complete _ _ _ _ A T) as (e' & ? & ?). exists e'. split; auto. apply in_flat_map. eauto.
   - destruct H as ((r & T) & ->). destruct (take_complete _ _ _ _ A T) as (e' & H & _). destruct (take_ e v); [easy|]. exists e. simpl; auto.
   - destruct H as (E & ->). apply (empty_ok _ _ A) in E. rewrite E. exists e. simpl; auto.
+  - subst. exists e. simpl; auto.
   - eapply drain_complete; eauto.
 Qed.
 
 (** A value may be left out with all its operations, and as an initial element. *)
-Definition values (c : call) : list positive := match c with Put v | Take v | Peek v => [v] | Drain vs => vs | _ => [] end.
+Definition values (c : call) : list positive := match c with Push v | Take v | Peek v => [v] | Drain vs => vs | _ => [] end.
 Definition dropped_values (kept : op call unit -> bool) (h : list (op call unit)) : list positive :=
   fold_left (fun l o => if kept o then l else if pure (what o) None then l else values (what o) ++ l) h [].
 Definition lost (o : op call unit) : bool := match ret o with None => true | Some _ => false end.
@@ -139,7 +144,7 @@ Definition restrict (kept : op call unit -> bool) (e : est) (h : list (op call u
   let set := members gone in
   let stays := fun v => match PM.find v set with Some _ => false | None => true end in
   if forallb (fun o => match what o with TakeAny => if kept o then lost o else false | c => if kept o then forallb stays (values c) else true end) h
-  then Some (without_ gone stays e, chosen (some_of kept) h) else None.
+  then Some (without_ gone stays e, collect (some_of kept) h) else None.
 
 Lemma members_spec l v : PM.find v (members l) <> None <-> In v l.
 Proof.
@@ -184,7 +189,7 @@ End Stays.
 
 Lemma restrict_sound : RestrictSound (step k) abs restrict.
 Proof.
-  unfold restrict. intros kept e h e' h' H S W s A L.
+  unfold restrict. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
   set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.
   destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-. rewrite forallb_forall in F.
   assert (St : forall v, stays v = false <-> In v gone).
@@ -193,7 +198,7 @@ Proof.
   apply (simulation (step k) (fun s t => t = filter stays s) (some_of kept) h s); auto.
   - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
   - intros o x x1 t Ho -> E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
-    + destruct (what o) as [v|v| |v| |vs] eqn:Wo; simpl in E, F.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F.
       * left. exists (put k (filter stays x) v). subst. rewrite filter_put. destruct (stays v); [|easy]. split; auto. apply acts_step. now rewrite Wo.
       * destruct (stays v) eqn:Sv; [|easy]. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_take with (stays := stays) in E. now rewrite Sv in E.
       * destruct E as (v & T). apply filter_take with (stays := stays) in T. destruct (stays v).
@@ -202,11 +207,12 @@ Proof.
       * destruct (stays v) eqn:Sv; [|easy]. destruct E as ((r & T) & ->). apply filter_take with (stays := stays) in T. rewrite Sv in T.
         left. exists (filter stays x). split; auto. apply acts_step. rewrite Wo. split; eauto.
       * destruct E as (-> & ->). left. exists []. split; auto. apply acts_step. rewrite Wo. simpl; auto.
+      * left. subst. exists (filter stays x). split; auto. apply acts_step. now rewrite Wo.
       * rewrite forallb_forall in F. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_drain with (stays := stays) in E as [E _]. apply E. exact F.
     + destruct (pure (what o) None) eqn:P.
-      * destruct (what o); try easy; simpl in E; [destruct E as [_ ->]|destruct E as [-> ->]]; auto.
+      * destruct (what o); try easy; simpl in E; [destruct E as [_ ->]|destruct E as [-> ->]|subst]; auto.
       * assert (D := dropped_spec kept h o Ho Ko P). fold gone in D.
-        destruct (what o) as [v|v| |v| |vs] eqn:Wo; simpl in E, F, D; try easy.
+        destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F, D; try easy.
         -- subst. rewrite filter_put. rewrite (proj2 (St v)); auto. apply D. now left.
         -- apply filter_take with (stays := stays) in E. rewrite (proj2 (St v)) in E; auto. apply D. now left.
         -- apply filter_drain with (stays := stays) in E as [_ E]. symmetry. apply E. intros v Hv. apply St. auto.
