@@ -79,7 +79,7 @@ Proof. unfold q_abs. simpl. now rewrite app_nil_r. Qed.
 Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty) list_eqb same pure (restrict (fun _ stays => filter stays)).
 Theorem stack_proved : Proved (step Stack) eq stack.
 Proof. exact stack_laws. Qed.
-Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure (restrict b_without).
+Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict.
 Theorem unordered_proved : Proved (step Bag) b_abs unordered.
 Proof. exact bag_laws. Qed.
 Definition priority (rank : positive -> positive) : checker call bag := Checker _ _ (next b_put (p_take rank) b_heads b_empty) b_eqb same pure (restrict b_without).

@@ -355,13 +355,88 @@ Proof.
     + rewrite Sv. simpl. destruct (Pos.eq_dec v v); [|easy]. now f_equal.
     + destruct (stays x); simpl; auto. destruct (Pos.eq_dec x v); easy.
 Qed.
-Lemma bag_laws : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without).
+(** Elements that stay in a bag only affect operations that find it empty. If there are none in the core, operations that may have taken anything
+may be left out, too. *)
+Definition loose (kept : op call unit -> bool) (e : bag) (h : list (op call unit)) : option (bag * list (op call unit)) :=
+  let gone := dropped_values kept h in
+  let set := members gone in
+  let stays := fun v => match PM.find v set with Some _ => false | None => true end in
+  if forallb (fun o => if kept o then match what o with Empty => false | TakeAny => lost o | c => forallb stays (values c) end else true) h
+  then Some (b_without gone stays e, collect (some_of kept) h) else None.
+Definition b_restrict (kept : op call unit -> bool) (e : bag) (h : list (op call unit)) : option (bag * list (op call unit)) :=
+  match restrict b_without kept e h with Some r => Some r | None => loose kept e h end.
+
+Section Loose.
+Variable stays : positive -> bool.
+Definition more (s t : list positive) : Prop := forall v, stays v = true -> (count v s <= count v t)%nat.
+Lemma count_take s v s' u : take Bag s v s' -> count u s = (count u s' + if Pos.eq_dec v u then 1 else 0)%nat.
+Proof. intros (a & b & -> & ->). rewrite !count_app. unfold count. simpl. destruct (Pos.eq_dec v u); lia. Qed.
+Lemma more_take s t v s' : more s t -> stays v = true -> take Bag s v s' -> exists t', take Bag t v t' /\ more s' t'.
 Proof.
-  apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
+  intros M Sv T. assert (H : In v t).
+  { apply (count_occ_In Pos.eq_dec). specialize (M v Sv). rewrite (count_take _ _ _ v T) in M. unfold count in M. destruct (Pos.eq_dec v v); [lia|easy]. }
+  apply in_split in H as (a & b & ->). assert (T' : take Bag (a ++ v :: b) v (a ++ b)) by (now exists a, b). exists (a ++ b). split; auto.
+  intros u Su. specialize (M u Su). rewrite (count_take _ _ _ u T), (count_take _ _ _ u T') in M. lia.
+Qed.
+Lemma more_less s t v s' : more s t -> take Bag s v s' -> more s' t.
+Proof. intros M T u Su. specialize (M u Su). rewrite (count_take _ _ _ u T) in M. lia. Qed.
+Lemma more_drain vs s s' : drain Bag s vs s' -> forall t, more s t ->
+  ((forall v, In v vs -> stays v = true) -> exists t', drain Bag t vs t' /\ more s' t') /\ more s' t.
+Proof.
+  induction 1 as [s|s v s1 vs s2 T D IH]; intros t M; split; auto.
+  - intros _. exists t. split; auto. constructor.
+  - intros H. destruct (more_take _ _ _ _ M (H v (or_introl eq_refl)) T) as (t1 & T1 & M1).
+    destruct (IH _ M1) as [(t' & ? & ?) _]; [intros; apply H; now right|]. exists t'. split; auto. econstructor; eauto.
+  - apply IH. eapply more_less; eauto.
+Qed.
+End Loose.
+Lemma loose_sound : RestrictSound (step Bag) b_abs loose.
+Proof.
+  unfold loose. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
+  set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.
+  destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-. rewrite forallb_forall in F.
+  assert (St : forall v, stays v = false <-> In v gone).
+  { intros v. rewrite <- members_spec. unfold stays. destruct (PM.find v (members gone)); split; intros; auto; try easy; congruence. }
+  exists (filter stays s). split; [apply b_without_ok; auto|].
+  apply (simulation (step Bag) (more stays) (some_of kept) h s); auto.
+  - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
+  - intros o x x1 t Ho R E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F; try easy.
+      * left. exists (v :: t). split; [apply acts_step; now rewrite Wo|]. subst. intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); lia.
+      * destruct (stays v) eqn:Sv; [|easy]. left. destruct (more_take stays _ _ _ _ R Sv E) as (t' & T & M). exists t'. split; auto. apply acts_step. now rewrite Wo.
+      * destruct E as (v & T). destruct (stays v) eqn:Sv.
+        -- left. destruct (more_take stays _ _ _ _ R Sv T) as (t' & T' & M). exists t'. split; auto. apply acts_step. rewrite Wo. now exists v.
+        -- right. split; [unfold lost in F; now destruct (ret o)|eapply more_less; eauto].
+      * destruct (stays v) eqn:Sv; [|easy]. destruct E as ((r & T) & ->). left. destruct (more_take stays _ _ _ _ R Sv T) as (t' & T' & M).
+        exists t. split; auto. apply acts_step. rewrite Wo. split; auto. now exists t'.
+      * subst. left. exists t. split; auto. apply acts_step. now rewrite Wo.
+      * rewrite forallb_forall in F. destruct (more_drain stays _ _ _ E t R) as [G _]. destruct (G F) as (t' & ? & ?). left. exists t'. split; auto. apply acts_step. now rewrite Wo.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E.
+      * subst. assert (D := dropped_spec kept h o Ho Ko). rewrite Wo in D. specialize (D eq_refl v (or_introl eq_refl)). apply St in D.
+        intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); [congruence|lia].
+      * eapply more_less; eauto.
+      * destruct E as (v & T). eapply more_less; eauto.
+      * now destruct E as [_ ->].
+      * now destruct E as [-> ->].
+      * now subst.
+      * eapply more_drain; eauto.
+  - intros v Sv. unfold count. clear - Sv. induction s as [|x s IH]; simpl; auto. destruct (Pos.eq_dec x v) as [->|N].
+    + rewrite Sv. simpl. destruct (Pos.eq_dec v v); [lia|easy].
+    + destruct (stays x); simpl; auto. destruct (Pos.eq_dec x v); [easy|auto].
+Qed.
+
+Lemma bag_laws : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure b_restrict.
+Proof.
+  assert (G : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without)).
+  { apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
   - exact b_put_ok.
   - exact b_take_sound.
   - exact b_take_complete.
   - intros e s v s' A (a & b & -> & _). eapply b_heads_in; eauto. apply in_or_app; right; now left.
+}
+  destruct G as [G1 G2 G3 G4 G5 G6]. constructor; auto. unfold b_restrict. intros kept e h e' h' H. destruct (restrict b_without kept e h) as [[]|] eqn:E.
+  - injection H as -> ->. eapply G6; eauto.
+  - eapply loose_sound; eauto.
 Qed.
 
 (** *** A priority queue: a bag that gives elements of the highest rank *)
