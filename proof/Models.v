@@ -2,7 +2,7 @@
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
 From Clew Require Import History Order First Core Projection Check Plain.
-From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids.
+From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
 (** ** Any data type *)
@@ -114,3 +114,29 @@ Definition growing_ids : checker Spec_Ids.Growing.call (option Z) :=
   Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict.
 Theorem growing_ids_proved : Proved Spec_Ids.Growing.step eq growing_ids.
 Proof. exact Spec_Ids.g_laws. Qed.
+
+(** ** The others *)
+Import Spec_Others.
+Definition machine {call state} (apply : state -> call -> option state) state_dec call_dec idle : checker call state :=
+  Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle).
+Definition versioned := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle.
+Theorem versioned_proved : Proved (Plain.step (does Versioned.apply)) Plain.abs versioned.
+Proof. exact (machine_laws Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle Versioned.idle_same). Qed.
+Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle.
+Theorem owned_proved (l : Owned.limit) : Proved (Plain.step (does (Owned.apply l))) Plain.abs (owned l).
+Proof. exact (machine_laws (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle (Owned.idle_same l)). Qed.
+Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle.
+Theorem fenced_proved (most : Z) : Proved (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most).
+Proof. exact (machine_laws (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle (Fenced.idle_same most)). Qed.
+Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle.
+Theorem bank_proved (negative : bool) : Proved (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative).
+Proof. exact (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)). Qed.
+Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle.
+Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
+Proof. exact (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)). Qed.
+Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle.
+Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
+Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same). Qed.
+Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle.
+Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
+Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same). Qed.

@@ -1,6 +1,8 @@
 (* EDN, as far as its meaning is certain. Vectors and lists are equal, as in Clojure. What may equal something that is spelled
    differently is Odd; a history whose operations have such values is not checked. *)
 
+open Lists
+
 exception Unreadable of string
 
 type t =
@@ -98,7 +100,7 @@ let number s =
     | _ -> Odd s
 
 let symbolic s = (* what no reader takes for anything else *)
-  String.for_all (fun c -> Char.code c > 32 && not (String.contains "'@^`~" c)) s
+  String.for_all (fun c -> match c with '\000' .. ' ' | '\'' | '@' | '^' | '`' | '~' -> false | _ -> true) s
 
 let atom s =
   let n = String.length s in
@@ -113,6 +115,16 @@ let atom s =
     | ':' -> if n > 1 && s.[1] <> ':' && symbolic s then Key (String.sub s 1 (n - 1)) else Odd s
     | '#' -> Odd s
     | _ -> if symbolic s then Atom ("y" ^ s) else fail "%s" s
+
+(* What is spelled the same is read once. A NaN equals nothing. *)
+let atoms : (string, t) Hashtbl.t = Hashtbl.create 1000
+let atom s =
+  match Hashtbl.find_opt atoms s with
+  | Some v -> v
+  | None ->
+    let v = atom s in
+    if s <> "##NaN" && Hashtbl.length atoms < 100_000 then Hashtbl.add atoms s v;
+    v
 
 let delimiter c = match c with
   | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> true | _ -> false

@@ -1,5 +1,7 @@
 (* Operations of a history: invocations with their completions, in order. *)
 
+open Lists
+
 open Edn
 
 exception Rejected of string

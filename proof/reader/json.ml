@@ -1,5 +1,7 @@
 (* JSON of certificates: exact, and no field twice. *)
 
+open Lists
+
 exception Bad
 
 type t = Null | Bool of bool | Int of int | String of string | Ints of int array | List of t list | Object of (string * t) list

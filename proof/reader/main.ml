@@ -1,5 +1,7 @@
 (* clew-proof HISTORY CERTIFICATE ..: proved, rejected, or not checked. *)
 
+open Lists
+
 open History
 module P = Proved
 
@@ -99,6 +101,7 @@ let prove history certificate =
   List.iter (fun l ->
       let json = Json.parse l in
       let valid = match json with Json.Object kvs -> List.assoc_opt "valid" kvs = Some (Json.Bool true) | _ -> false in
+      readable (match json with Json.Object kvs -> not (List.mem_assoc "anomaly" kvs) | _ -> true) "anomalies of transactions";
       let line = if valid then fields json [ "key"; "valid"; "order" ] []
         else fields json [ "key"; "valid"; "fails"; "before"; "core" ] [ "analyzer"; "pattern"; "explanation"; "named" ] in
       check (match line "valid" with Some (Json.Bool _) -> true | _ -> false) "a certificate of another form";
@@ -116,6 +119,7 @@ let prove history certificate =
 
 let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
 let () =
+  Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 300 };
   let args = List.tl (Array.to_list Sys.argv) in
   let rec go worst args = match args with
     | history :: certificate :: rest ->

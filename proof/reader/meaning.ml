@@ -1,5 +1,7 @@
 (* What operations mean in each model: the calls of its specification, and the initial state. *)
 
+open Lists
+
 open Edn
 open History
 module P = Proved
@@ -285,6 +287,145 @@ let kv g =
     Meaning (P.of_numbers, P.registers_init nothing (List.map (fun (k, v) -> (intern k, value v)) start), call)
   end
 
+let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)) else fail "what is not a number"
+
+let versioned g =
+  let start = match init g with
+    | Some (List { items = [ Int n; v ]; _ }) when int_of (Int n) >= 0 && int_of (Int n) <= 1 lsl 30 -> (z (int_of (Int n)), intern v)
+    | Some _ -> reject "a register that cannot begin with such a value"
+    | None -> (P.Z0, nil) in
+  let call op =
+    if op.f = "read" && is_nil op.value then P.Versioned.Read (None, None)
+    else begin
+      let version, value = match listed op.value with [ n; v ] -> n, v | _ -> fail "what is not a pair" in
+      readable (is_nil version || (whole version && int_of version >= 0)) "a version that is not a number";
+      if op.f = "read" && op.status <> Ok then fail "a read with a value that never returned";
+      match op.f with
+      | "read" -> P.Versioned.Read (option_int version, if is_nil value then None else Some (intern value))
+      | "write" -> P.Versioned.Write (option_int version, intern value)
+      | _ -> (match listed value with [ a; b ] -> P.Versioned.Cas (option_int version, intern a, intern b) | _ -> fail "a cas that is not a pair")
+    end in
+  Meaning (P.versioned, start, call)
+
+(* Who an operation of a lock is by: the process, the thread, or the client that is named last, or else next. *)
+let owners g =
+  let place op = match param g "threads" with
+    | Some n -> let n = int_of_string n in let p = int_of op.process in Int (string_of_int (((p mod n) + n) mod n))
+    | None -> op.process in
+  let found = Hashtbl.create 100 in
+  let pass ops =
+    let named = Hashtbl.create 10 in
+    List.iter (fun op ->
+        let p = canonical (place op) in
+        let client = if op.status = Ok then field op.value "client" else Nil in
+        if not (is_nil client) then Hashtbl.replace named p client;
+        if not (Hashtbl.mem found op.number) then match Hashtbl.find_opt named p with
+          | Some c -> Hashtbl.replace found op.number (Tagged ("client", c))
+          | None -> ()) ops in
+  pass (every g);
+  pass (List.rev (every g));
+  fun op -> intern (match Hashtbl.find_opt found op.number with Some c -> c | None -> place op)
+let plain_lock op = readable (not (is_map op.value) || silent op.value) "a field that locks do not know"
+let owned limit g =
+  let owner = owners g and many = param g "permits" <> None in
+  let call op =
+    plain_lock op;
+    let n = if many then permits op else 1 in
+    { P.Owned.owner = owner op; change = z (if op.f = "acquire" then n else -n) } in
+  Meaning (P.owned (limit g), [], call)
+let most name default g = P.Owned.Most (z (match name with Some name -> number g name default | None -> default))
+let fenced name g =
+  let owner = owners g in
+  let call op =
+    plain_lock op;
+    readable (op.f <> "acquire" || equal op.value op.given || silent op.value) "an answer that may be a fence";
+    let fence = field op.value "fence" in
+    if op.f = "acquire" then P.Fenced.Acquire (owner op, z (if is_nil fence then 0 else int_of fence)) else P.Fenced.Release (owner op) in
+  Meaning (P.fenced (z (match name with Some name -> number g name 2 | None -> 1)), { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call)
+
+let bank g =
+  let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
+  let call op =
+    if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts op.value) else P.Bank.Nothing)
+    else P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z (int_of (field op.value "amount"))) in
+  Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
+
+let log g =
+  let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
+  let within v = let m = field v "msg" in if is_nil m then field v "value" else m in
+  let known v = match v with Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "offset"; Key "msg"; Key "value"; Key "match-seq-num" ]) kvs | _ -> true in
+  let call op =
+    if op.f = "append" then begin
+      let expected = field op.given "match-seq-num" in
+      let v = if is_nil expected then op.given else within op.given in
+      let at =
+        if op.status = Ok && not (is_nil op.value) then begin
+          let at, back = if is_map op.value then field op.value "offset", within op.value else op.value, v in
+          let number = whole at && int_of at >= 0 && int_of at < 1 lsl 30 in
+          let tells = (is_nil at || number) && (equal back v || (is_nil back && not (is_nil at))) in
+          readable ((tells && known op.value) || equal op.value op.given) "an answer that is no offset";
+          if tells && told g then at else Nil end
+        else Nil in
+      P.Log.Append (intern v, option_int at, option_int expected) end
+    else if op.status <> Ok then P.Log.Nothing
+    else match op.f with
+      | "tail" -> P.Log.Tail (z (int_of op.value))
+      | "read" -> P.Log.ReadAll (List.map intern (match op.value with List l -> l.items | _ -> fail "what was read of a log"))
+      | _ ->
+        let at = field op.value "offset" in
+        let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
+        readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
+        let offset, v = if is_nil at then asked, op.value else at, within op.value in
+        P.Log.ReadAt (z (int_of offset), intern v) in
+  Meaning (P.log nil, (List.rev (List.map intern start), z (List.length start)), call)
+
+let lease g =
+  let term v = match v with
+    | List { items = [ a; b ]; _ } -> a, b
+    | List _ -> fail "what is not a term"
+    | Map _ -> field v "owner", field v "epoch"
+    | _ -> v, Nil in
+  let start = match init g with
+    | None | Some (List { items = [ Nil; Nil ]; _ }) -> { P.Lease.holder = None; current = z (-1); exact = true }
+    | Some v ->
+      let owner, epoch = term v in
+      check (whole epoch && int_of epoch >= 0) "a lease that cannot begin with such a value";
+      { P.Lease.holder = (if is_nil owner then None else Some (intern owner)); current = z (int_of epoch); exact = true } in
+  let call op =
+    if op.f = "check" then begin
+      if op.status <> Ok then P.Lease.Nothing
+      else let owner, epoch = term op.value in
+        P.Lease.Renew ((if is_nil owner then None else Some (intern owner)), option_int epoch) end
+    else begin
+      let terms = List.map term (List.filter (fun v -> not (is_nil v || v = yes)) [ op.given; op.value ]) in
+      let distinct vs = List.sort_uniq compare (List.map canonical (List.filter (fun v -> not (is_nil v)) vs)) in
+      let owner = List.find_opt (fun v -> not (is_nil v)) (List.map fst terms) and epoch = List.find_opt (fun v -> not (is_nil v)) (List.map snd terms) in
+      readable (List.length (distinct (List.map fst terms)) = 1 && owner <> Some yes && owner <> Some no && List.length (distinct (List.map snd terms)) < 2) "an update of no owner or epoch, or of two";
+      let owner = intern (Option.get owner) and epoch = match epoch with Some e -> option_int e | None -> None in
+      match op.f with
+      | "claim" -> P.Lease.Claim (owner, epoch)
+      | "renew" -> P.Lease.Renew (Some owner, epoch)
+      | _ -> P.Lease.Release (owner, epoch)
+    end in
+  Meaning (P.lease, start, call)
+
+let list_append g =
+  let start = match init g with
+    | Some v -> List.map (fun (k, v) -> (intern k, List.rev (List.map intern (match v with List l -> l.items | _ -> reject "lists that cannot begin with such a value")))) (pairs v)
+    | None -> [] in
+  let step v = match listed v with [ Key (("r" | "append") as f); k; v ] -> f, k, v | _ -> fail "a step that neither reads nor appends" in
+  let call op =
+    let steps = List.map step (if is_nil op.value then [] else listed op.value) in
+    if op.status = Ok && not (is_nil op.given) then begin
+      let called = List.map step (listed op.given) in
+      check (List.length called = List.length steps && List.for_all2 (fun (f, k, v) (f', k', v') -> f = f' && equal k k' && (f = "r" || equal v v')) called steps)
+        "a completion with other steps than its invocation" end;
+    List.filter_map (fun (f, k, v) ->
+        if f = "append" then Some (P.Lists.Append (intern k, intern v))
+        else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
+        else None) steps in
+  Meaning (P.list_append, start, call)
+
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [
   "register", ("read write", "init nil-reads", register);
@@ -302,6 +443,16 @@ let models = [
   "counting-semaphore", ("incr decr", "", counting_semaphore);
   "counter", ("add read incr increment decr decrement add-and-get", "init answers", counter);
   "id-generator", ("generate take", "ids", id_generator);
+  "versioned-register", ("read write cas", "init", versioned);
+  "owner-mutex", ("acquire release", "threads", owned (most None 1));
+  "reentrant-mutex", ("acquire release", "max-holds threads", owned (most (Some "max-holds") 2));
+  "owner-semaphore", ("acquire release", "permits! threads", owned (fun g -> P.Owned.Permits (z (number g "permits" 1))));
+  "fenced-mutex", ("acquire release", "threads", fenced None);
+  "reentrant-fenced-mutex", ("acquire release", "max-holds threads", fenced (Some "max-holds"));
+  "bank", ("transfer read", "init negative-balances", bank);
+  "log", ("append read-at tail read", "init answers", log);
+  "lease", ("claim renew release check", "init", lease);
+  "list-append", ("txn", "init", list_append);
 ]
 let count s = s <> "" && s.[0] <> '0' && String.length s <= 10 && String.for_all (fun c -> c >= '0' && c <= '9') s && int_of_string s <= 1_099_999_999
 let parameter name value = match name with

@@ -1,5 +1,7 @@
 (* What need not be trusted: a search for the configurations that are checked. *)
 
+open Lists
+
 open Proved
 
 exception Too_hard

@@ -1,0 +1,31 @@
+(** What each theorem rests on: nothing but Coq, if all are closed. *)
+From Clew Require Import History Order First Core Projection Check Models.
+Print Assumptions check_order_sound.
+Print Assumptions prefix_monotone.
+Print Assumptions whole_fails.
+Print Assumptions first_sound.
+Print Assumptions check_core_sound.
+Print Assumptions simulation.
+Print Assumptions idle_sound.
+Print Assumptions seen_sound.
+Print Assumptions all_unseen_sound.
+Print Assumptions check_valid_sound.
+Print Assumptions check_invalid_sound.
+Print Assumptions registers_proved.
+Print Assumptions of_numbers_proved.
+Print Assumptions of_strings_proved.
+Print Assumptions fifo_proved.
+Print Assumptions stack_proved.
+Print Assumptions unordered_proved.
+Print Assumptions priority_proved.
+Print Assumptions counter_proved.
+Print Assumptions growing_set_proved.
+Print Assumptions ids_proved.
+Print Assumptions growing_ids_proved.
+Print Assumptions versioned_proved.
+Print Assumptions owned_proved.
+Print Assumptions fenced_proved.
+Print Assumptions bank_proved.
+Print Assumptions log_proved.
+Print Assumptions lease_proved.
+Print Assumptions list_append_proved.
