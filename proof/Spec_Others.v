@@ -108,15 +108,17 @@ Definition apply (negative : bool) (s : state) (c : call) : option state :=
   | Read all => if agree all s && agree s all then Some s else None
   | Transfer from to amount =>
     let left := balance s from - amount in
-    if negative || (0 <=? left) then let s := set s from left in Some (set s to (balance s to + amount)) else None
+    if negative || (0 <=? left) then
+      if Pos.eqb from to || (amount =? 0) then Some s else let s := set s from left in Some (set s to (balance s to + amount))
+    else None
   | Nothing => Some s
   end.
 Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := list_eq_dec (pair_dec Pos.eq_dec Z.eq_dec).
 Definition call_dec (c c' : call) : {c = c'} + {c <> c'}.
 Proof. decide equality; (apply Z.eq_dec || apply Pos.eq_dec || apply state_dec). Defined.
-Definition idle (c : call) : bool := match c with Transfer _ _ _ => false | _ => true end.
+Definition idle (c : call) : bool := match c with Transfer from to amount => Pos.eqb from to || (amount =? 0) | _ => true end.
 Lemma idle_same negative s c s' : idle c = true -> apply negative s c = Some s' -> s' = s.
-Proof. destruct c; simpl; try easy; [destruct (_ && _)|]; congruence. Qed.
+Proof. destruct c; simpl; try (destruct (_ && _); congruence); try congruence. intros ->. destruct (_ || _); congruence. Qed.
 End Bank.
 
 (** A log: its elements from the last to the first, and how many there are. *)
