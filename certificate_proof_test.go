@@ -3,6 +3,7 @@ package clew_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // newProved returns an empty collection for the program of proof/. It skips the test if CLEW_PROOF does not name it.
@@ -165,6 +167,16 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 				continue
 			}
 			head, _, _ := strings.Cut(b.String(), "\n")
+			var says struct{ Parameters map[models.Param]string }
+			if err := json.Unmarshal([]byte(head), &says); err != nil {
+				t.Fatal(err)
+			}
+			read := spec // as the certificate says, whatever clew would infer
+			for name, value := range says.Parameters {
+				if err := read.Set(name, value); err != nil {
+					t.Fatal(err)
+				}
+			}
 			sections := forged(r, result)
 			r.Shuffle(len(sections), func(i, j int) { sections[i], sections[j] = sections[j], sections[i] })
 			for _, section := range sections[:min(len(sections), 6)] {
@@ -182,12 +194,12 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 				c.put(change, c.text(other), b.String())
 				texts[change], want[change] = other+b.String(), "nothing"
 				changes++
-				h, _, err := campaign.ReadText(spec, other)
+				h, _, err := campaign.ReadText(read, other)
 				if err != nil { // some readers may be more lenient, but all in the same way
 					python.put(change, c.pairs[len(c.pairs)-2], b.String())
 					continue
 				}
-				again, err := campaign.Checked(h, spec, "auto")
+				again, err := campaign.Checked(h, read, "auto")
 				switch {
 				case err != nil:
 					python.put(change, c.pairs[len(c.pairs)-2], b.String())

@@ -138,9 +138,17 @@ Definition apply (nothing : positive) (s : state) (c : call) : option state :=
 Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := pair_dec (list_eq_dec Pos.eq_dec) Z.eq_dec.
 Definition call_dec (c c' : call) : {c = c'} + {c <> c'}.
 Proof. decide equality; (apply Z.eq_dec || apply Pos.eq_dec || apply (option_dec Z.eq_dec) || apply (list_eq_dec Pos.eq_dec)). Defined.
-Definition idle (c : call) : bool := match c with Append _ _ _ => false | _ => true end.
+(** An append at two different offsets never happens. *)
+Definition idle (c : call) : bool := match c with Append _ (Some a) (Some b) => negb (a =? b) | Append _ _ _ => false | _ => true end.
 Lemma idle_same nothing s c s' : idle c = true -> apply nothing s c = Some s' -> s' = s.
-Proof. destruct c; simpl; try easy; try (destruct (Pos.eqb _ _); congruence); try (destruct (_ =? _); congruence); try (destruct (equal _ _); congruence); congruence. Qed.
+Proof.
+  destruct c as [v [a|] [b|]| | | |]; simpl; try easy.
+  - destruct (Z.eqb_spec a b); [easy|]. destruct (Z.eqb_spec a (snd s)); [|easy]. destruct (Z.eqb_spec b (snd s)); [congruence|easy].
+  - destruct (Pos.eqb _ _); congruence.
+  - destruct (_ =? _); congruence.
+  - destruct (equal _ _); congruence.
+  - congruence.
+Qed.
 End Log.
 
 (** A lease: its owner, the epoch, and whether that is known exactly or is at least this. *)

@@ -295,11 +295,10 @@ let versioned g =
     | Some _ -> reject "a register that cannot begin with such a value"
     | None -> (P.Z0, nil) in
   let call op =
-    if op.f = "read" && is_nil op.value then P.Versioned.Read (None, None)
+    if op.f = "read" && (is_nil op.value || op.status <> Ok) then P.Versioned.Read (None, None)
     else begin
       let version, value = match listed op.value with [ n; v ] -> n, v | _ -> fail "what is not a pair" in
       readable (is_nil version || (whole version && int_of version >= 0)) "a version that is not a number";
-      if op.f = "read" && op.status <> Ok then fail "a read with a value that never returned";
       match op.f with
       | "read" -> P.Versioned.Read (option_int version, if is_nil value then None else Some (intern value))
       | "write" -> P.Versioned.Write (option_int version, intern value)

@@ -14,7 +14,7 @@ let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
 let hash c = pos (number c + 1)
 let distinct c kept e = match e with [ e ] -> not (List.exists (fun k -> c.eqb_of k e) kept) | _ -> true
 
-let limit = 200_000
+let limit = 1_000_000
 
 let search (type call est) (c : (call, est) checker) =
   let worked = ref 0 in
