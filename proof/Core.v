@@ -4,10 +4,11 @@ A configuration is a state, and which of the open operations have happened. The 
 trusted proposes configurations that may be reached before each return. They are a log of the search. What is checked is that it is closed:
 what the layer before has, and what one more operation leads to, is in it. There are two shortcuts:
 - an operation that changes nothing may happen as soon as it is open;
-- of operations that mean the same, the one that returns first may happen first.
+- of operations that mean the same, the one that returns first may happen first;
+- a configuration is covered by one that has the same state, and in which fewer of the operations that never return have happened.
 If no configuration is left after some return, there is no linearization. *)
 
-From Coq Require Import List PArith FMapPositive Bool Lia.
+From Coq Require Import List PArith FMapPositive Bool Arith Lia.
 From Clew Require Import History Order.
 Import ListNotations.
 Open Scope positive_scope.
@@ -49,8 +50,21 @@ Fixpoint equal (d d' : list positive) : bool :=
 Definition bucket (m : PM.t (list config)) (i : positive) : list config := match PM.find i m with Some b => b | None => [] end.
 Definition table (cs : list config) : PM.t (list config) :=
   fold_left (fun m c => let i := hash c in PM.add i (c :: bucket m i) m) cs (PM.empty _).
-Definition covered (m : PM.t (list config)) (c : config) : bool :=
+Definition found (m : PM.t (list config)) (c : config) : bool :=
   existsb (fun c' => if equal (snd c) (snd c') then eqb (fst c) (fst c') else false) (bucket m (hash c)).
+Definition optional (pending : list op) (i : positive) : bool :=
+  existsb (fun o => if inv o =? i then match ret o with None => true | Some _ => false end else false) pending.
+Fixpoint under (pending : list op) (less d : list positive) : bool :=
+  match d with
+  | [] => match less with [] => true | _ => false end
+  | j :: rest =>
+    match less with
+    | i :: less' => if i =? j then under pending less' rest else if optional pending j then under pending less rest else false
+    | [] => if optional pending j then under pending [] rest else false
+    end
+  end.
+Definition covered (pending : list op) (m : PM.t (list config)) (c : config) : bool :=
+  existsb (fun c' => if under pending (snd c') (snd c) then eqb (fst c) (fst c') else false) (bucket m (hash c)).
 
 Definition earlier (x y : op) : bool := match ret x, ret y with _, None => true | Some t, Some t' => t <=? t' | None, Some _ => false end.
 Definition best (left : list op) (x : op) : op :=
@@ -58,11 +72,11 @@ Definition best (left : list op) (x : op) : op :=
 Definition with_ (c : config) (o : op) (e : est) : config := (e, insert (inv o) (snd c)).
 Definition expanded (m : PM.t (list config)) (pending : list op) (c : config) : bool :=
   let left := filter (fun o => negb (has (snd c) o)) pending in
-  if existsb (fun y => if pure (what y) (known y) then covered m (with_ c y (fst c)) else false) left then true
-  else forallb (fun x => let b := best left x in forallb (fun e => covered m (with_ c b e)) (next (fst c) (what b) (known b))) left.
+  if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
+  else forallb (fun x => let b := best left x in forallb (fun e => covered pending m (with_ c b e)) (next (fst c) (what b) (known b))) left.
 Definition closed (pending : list op) (target : op) (layer cs : list config) : bool :=
   let m := table cs in
-  if forallb (covered m) layer then forallb (fun c => if has (snd c) target then true else expanded m pending c) cs else false.
+  if forallb (covered pending m) layer then forallb (fun c => if has (snd c) target then true else expanded m pending c) cs else false.
 
 Fixpoint take (time : positive) (calls pending : list op) : list op * list op :=
   match calls with [] => (pending, []) | o :: rest => if inv o <=? time then take time rest (o :: pending) else (pending, calls) end.
@@ -114,9 +128,25 @@ Proof.
     - rewrite PM.gso in H by easy. tauto. }
   intros H. destruct (G _ H) as [|H']; [easy|]. unfold bucket in H'. now rewrite PM.gempty in H'.
 Qed.
-Lemma covered_spec cs c : covered (table cs) c = true -> exists e, In (e, snd c) cs /\ forall s, abs (fst c) s -> abs e s.
+Lemma under_spec pending : forall d less, under pending less d = true ->
+  (forall i, In i less -> In i d) /\ (forall i, In i d -> In i less \/ optional pending i = true).
+Proof.
+  induction d as [|j d IH]; intros [|i less]; simpl; try easy.
+  - destruct (optional pending j) eqn:O; [|easy]. intros H. destruct (IH _ H) as [_ H2]. split; [easy|]. intros k [<-|Hk]; [now right|]. destruct (H2 _ Hk); auto.
+  - destruct (Pos.eqb_spec i j) as [->|N].
+    + intros H. destruct (IH _ H) as [H1 H2]. split; intros k [<-|Hk]; auto. destruct (H2 _ Hk); auto.
+    + destruct (optional pending j) eqn:O; [|easy]. intros H. destruct (IH _ H) as [H1 H2]. split; [intros k Hk; right; now apply H1|].
+      intros k [<-|Hk]; [now right|]. destruct (H2 _ Hk); auto.
+Qed.
+Lemma covered_spec pending cs c : covered pending (table cs) c = true ->
+  exists e d, In (e, d) cs /\ (forall s, abs (fst c) s -> abs e s) /\ under pending d (snd c) = true.
 Proof.
   unfold covered. rewrite existsb_exists. intros ((e & d) & H & E). apply table_in in H. simpl in E.
+  destruct (under pending d (snd c)) eqn:D; [|easy]. exists e, d. split; auto. split; auto. intros s. now apply eqb_sound.
+Qed.
+Lemma found_spec cs c : found (table cs) c = true -> exists e, In (e, snd c) cs /\ forall s, abs (fst c) s -> abs e s.
+Proof.
+  unfold found. rewrite existsb_exists. intros ((e & d) & H & E). apply table_in in H. simpl in E.
   destruct (equal (snd c) d) eqn:D; [|easy]. apply equal_spec in D. subst. exists e. split; auto. intros s. now apply eqb_sound.
 Qed.
 
@@ -146,6 +176,16 @@ Record admits (gone : list positive) (c : config) (w : list op) : Prop := {
   a_time : in_time w;
   a_runs : exists s, abs (fst c) s /\ run step s w;
   a_returned : forall x, In x h -> ret x <> None -> In x w \/ In (inv x) (snd c) \/ In (inv x) gone }.
+
+Lemma admits_under gone pending e d less w : (forall x, In x pending -> In x h) -> under pending less d = true ->
+  admits gone (e, d) w -> admits gone (e, less) w.
+Proof.
+  intros Hp [U1 U2]%under_spec [D I L T R Q]. constructor; simpl in *; auto.
+  - intros x Hx. destruct (L _ Hx). split; auto.
+  - intros x Hx N. destruct (Q _ Hx N) as [|[H|]]; auto. destruct (U2 _ H) as [|O]; auto.
+    unfold optional in O. apply existsb_exists in O as (y & Hy & E). destruct (Pos.eqb_spec (inv y) (inv x)) as [X|]; [|easy].
+    assert (y = x) by (apply (sorted_unique h); auto). subst. now destruct (ret x).
+Qed.
 
 Lemma run_without y s w : pure (what y) (known y) = true -> (forall x, In x w -> inv x = inv y -> x = y) -> run step s w ->
   run step s (filter (fun x => negb (inv x =? inv y)) w).
@@ -234,12 +274,15 @@ Proof.
   apply G. exact H.
 Qed.
 
+Lemma filter_length_le' {A} (f : A -> bool) l : (length (filter f l) <= length l)%nat.
+Proof. induction l as [|x l IH]; simpl; auto. destruct (f x); simpl; lia. Qed.
+
 Lemma closed_reaches gone pending target layer cs time t :
   (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
   (forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x pending) ->
   In target pending -> ret target = Some t -> t <= time ->
   closed pending target layer cs = true ->
-  forall n c w, In c cs -> admits gone c w -> (length (left_ pending c) <= n)%nat -> exists c' w', In c' cs /\ In (inv target) (snd c') /\ admits gone c' w'.
+  forall n c w, In c cs -> admits gone c w -> (length w * S (length pending) + length (left_ pending c) <= n)%nat -> exists c' w', In c' cs /\ In (inv target) (snd c') /\ admits gone c' w'.
 Proof.
   intros Hp Ha Ht Rt Lt C. unfold closed in C. destruct (forallb _ layer); [|easy]. rewrite forallb_forall in C.
   induction n as [|n IH]; intros c w Hc A Ln; specialize (C c Hc) as Cc;
@@ -248,9 +291,11 @@ Proof.
   - unfold expanded in Cc. fold (left_ pending c) in Cc.
     destruct (existsb _ (left_ pending c)) eqn:E.
     + apply existsb_exists in E as (y & Hy & E). destruct (pure (what y) (known y)) eqn:P; [|easy].
-      apply covered_spec in E as (e & He & Ae). simpl in He, Ae.
+      apply found_spec in E as (e & He & Ae). simpl in He, Ae.
       assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (Hp _ Hy').
-      eapply IH; [exact He|eapply pure_happens; eauto|]. pose proof (left_less _ _ _ e Hy). lia.
+      eapply IH; [exact He|eapply pure_happens; eauto|]. pose proof (left_less _ _ _ e Hy).
+      assert (Lf : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) <= length w)%nat) by apply filter_length_le'.
+      apply (Nat.mul_le_mono_r _ _ (S (length pending))) in Lf. lia.
     + rewrite forallb_forall in Cc. assert (A' := A). destruct A' as [D I L T (s & As & R) Q].
       destruct (Hp _ Ht) as [Hth Htg].
       assert (Htw : In target w). { destruct (Q target) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
@@ -265,8 +310,10 @@ Proof.
       assert (Hbl : In b (left_ pending c)) by (destruct Bi as [->|]; auto).
       assert (Hb' := Hbl). apply filter_In in Hb' as [Hbp Hbd]. destruct (Hp _ Hbp) as [Hbh Hbg].
       unfold effect in Ey. rewrite <- Bw, <- Bk in Ey. destruct (next_complete _ _ _ _ _ As Ey) as (e1 & Hn & A1).
-      rewrite forallb_forall in Cc. specialize (Cc _ Hn). apply covered_spec in Cc as (e & He & Ae). simpl in He, Ae.
-      eapply IH; [exact He| |pose proof (left_less _ _ _ e Hbl); lia].
+      rewrite forallb_forall in Cc. specialize (Cc _ Hn). apply covered_spec in Cc as (e & d & He & Ae & Ud). simpl in He, Ae, Ud.
+      assert (Pl : (length (left_ pending (e, d)) <= length pending)%nat) by apply filter_length_le'.
+      apply (IH (e, d) (map (swap b y) w)); [exact He| |rewrite map_length; cbn [length] in Ln; rewrite Nat.mul_succ_l in Ln; lia].
+      eapply admits_under; [intros x Hx; exact (proj1 (Hp x Hx))|exact Ud|].
       apply (first_happens gone c y b w e s s1); auto.
       * intros X. apply Bool.negb_true_iff in Hbd. apply has_spec in X. congruence.
       * unfold effect. now rewrite <- Bw, <- Bk.
@@ -315,9 +362,10 @@ Proof.
     destruct (ret target) as [t|] eqn:R; [|easy]. destruct (t <=? time) eqn:Lt; [|easy]. apply Pos.leb_le in Lt.
     set (cs := search p target ly) in *. destruct (closed p target ly cs) eqn:C; [|easy].
     assert (Hp' : forall x, In x p -> In x h /\ ~ In (inv x) gone). { intros x [Hx|[Hx _]]%Ip; auto. }
-    assert (Cl := C). unfold closed in Cl. destruct (forallb (covered (table cs)) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
-    destruct (covered_spec _ _ (Fl _ Hl)) as (e & He & Ae).
-    assert (W' : admits gone (e, snd c) w). { destruct W as [? ? ? ? (s & ? & ?) ?]. constructor; auto. exists s; auto. }
+    assert (Cl := C). unfold closed in Cl. destruct (forallb (covered p (table cs)) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
+    destruct (covered_spec _ _ _ (Fl _ Hl)) as (e & d & He & Ae & Ud).
+    assert (W' : admits gone (e, d) w).
+    { apply (admits_under gone p e (snd c)); [intros x Hx; exact (proj1 (Hp' x Hx))|exact Ud|]. destruct W as [? ? ? ? (s & ? & ?) ?]. constructor; auto. exists s; auto. }
     assert (Ha' : forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x p).
     { intros x Hx L Nx. apply Ip. destruct (Ha x Hx) as [|[|]]; auto. easy. }
     destruct (closed_reaches gone p target ly cs time t Hp' Ha' Ft R Lt C _ _ _ He W' (le_n _)) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).

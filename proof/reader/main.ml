@@ -54,11 +54,9 @@ let section g (_, _, meaning) line =
   let happened = List.filter (fun op -> op.status <> Fail || observed op) (Array.to_list ops) in
   let history = List.rev (List.rev_map (fun op ->
       { P.inv = Search.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Search.pos op.ret, ()) else P.Crashed) }) happened) in
-  let times = Hashtbl.create 1000 in
   let ids xs = List.rev (List.rev_map (fun n -> match Hashtbl.find_opt by_number n with
       | Some op -> Search.pos op.inv
       | None -> reject "operation %d is none of these" n) (Array.to_list xs)) in
-  ignore times;
   let distinct = Search.distinct checker in
   match line "valid" with
   | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); true
@@ -68,7 +66,10 @@ let section g (_, _, meaning) line =
     check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
     let core = ints (line "core") in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
-    judge ops (P.invalid checker distinct Search.hash (Search.search checker) Search.targets init history (Search.pos failing.ret) (ids (ints (line "before"))) (ids core));
+    let returns = Hashtbl.create 1000 in
+    List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns (Search.pos op.inv) ()) happened;
+    let required = Hashtbl.mem returns in
+    judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history (Search.pos failing.ret) (ids (ints (line "before"))) (ids core));
     false
 
 let prove history certificate =
