@@ -274,7 +274,7 @@ Proof.
   apply G. exact H.
 Qed.
 
-Lemma filter_length_le' {A} (f : A -> bool) l : (length (filter f l) <= length l)%nat.
+Lemma filter_shorter {A} (f : A -> bool) l : (length (filter f l) <= length l)%nat.
 Proof. induction l as [|x l IH]; simpl; auto. destruct (f x); simpl; lia. Qed.
 
 Lemma closed_reaches gone pending target layer cs time t :
@@ -294,7 +294,7 @@ Proof.
       apply found_spec in E as (e & He & Ae). simpl in He, Ae.
       assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (Hp _ Hy').
       eapply IH; [exact He|eapply pure_happens; eauto|]. pose proof (left_less _ _ _ e Hy).
-      assert (Lf : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) <= length w)%nat) by apply filter_length_le'.
+      assert (Lf : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) <= length w)%nat) by apply filter_shorter.
       apply (Nat.mul_le_mono_r _ _ (S (length pending))) in Lf. lia.
     + rewrite forallb_forall in Cc. assert (A' := A). destruct A' as [D I L T (s & As & R) Q].
       destruct (Hp _ Ht) as [Hth Htg].
@@ -311,7 +311,7 @@ Proof.
       assert (Hb' := Hbl). apply filter_In in Hb' as [Hbp Hbd]. destruct (Hp _ Hbp) as [Hbh Hbg].
       unfold effect in Ey. rewrite <- Bw, <- Bk in Ey. destruct (next_complete _ _ _ _ _ As Ey) as (e1 & Hn & A1).
       rewrite forallb_forall in Cc. specialize (Cc _ Hn). apply covered_spec in Cc as (e & d & He & Ae & Ud). simpl in He, Ae, Ud.
-      assert (Pl : (length (left_ pending (e, d)) <= length pending)%nat) by apply filter_length_le'.
+      assert (Pl : (length (left_ pending (e, d)) <= length pending)%nat) by apply filter_shorter.
       apply (IH (e, d) (map (swap b y) w)); [exact He| |rewrite map_length; cbn [length] in Ln; rewrite Nat.mul_succ_l in Ln; lia].
       eapply admits_under; [intros x Hx; exact (proj1 (Hp x Hx))|exact Ud|].
       apply (first_happens gone c y b w e s s1); auto.
