@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release c python wasm npm coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module
+.PHONY: test ci systems install release c python wasm npm coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module proof
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -33,6 +33,7 @@ python: c # a wheel in bin/: docs/python.md
 	python3 packages/python/backend.py bin
 module: # renames the module, in its modules, imports and docs: make module PATH=example.com/x/clew
 	$(call tool,module) "$(path)"
+proof: ; $(MAKE) -C proof # clew-proof, the checker of certificates that is proved: docs/proof.md
 release: # what is published, in dist/: docs/release.md
 	rm -rf dist
 	$(call tool,release) -o dist $(if $(URL),-url "$(URL)")

@@ -33,10 +33,11 @@ import (
 
 // certified collects certificates for a program that shares nothing with clew to check.
 type certified struct {
-	t     *testing.T
-	dir   string
-	pairs []string // histories and certificates
-	named map[string]string
+	t       *testing.T
+	program []string // and its first arguments
+	dir     string
+	pairs   []string // histories and certificates
+	named   map[string]string
 }
 
 // newCertified returns an empty collection. It skips the test if the program cannot run here.
@@ -45,7 +46,7 @@ func newCertified(t *testing.T) *certified {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3, which checks certificates, is not there")
 	}
-	return &certified{t: t, dir: t.TempDir(), named: map[string]string{}}
+	return &certified{t: t, program: []string{"python3", "-B", filepath.Join("docs", "certificate", "levels.py")}, dir: t.TempDir(), named: map[string]string{}}
 }
 
 // add writes the certificate of a result of a file of EDN. It adds none if there is no verdict.
@@ -119,7 +120,7 @@ func (c *certified) check() map[string]string {
 	c.t.Helper()
 	said := map[string]string{}
 	for some := range slices.Chunk(c.pairs, 2*maxPairs) {
-		command := exec.Command("python3", append([]string{"-B", filepath.Join("docs", "certificate", "levels.py")}, some...)...)
+		command := exec.Command(c.program[0], slices.Concat(c.program[1:], some)...)
 		var stderr bytes.Buffer
 		command.Stderr = &stderr
 		out, err := command.Output()

@@ -1,0 +1,289 @@
+package clew_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/internal/campaign"
+	"clew/internal/certificate"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// newProved returns an empty collection for the program of proof/. It skips the test if CLEW_PROOF does not name it.
+func newProved(t *testing.T) *certified {
+	t.Helper()
+	program := os.Getenv("CLEW_PROOF")
+	if program == "" {
+		t.Skip("CLEW_PROOF does not name clew-proof, which make proof builds")
+	}
+	return &certified{t: t, program: []string{program}, dir: t.TempDir(), named: map[string]string{}}
+}
+
+// provedByModel counts answers by model and kind. A name begins with its model.
+func provedByModel(t *testing.T, said map[string]string) (total map[string]int) {
+	byModel := map[string]map[string]int{}
+	total = map[string]int{}
+	for name, what := range said {
+		model, _, _ := strings.Cut(name, " ")
+		kind, _, _ := strings.Cut(what, ":")
+		if byModel[model] == nil {
+			byModel[model] = map[string]int{}
+		}
+		byModel[model][kind]++
+		total[kind]++
+	}
+	for _, model := range slices.Sorted(maps.Keys(byModel)) {
+		n := byModel[model]
+		t.Logf("%-24s %6d proved %6d rejected %6d not checked", model, n["proved"], n["rejected"], n["not checked"])
+	}
+	t.Logf("%-24s %6d proved %6d rejected %6d not checked", "all", total["proved"], total["rejected"], total["not checked"])
+	return total
+}
+
+func TestTheProvedProgramOnRealHistories(t *testing.T) {
+	c := newProved(t)
+	all := realHistories(t)
+	for i, path := range slices.Sorted(maps.Keys(all)) {
+		if !effort.Takes(i) {
+			continue
+		}
+		spec := all[path]
+		r, err := checkFile(path, spec)
+		if err != nil {
+			continue // a probe of errors
+		}
+		file := path
+		if filepath.Ext(path) != ".edn" {
+			file = c.file(r.History)
+			if spec.Name == "" {
+				spec.Name = r.Model
+			}
+			if r, err = checkAnew(file, spec); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+		}
+		c.add(fmt.Sprintf("%s %s %s", r.Model, r.Verdict, path), file, r)
+	}
+	said := c.check()
+	for name, what := range said {
+		if strings.HasPrefix(what, "rejected") {
+			t.Errorf("%s: %s", name, what)
+		} else if !strings.HasPrefix(what, "proved") {
+			t.Logf("%s: %s", name, what)
+		}
+	}
+	if total := provedByModel(t, said); 10*total["proved"] < 8*len(said) {
+		t.Errorf("%d of %d proved, expected most", total["proved"], len(said))
+	}
+}
+
+// altered returns a history with a small change: two events swapped, an event left out or moved, or another number.
+func altered(r *rand.Rand, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) < 3 {
+		return text
+	}
+	i, j := r.IntN(len(lines)-1), r.IntN(len(lines)-1)
+	switch r.IntN(4) {
+	case 0:
+		lines[i], lines[j] = lines[j], lines[i]
+	case 1:
+		lines = slices.Delete(lines, i, i+1)
+	case 2:
+		line := lines[i]
+		lines = slices.Insert(slices.Delete(lines, i, i+1), min(j, len(lines)-1), line)
+	default:
+		at := strings.Index(lines[i], ":value")
+		if at >= 0 {
+			from, to := fmt.Sprint(r.IntN(4)), fmt.Sprint(r.IntN(4))
+			lines[i] = lines[i][:at] + strings.Replace(lines[i][at:], from, to, 1)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// On random histories of all ways to read each model, no certificate of clew is rejected, no forged one is proved, and
+// on a history that was changed only what clew itself finds.
+func TestTheProvedProgramOnSmallHistories(t *testing.T) {
+	c, python := newProved(t), newCertified(t)
+	n := 10
+	if !effort.Few() {
+		n = 50
+	}
+	if long() {
+		n = 220
+	}
+	want, texts := map[string]string{}, map[string]string{}
+	forgeries, changes := 0, 0
+	for i, spec := range campaign.Configs() {
+		if spec.Name == "java-queue" {
+			continue
+		}
+		r := gen.Rand(uint64(450_000 + i))
+		for range n {
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
+			o.Init = true
+			if slices.Contains(campaign.Containers, spec.Name) && r.IntN(2) == 0 {
+				o.Unique, o.Values = true, 8
+			}
+			g := gen.New(r, o)
+			spec.Init = g.Init
+			h, _, err := campaign.ReadText(spec, g.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := campaign.Checked(h, spec, "auto")
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := func(how string) string {
+				return fmt.Sprintf("%s %s %s %d", spec.Name, campaign.Name(spec), how, len(c.pairs))
+			}
+			file := c.text(g.Text)
+			own := name("as it was")
+			texts[own] = g.Text + c.add(own, file, result)
+			want[own] = "proved: "
+			if result.Verdict == jepsen.Unknown {
+				continue
+			}
+			var b bytes.Buffer
+			if err := certificate.Write(context.Background(), &b, result, certificate.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), `"consistency"`) {
+				continue
+			}
+			head, _, _ := strings.Cut(b.String(), "\n")
+			var says struct{ Parameters map[models.Param]string }
+			if err := json.Unmarshal([]byte(head), &says); err != nil {
+				t.Fatal(err)
+			}
+			read := spec // as the certificate says, whatever clew would infer
+			for name, value := range says.Parameters {
+				if err := read.Set(name, value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sections := forged(r, result)
+			r.Shuffle(len(sections), func(i, j int) { sections[i], sections[j] = sections[j], sections[i] })
+			for _, section := range sections[:min(len(sections), 6)] {
+				valid := strings.Contains(section, `"valid":true`)
+				head := strings.Replace(strings.Replace(head, `"valid":true`, `"valid":?`, 1), `"valid":false`, `"valid":?`, 1)
+				text := strings.Replace(head, "?", fmt.Sprint(valid), 1) + "\n" + section + "\n"
+				forgery := name("forged")
+				c.put(forgery, file, text)
+				texts[forgery], want[forgery] = g.Text+text, "nothing"
+				forgeries++
+			}
+			for range 4 {
+				other := altered(r, g.Text)
+				change := name("changed")
+				c.put(change, c.text(other), b.String())
+				texts[change], want[change] = other+b.String(), "nothing"
+				changes++
+				h, _, err := campaign.ReadText(read, other)
+				if err != nil { // some readers may be more lenient, but all in the same way
+					python.put(change, c.pairs[len(c.pairs)-2], b.String())
+					continue
+				}
+				again, err := campaign.Checked(h, read, "auto")
+				switch {
+				case err != nil:
+					python.put(change, c.pairs[len(c.pairs)-2], b.String())
+				case again.Verdict == jepsen.Valid:
+					want[change] = "proved: linearizable "
+				case again.Verdict == jepsen.Invalid && strings.Contains(b.String(), fmt.Sprintf(`"fails":%d,`, again.History.OpOf[again.FailEvent.OrNone()])):
+					want[change] = "proved: not linearizable "
+				}
+			}
+		}
+	}
+	said := c.check()
+	for name, what := range python.check() {
+		if want[name], _, _ = strings.Cut(what, " as "); strings.HasSuffix(what, "an operation that is named is another one") {
+			want[name] = "proved: " // what is named is for people
+		}
+	}
+	own, wrong := map[string]string{}, 0
+	for name, what := range said {
+		asItWas := strings.Contains(name, " as it was ")
+		if asItWas {
+			own[name] = what
+		}
+		if strings.HasPrefix(what, "proved: ") && !strings.HasPrefix(what, want[name]) || asItWas && strings.HasPrefix(what, "rejected") {
+			if wrong++; wrong <= 6 {
+				t.Errorf("%s: %s; expected %s\n%s", name, what, want[name], texts[name])
+			}
+		}
+	}
+	if total := provedByModel(t, own); 10*total["proved"] < 8*len(own) {
+		t.Errorf("%d of %d proved, expected most", total["proved"], len(own))
+	}
+	t.Logf("%d certificates, %d forgeries, %d changed histories; %d wrong", len(own), forgeries, changes, wrong)
+}
+
+// A lie about each thing that is checked: an order, the first failure, and what a core leaves out.
+func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
+	c := newProved(t)
+	event := func(process int, kind, f, value string) string {
+		return fmt.Sprintf("{:process %d, :type :%s, :f :%s, :value %s}\n", process, kind, f, value)
+	}
+	op := func(process int, f, given, value string) string {
+		return event(process, "invoke", f, given) + event(process, "ok", f, value)
+	}
+	write := func(v string) string { return op(0, "write", v, v) }
+	read := func(v string) string { return op(1, "read", "nil", v) }
+	add := func(f, v string) string { return op(0, f, v, v) }
+	const valid, invalid = `"key":null,"valid":true,"order":`, `"key":null,"valid":false,"fails":`
+	for i, x := range []struct{ model, history, line, says string }{
+		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2]", "proved: linearizable"},
+		{"register", write("1") + write("2") + read("2"), valid + "[1,0,2]", "rejected: an operation had returned before one began that stands before it"},
+		{"register", write("1") + write("2") + read("2"), valid + "[0,1]", "rejected: an operation that returned is not in the order"},
+		{"register", write("1") + write("2") + read("2"), valid + "[0,1,1,2]", "rejected: an operation stands in the order twice"},
+		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2,3]", "rejected: operation 3 is none of these"},
+		{"register", write("1") + write("2") + read("1"), valid + "[0,1,2]", "rejected: an operation cannot happen where it stands in the order"},
+		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable"},
+		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0],"core":[0,1,2]`, "rejected: an operation that returned is not in the order"},
+		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1,2],"core":[0,1,2]`, "rejected: an operation cannot happen where it stands in the order"},
+		{"register", write("1") + write("2") + read("1") + read("1"), invalid + `3,"before":[0,1,2],"core":[0,1,3]`, "rejected: an operation cannot happen where it stands in the order"},
+		{"register", write("1") + write("2") + read("2"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "rejected: the core has a linearization"},
+		{"register", write("1") + write("2") + read("2"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		{"cas-register", write("1") + op(0, "cas", "[1 2]", "[1 2]") + read("2"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		{"multi-register", op(0, "txn", "[[:w 1 1]]", "[[:w 1 1]]") + op(0, "txn", "[[:r 1 nil]]", "[[:r 1 1]]"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"lookup-set", op(0, "insert", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"fifo-queue", add("enqueue", "1") + op(0, "dequeue", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"stack", add("push", "1") + op(0, "pop", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"priority-queue", add("insert", "1") + op(0, "poll", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"unordered-queue", add("enqueue", "1") + op(0, "dequeue", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"unordered-queue", add("enqueue", "1") + event(2, "invoke", "dequeue", "nil") + op(0, "dequeue", "nil", "nil"), invalid + `2,"before":[0],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		{"set", add("add", "1") + op(0, "read", "nil", "[1]"), invalid + `1,"before":[0],"core":[1]`, "rejected: the core has a linearization"},
+		{"id-generator", op(0, "generate", "nil", "1") + op(0, "generate", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
+		{"counter", add("add", "1") + op(0, "read", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
+		{"mutex", add("acquire", "nil") + add("release", "nil") + add("acquire", "nil"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		{"mutex", add("acquire", "nil") + add("release", "nil"), invalid + `1,"before":[0],"core":[0]`, "rejected: the core lacks the operation that fails"},
+		{"mutex", add("acquire", "nil") + event(3, "invoke", "release", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the operation that fails has not returned"},
+	} {
+		operations := strings.Count(x.history, ":invoke")
+		text := fmt.Sprintf(`{"clew-certificate":1,"operations":%d,"model":"%s","parameters":{},"independent":false,"clients":"integers","valid":%v}`+"\n{%s}\n",
+			operations, x.model, strings.HasPrefix(x.line, valid), x.line)
+		c.put(fmt.Sprint(i), c.text(x.history), text)
+		for name, what := range c.check() {
+			if name == fmt.Sprint(i) && !strings.HasPrefix(what, x.says) {
+				t.Errorf("%s %s: %s; expected %s\n%s", x.model, x.line, what, x.says, x.history)
+			}
+		}
+	}
+}

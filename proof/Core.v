@@ -1,0 +1,397 @@
+(** Whether operations have no linearization.
+
+A configuration is a state, and which of the open operations have happened. The operations that return are taken in turn. A search that is not
+trusted proposes configurations that may be reached before each return. They are a log of the search. What is checked is that it is closed:
+what the layer before has, and what one more operation leads to, is in it. There are two shortcuts:
+- an operation that changes nothing may happen as soon as it is open;
+- of operations that mean the same, the one that returns first may happen first;
+- a configuration is covered by one that has the same state, and in which fewer of the operations that never return have happened.
+If no configuration is left after some return, there is no linearization. *)
+
+From Coq Require Import List PArith FMapPositive Bool Arith Lia.
+From Clew Require Import History Order.
+Import ListNotations.
+Open Scope positive_scope.
+
+Section Core.
+Context {call answer state est : Type}.
+Notation op := (op call answer).
+Variable step : state -> call -> answer -> state -> Prop.
+Variable next : est -> call -> option answer -> list est.
+Variable abs : est -> state -> Prop.
+Definition NextComplete := forall e s c k s', abs e s -> acts step c k s s' -> exists e', In e' (next e c k) /\ abs e' s'.
+Hypothesis next_complete : NextComplete.
+
+(** Equal representations stand for the same states. *)
+Variable eqb : est -> est -> bool.
+Definition EqbSound := forall e e' s, eqb e e' = true -> abs e s -> abs e' s.
+Hypothesis eqb_sound : EqbSound.
+
+(** Calls with answers that mean the same, and those that change nothing. *)
+Variable same : call -> option answer -> call -> option answer -> bool.
+Definition SameSound := forall c k c' k', same c k c' k' = true -> c = c' /\ k = k'.
+Hypothesis same_sound : SameSound.
+Variable pure : call -> option answer -> bool.
+Definition PureSound := forall c k s s', pure c k = true -> acts step c k s s' -> s' = s.
+Hypothesis pure_sound : PureSound.
+
+Definition config := (est * list positive)%type.
+Variable hash : config -> positive.
+Variable search : list op -> op -> list config -> list config.
+
+Definition has (d : list positive) (o : op) : bool := existsb (Pos.eqb (inv o)) d.
+Fixpoint insert (i : positive) (d : list positive) : list positive :=
+  match d with [] => [i] | j :: rest => if i <? j then i :: d else j :: insert i rest end.
+Fixpoint remove (i : positive) (d : list positive) : list positive :=
+  match d with [] => [] | j :: rest => if i =? j then remove i rest else j :: remove i rest end.
+Fixpoint equal (d d' : list positive) : bool :=
+  match d, d' with [], [] => true | i :: d, j :: d' => if i =? j then equal d d' else false | _, _ => false end.
+
+Definition bucket (m : PM.t (list config)) (i : positive) : list config := match PM.find i m with Some b => b | None => [] end.
+Definition table (cs : list config) : PM.t (list config) :=
+  fold_left (fun m c => let i := hash c in PM.add i (c :: bucket m i) m) cs (PM.empty _).
+Definition found (m : PM.t (list config)) (c : config) : bool :=
+  existsb (fun c' => if equal (snd c) (snd c') then eqb (fst c) (fst c') else false) (bucket m (hash c)).
+Definition optional (pending : list op) (i : positive) : bool :=
+  existsb (fun o => if inv o =? i then match ret o with None => true | Some _ => false end else false) pending.
+Fixpoint under (pending : list op) (less d : list positive) : bool :=
+  match d with
+  | [] => match less with [] => true | _ => false end
+  | j :: rest =>
+    match less with
+    | i :: less' => if i =? j then under pending less' rest else if optional pending j then under pending less rest else false
+    | [] => if optional pending j then under pending [] rest else false
+    end
+  end.
+Definition covered (pending : list op) (m : PM.t (list config)) (c : config) : bool :=
+  existsb (fun c' => if under pending (snd c') (snd c) then eqb (fst c) (fst c') else false) (bucket m (hash c)).
+
+Definition earlier (x y : op) : bool := match ret x, ret y with _, None => true | Some t, Some t' => t <=? t' | None, Some _ => false end.
+Definition best (left : list op) (x : op) : op :=
+  fold_left (fun b y => if earlier y b then if same (what y) (known y) (what b) (known b) then y else b else b) left x.
+Definition with_ (c : config) (o : op) (e : est) : config := (e, insert (inv o) (snd c)).
+Definition expanded (m : PM.t (list config)) (pending : list op) (c : config) : bool :=
+  let left := filter (fun o => negb (has (snd c) o)) pending in
+  if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
+  else forallb (fun x => let b := best left x in forallb (fun e => covered pending m (with_ c b e)) (next (fst c) (what b) (known b))) left.
+Definition closed (pending : list op) (target : op) (layer cs : list config) : bool :=
+  let m := table cs in
+  if forallb (covered pending m) layer then forallb (fun c => if has (snd c) target then true else expanded m pending c) cs else false.
+
+Fixpoint take (time : positive) (calls pending : list op) : list op * list op :=
+  match calls with [] => (pending, []) | o :: rest => if inv o <=? time then take time rest (o :: pending) else (pending, calls) end.
+Definition survivors (target : op) (cs : list config) : list config :=
+  fold_left (fun l c => if has (snd c) target then (fst c, remove (inv target) (snd c)) :: l else l) cs [].
+Fixpoint go (calls pending : list op) (layer : list config) (targets : list (positive * positive)) : verdict :=
+  match layer, targets with
+  | [], _ => Accepted
+  | _, [] => Rejected Survives 1
+  | _, (time, i) :: targets =>
+    let (pending, calls) := take time calls pending in
+    match find (fun o => inv o =? i) pending with
+    | None => Rejected NoCore i
+    | Some target =>
+      match ret target with
+      | Some t =>
+        if t <=? time then
+          let cs := search pending target layer in
+          if closed pending target layer cs
+          then go calls (filter (fun o => negb (inv o =? i)) pending) (survivors target cs) targets
+          else Rejected NotClosed i
+        else Rejected NoCore i
+      | None => Rejected NoCore i
+      end
+    end
+  end.
+
+(** The targets are operations that return, with the times of their returns; they should be in order. *)
+Definition check_core (init : est) (h : list op) (targets : list (positive * positive)) : verdict :=
+  if sorted h then go h [] [(init, [])] targets else Rejected Unsorted 1.
+
+Lemma has_spec d o : has d o = true <-> In (inv o) d.
+Proof. unfold has. rewrite existsb_exists. split; [intros (i & ? & ->%Pos.eqb_eq); easy|intros; exists (inv o); split; auto; apply Pos.eqb_refl]. Qed.
+Lemma in_insert i j d : In j (insert i d) <-> j = i \/ In j d.
+Proof. induction d as [|x d IH]; simpl; [intuition|]. destruct (i <? x); simpl; rewrite ?IH; intuition. Qed.
+Lemma in_remove i j d : In j (remove i d) <-> j <> i /\ In j d.
+Proof.
+  induction d as [|x d IH]; simpl; [intuition|]. destruct (Pos.eqb_spec i x) as [<-|N]; simpl; rewrite IH; intuition congruence.
+Qed.
+Lemma equal_spec d : forall d', equal d d' = true -> d = d'.
+Proof. induction d as [|i d IH]; intros [|j d']; simpl; try easy. destruct (Pos.eqb_spec i j) as [->|]; [|easy]. intros H. f_equal. auto. Qed.
+
+Lemma table_in cs i c : In c (bucket (table cs) i) -> In c cs.
+Proof.
+  unfold table. assert (G : forall m, In c (bucket (fold_left (fun m c => let i := hash c in PM.add i (c :: bucket m i) m) cs m) i) -> In c cs \/ In c (bucket m i)).
+  { induction cs as [|x cs IH]; simpl; intros m H; [now right|]. apply IH in H as [H|H]; [tauto|].
+    unfold bucket at 1 in H. destruct (Pos.eq_dec i (hash x)) as [->|N].
+    - rewrite PM.gss in H. simpl in H. tauto.
+    - rewrite PM.gso in H by easy. tauto. }
+  intros H. destruct (G _ H) as [|H']; [easy|]. unfold bucket in H'. now rewrite PM.gempty in H'.
+Qed.
+Lemma under_spec pending : forall d less, under pending less d = true ->
+  (forall i, In i less -> In i d) /\ (forall i, In i d -> In i less \/ optional pending i = true).
+Proof.
+  induction d as [|j d IH]; intros [|i less]; simpl; try easy.
+  - destruct (optional pending j) eqn:O; [|easy]. intros H. destruct (IH _ H) as [_ H2]. split; [easy|]. intros k [<-|Hk]; [now right|]. destruct (H2 _ Hk); auto.
+  - destruct (Pos.eqb_spec i j) as [->|N].
+    + intros H. destruct (IH _ H) as [H1 H2]. split; intros k [<-|Hk]; auto. destruct (H2 _ Hk); auto.
+    + destruct (optional pending j) eqn:O; [|easy]. intros H. destruct (IH _ H) as [H1 H2]. split; [intros k Hk; right; now apply H1|].
+      intros k [<-|Hk]; [now right|]. destruct (H2 _ Hk); auto.
+Qed.
+Lemma covered_spec pending cs c : covered pending (table cs) c = true ->
+  exists e d, In (e, d) cs /\ (forall s, abs (fst c) s -> abs e s) /\ under pending d (snd c) = true.
+Proof.
+  unfold covered. rewrite existsb_exists. intros ((e & d) & H & E). apply table_in in H. simpl in E.
+  destruct (under pending d (snd c)) eqn:D; [|easy]. exists e, d. split; auto. split; auto. intros s. now apply eqb_sound.
+Qed.
+Lemma found_spec cs c : found (table cs) c = true -> exists e, In (e, snd c) cs /\ forall s, abs (fst c) s -> abs e s.
+Proof.
+  unfold found. rewrite existsb_exists. intros ((e & d) & H & E). apply table_in in H. simpl in E.
+  destruct (equal (snd c) d) eqn:D; [|easy]. apply equal_spec in D. subst. exists e. split; auto. intros s. now apply eqb_sound.
+Qed.
+
+Lemma earlier_trans x y z : earlier x y = true -> earlier y z = true -> earlier x z = true.
+Proof. unfold earlier. destruct (ret x), (ret y), (ret z); try easy. rewrite !Pos.leb_le. lia. Qed.
+Lemma best_spec left x : (best left x = x \/ In (best left x) left) /\ earlier (best left x) x = true
+  /\ what (best left x) = what x /\ known (best left x) = known x.
+Proof.
+  unfold best. revert x. induction left as [|y left IH]; simpl; intros x.
+  - repeat split; auto. unfold earlier. destruct (ret x); auto. apply Pos.leb_refl.
+  - destruct (earlier y x) eqn:E; [destruct (same (what y) (known y) (what x) (known x)) eqn:F|].
+    + destruct (IH y) as (H & H1 & H2 & H3). apply same_sound in F as [F1 F2]. repeat split; try congruence; [|eapply earlier_trans; eauto].
+      destruct H as [->|H]; auto.
+    + destruct (IH x) as (H & ? & ? & ?). repeat split; auto. destruct H as [->|H]; auto.
+    + destruct (IH x) as (H & ? & ? & ?). repeat split; auto. destruct H as [->|H]; auto.
+Qed.
+
+Section Refutation.
+Variable h : list op.
+Hypothesis h_sorted : sorted h = true.
+
+(** What may still happen from a configuration. *)
+Record admits (gone : list positive) (c : config) (w : list op) : Prop := {
+  a_once : NoDup w;
+  a_history : incl w h;
+  a_left : forall x, In x w -> ~ In (inv x) (snd c) /\ ~ In (inv x) gone;
+  a_time : in_time w;
+  a_runs : exists s, abs (fst c) s /\ run step s w;
+  a_returned : forall x, In x h -> ret x <> None -> In x w \/ In (inv x) (snd c) \/ In (inv x) gone }.
+
+Lemma admits_under gone pending e d less w : (forall x, In x pending -> In x h) -> under pending less d = true ->
+  admits gone (e, d) w -> admits gone (e, less) w.
+Proof.
+  intros Hp [U1 U2]%under_spec [D I L T R Q]. constructor; simpl in *; auto.
+  - intros x Hx. destruct (L _ Hx). split; auto.
+  - intros x Hx N. destruct (Q _ Hx N) as [|[H|]]; auto. destruct (U2 _ H) as [|O]; auto.
+    unfold optional in O. apply existsb_exists in O as (y & Hy & E). destruct (Pos.eqb_spec (inv y) (inv x)) as [X|]; [|easy].
+    assert (y = x) by (apply (sorted_unique h); auto). subst. now destruct (ret x).
+Qed.
+
+Lemma run_without y s w : pure (what y) (known y) = true -> (forall x, In x w -> inv x = inv y -> x = y) -> run step s w ->
+  run step s (filter (fun x => negb (inv x =? inv y)) w).
+Proof.
+  intros P U R. induction R as [s|s o s' os E R IH]; simpl; [constructor|].
+  assert (IH' := IH (fun x Hx => U x (or_intror Hx))).
+  destruct (Pos.eqb_spec (inv o) (inv y)) as [D|D]; simpl; [|econstructor; eauto].
+  apply U in D; [subst|now left]. apply pure_sound in E; auto. now subst.
+Qed.
+Lemma in_time_filter f (w : list op) : in_time w -> in_time (filter f w).
+Proof. induction w as [|x w IH]; simpl; [easy|]. intros [H ?]. destruct (f x); simpl; auto. split; auto. intros y (? & _)%filter_In. auto. Qed.
+
+Lemma pure_happens gone c y w e : In y h -> ~ In (inv y) gone -> pure (what y) (known y) = true -> (forall s, abs (fst c) s -> abs e s) ->
+  admits gone c w -> admits gone (e, insert (inv y) (snd c)) (filter (fun x => negb (inv x =? inv y)) w).
+Proof.
+  intros Hy G P A [D I L T (s & As & R) Q]. constructor; simpl.
+  - now apply NoDup_filter.
+  - intros x (? & _)%filter_In. auto.
+  - intros x (Hx & N)%filter_In. rewrite in_insert. destruct (L _ Hx). destruct (Pos.eqb_spec (inv x) (inv y)); [easy|]. tauto.
+  - now apply in_time_filter.
+  - exists s. split; auto. apply run_without; auto. intros x Hx E. apply (sorted_unique h); auto.
+  - intros x Hx N. rewrite in_insert. destruct (Pos.eqb_spec (inv x) (inv y)) as [|E]; [tauto|].
+    destruct (Q _ Hx N) as [Hw|]; [|tauto]. left. apply filter_In. split; auto. now apply Pos.eqb_neq in E as ->.
+Qed.
+
+Definition swap (b y x : op) : op := if inv x =? inv b then y else x.
+
+Lemma first_happens gone c y b w e s s1 : In y h -> In b h -> ~ In (inv b) gone -> ~ In (inv b) (snd c) ->
+  earlier b y = true -> what b = what y -> known b = known y ->
+  abs (fst c) s -> effect step y s s1 -> run step s1 w -> abs e s1 ->
+  NoDup (y :: w) -> incl w h -> (forall x, In x (y :: w) -> ~ In (inv x) (snd c) /\ ~ In (inv x) gone) -> in_time (y :: w) ->
+  (forall x, In x h -> ret x <> None -> In x (y :: w) \/ In (inv x) (snd c) \/ In (inv x) gone) ->
+  admits gone (e, insert (inv b) (snd c)) (map (swap b y) w).
+Proof.
+  intros Hy Hb Gb Cb Eb Wb Kb As Ey R Ae ND I L T Q.
+  inversion ND as [|? ? Ny Dw]; subst.
+  assert (U : forall x, In x w -> inv x = inv b -> x = b) by (intros; apply (sorted_unique h); auto).
+  assert (SW : forall x l, incl l w -> In x (map (swap b y) l) -> (x = y /\ In b l) \/ (In x l /\ inv x <> inv b)).
+  { intros x l Hl (z & E & Hz)%in_map_iff. unfold swap in E. destruct (Pos.eqb_spec (inv z) (inv b)) as [D|D].
+    - apply U in D; [|auto]. subst. auto.
+    - subst. auto. }
+  constructor; simpl.
+  - assert (G : forall l, incl l w -> NoDup l -> NoDup (map (swap b y) l)).
+    { induction l as [|x l IH]; intros Hl Dl; simpl; [constructor|]. inversion Dl; subst. constructor; [|apply IH; auto; intros ? ?; apply Hl; now right].
+      intros Hx. apply SW in Hx; [|intros ? ?; apply Hl; now right]. assert (Hxw : In x w) by (apply Hl; now left).
+      unfold swap in Hx. destruct (Pos.eqb_spec (inv x) (inv b)) as [D|D].
+      - apply U in D; auto. subst x. destruct Hx as [[_ ?]|[Hx _]]; [easy|]. apply Ny, Hl. now right.
+      - destruct Hx as [[-> _]|[? _]]; easy. }
+    apply G; auto. apply incl_refl.
+  - intros x Hx. apply SW in Hx as [[-> _]|[? _]]; auto. apply incl_refl.
+  - intros x Hx. apply SW in Hx; [|apply incl_refl]. rewrite in_insert.
+    destruct Hx as [[-> Hb']|[Hx N]].
+    + destruct (L y); [now left|]. split; auto. intros [E|]; [|easy]. apply Ny. replace y with b; auto. apply (sorted_unique h); auto.
+    + destruct (L x); [now right|]. tauto.
+  - destruct T as [Ty T]. assert (G : forall l, incl l w -> NoDup l -> in_time l -> in_time (map (swap b y) l)).
+    { induction l as [|x l IH]; simpl; [easy|]. intros Hl Dl [Hx Tl]. inversion Dl; subst.
+      assert (Hl' : incl l w) by (intros ? ?; apply Hl; now right). assert (Hxw : In x w) by (apply Hl; now left).
+      split; auto. intros z Hz. apply SW in Hz; auto. unfold swap. destruct (Pos.eqb_spec (inv x) (inv b)) as [D|D].
+      - apply U in D; auto. subst x. destruct Hz as [[-> ?]|[Hz _]]; [easy|]. apply Ty; auto.
+      - destruct Hz as [[-> Hz]|[Hz _]]; [|now apply Hx].
+        intros (t & Rt & Lt). unfold earlier in Eb. rewrite Rt in Eb. destruct (ret b) as [t'|] eqn:Rb; [|easy]. apply Pos.leb_le in Eb.
+        apply (Hx _ Hz). exists t'. split; auto. lia. }
+    apply G; auto. apply incl_refl.
+  - exists s1. split; auto. clear - R Wb Kb U. induction R as [|s1 x s2 w E R IH]; simpl; [constructor|].
+    apply run_cons with (s' := s2); [|apply IH; intros; apply U; auto; now right]. unfold swap. destruct (Pos.eqb_spec (inv x) (inv b)) as [D|D]; auto.
+    apply U in D; [|now left]. unfold effect in *. rewrite D, Wb, Kb in E. exact E.
+  - intros x Hx N. rewrite in_insert. destruct (Pos.eqb_spec (inv x) (inv b)) as [|D]; [tauto|].
+    destruct (Q _ Hx N) as [[->|Hw]|[|]]; auto.
+    + left. apply in_map_iff. exists b. unfold swap. rewrite Pos.eqb_refl. split; auto.
+      unfold earlier in Eb. destruct (ret x) eqn:Rx; [|easy]. destruct (ret b) eqn:Rb; [|easy].
+      destruct (Q b Hb) as [[->|]|[|]]; auto; try easy. now rewrite Rb.
+    + left. apply in_map_iff. exists x. unfold swap. apply Pos.eqb_neq in D. rewrite D. auto.
+Qed.
+
+Definition left_ (pending : list op) (c : config) := filter (fun o => negb (has (snd c) o)) pending.
+Lemma left_less pending c y e : In y (left_ pending c) -> (length (left_ pending (e, insert (inv y) (snd c))) < length (left_ pending c))%nat.
+Proof.
+  unfold left_. intros H.
+  assert (G : forall p, (length (filter (fun o => negb (has (insert (inv y) (snd c)) o)) p) <= length (filter (fun o => negb (has (snd c) o)) p))%nat
+    /\ (In y (filter (fun o => negb (has (snd c) o)) p) -> (length (filter (fun o => negb (has (insert (inv y) (snd c)) o)) p) < length (filter (fun o => negb (has (snd c) o)) p))%nat)).
+  { induction p as [|x p [IH1 IH2]]; simpl; [split; [lia|easy]|].
+    destruct (has (snd c) x) eqn:E; simpl.
+    - assert (E' : has (insert (inv y) (snd c)) x = true) by (apply has_spec in E; apply has_spec, in_insert; auto). rewrite E'. simpl. auto.
+    - destruct (has (insert (inv y) (snd c)) x) eqn:E'; simpl; [split; lia|]. split; [lia|]. intros [->|Hy]; [|specialize (IH2 Hy); lia].
+      assert (has (insert (inv y) (snd c)) y = true) by (apply has_spec, in_insert; auto). congruence. }
+  apply G. exact H.
+Qed.
+
+Lemma filter_shorter {A} (f : A -> bool) l : (length (filter f l) <= length l)%nat.
+Proof. induction l as [|x l IH]; simpl; auto. destruct (f x); simpl; lia. Qed.
+
+Lemma closed_reaches gone pending target layer cs time t :
+  (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
+  (forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x pending) ->
+  In target pending -> ret target = Some t -> t <= time ->
+  closed pending target layer cs = true ->
+  forall n c w, In c cs -> admits gone c w -> (length w * S (length pending) + length (left_ pending c) <= n)%nat -> exists c' w', In c' cs /\ In (inv target) (snd c') /\ admits gone c' w'.
+Proof.
+  intros Hp Ha Ht Rt Lt C. unfold closed in C. destruct (forallb _ layer); [|easy]. rewrite forallb_forall in C.
+  induction n as [|n IH]; intros c w Hc A Ln; specialize (C c Hc) as Cc;
+    (destruct (has (snd c) target) eqn:Hh; [apply has_spec in Hh; now exists c, w|]).
+  - exfalso. assert (Hl : In target (left_ pending c)) by (apply filter_In; rewrite Hh; auto). destruct (left_ pending c); [easy|simpl in Ln; lia].
+  - unfold expanded in Cc. fold (left_ pending c) in Cc.
+    destruct (existsb _ (left_ pending c)) eqn:E.
+    + apply existsb_exists in E as (y & Hy & E). destruct (pure (what y) (known y)) eqn:P; [|easy].
+      apply found_spec in E as (e & He & Ae). simpl in He, Ae.
+      assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (Hp _ Hy').
+      eapply IH; [exact He|eapply pure_happens; eauto|]. pose proof (left_less _ _ _ e Hy).
+      assert (Lf : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) <= length w)%nat) by apply filter_shorter.
+      apply (Nat.mul_le_mono_r _ _ (S (length pending))) in Lf. lia.
+    + rewrite forallb_forall in Cc. assert (A' := A). destruct A' as [D I L T (s & As & R) Q].
+      destruct (Hp _ Ht) as [Hth Htg].
+      assert (Htw : In target w). { destruct (Q target) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
+      destruct w as [|y w]; [easy|]. inversion R as [|? ? s1 ? Ey Ry]; subst.
+      destruct (L y) as [Ly Lg]; [now left|]. assert (Hyh : In y h) by (apply I; now left).
+      assert (Hyp : In y pending).
+      { destruct Htw as [->|Htw]; auto. apply Ha; auto. destruct T as [T _]. specialize (T _ Htw).
+        destruct (Pos.ltb_spec t (inv y)); [destruct T; now exists t|lia]. }
+      assert (Hyl : In y (left_ pending c)). { apply filter_In. split; auto. destruct (has (snd c) y) eqn:X; auto. now apply has_spec in X. }
+      specialize (Cc _ Hyl). cbv zeta in Cc.
+      destruct (best_spec (left_ pending c) y) as (Bi & Be & Bw & Bk). set (b := best (left_ pending c) y) in *.
+      assert (Hbl : In b (left_ pending c)) by (destruct Bi as [->|]; auto).
+      assert (Hb' := Hbl). apply filter_In in Hb' as [Hbp Hbd]. destruct (Hp _ Hbp) as [Hbh Hbg].
+      unfold effect in Ey. rewrite <- Bw, <- Bk in Ey. destruct (next_complete _ _ _ _ _ As Ey) as (e1 & Hn & A1).
+      rewrite forallb_forall in Cc. specialize (Cc _ Hn). apply covered_spec in Cc as (e & d & He & Ae & Ud). simpl in He, Ae, Ud.
+      assert (Pl : (length (left_ pending (e, d)) <= length pending)%nat) by apply filter_shorter.
+      apply (IH (e, d) (map (swap b y) w)); [exact He| |rewrite map_length; cbn [length] in Ln; rewrite Nat.mul_succ_l in Ln; lia].
+      eapply admits_under; [intros x Hx; exact (proj1 (Hp x Hx))|exact Ud|].
+      apply (first_happens gone c y b w e s s1); auto.
+      * intros X. apply Bool.negb_true_iff in Hbd. apply has_spec in X. congruence.
+      * unfold effect. now rewrite <- Bw, <- Bk.
+      * intros x Hx. apply I. now right.
+Qed.
+
+Lemma take_spec time : forall calls pending p q last, take time calls pending = (p, q) -> ascending last calls = true ->
+  (exists l, ascending l q = true) /\ (forall x, In x p <-> In x pending \/ In x calls /\ inv x <= time) /\ (forall x, In x q <-> In x calls /\ time < inv x).
+Proof.
+  induction calls as [|o calls IH]; simpl; intros pending p q last E A.
+  - injection E as <- <-. split; [now exists last|]. split; intros; simpl; tauto.
+  - destruct (last <? inv o) eqn:L; [|easy]. destruct (inv o <=? time) eqn:B.
+    + apply Pos.leb_le in B. destruct (IH _ _ _ _ E A) as (X & Y & Z). split; auto. split; intros x; [rewrite Y|rewrite Z]; simpl.
+      * split; intros H; intuition; subst; auto.
+      * split; intros H; intuition; subst. lia.
+    + apply Pos.leb_gt in B. injection E as <- <-. assert (forall x, o = x \/ In x calls -> time < inv x).
+      { intros x [<-|Hx]; auto. pose proof (ascending_later _ _ A _ Hx). lia. }
+      split; [exists last; simpl; now rewrite L|]. split; intros x; [|simpl; intuition].
+      split; [tauto|]. intros [|[Hx ?]]; auto. specialize (H _ Hx). lia.
+Qed.
+
+Lemma survivors_in target cs c : In c cs -> In (inv target) (snd c) -> In (fst c, remove (inv target) (snd c)) (survivors target cs).
+Proof.
+  unfold survivors. intros Hc Hi. assert (G : forall l, In c cs \/ In (fst c, remove (inv target) (snd c)) l ->
+    In (fst c, remove (inv target) (snd c)) (fold_left (fun l c => if has (snd c) target then (fst c, remove (inv target) (snd c)) :: l else l) cs l)).
+  { clear Hc. induction cs as [|x cs IH]; simpl; intros l H; [tauto|]. apply IH.
+    destruct H as [[->|H]|H]; [|tauto|].
+    - right. apply has_spec in Hi. rewrite Hi. now left.
+    - right. destruct (has (snd x) target); [now right|easy]. }
+  apply G. auto.
+Qed.
+
+Lemma go_sound targets : forall calls pending layer gone last,
+  ascending last calls = true -> (forall x, In x calls -> In x h) ->
+  (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
+  (forall x, In x h -> In x pending \/ In x calls \/ In (inv x) gone) ->
+  (forall x, In x calls -> ~ In (inv x) gone) ->
+  (forall x, In x pending -> In x calls -> False) ->
+  go calls pending layer targets = Accepted -> forall c w, In c layer -> admits gone c w -> False.
+Proof.
+  induction targets as [|(time & i) targets IH]; intros calls pending layer gone last A Hc Hp Ha Hg Hdis G c w Hl W.
+  - destruct layer; simpl in G; easy.
+  - simpl in G. destruct layer as [|c0 layer]; [easy|]. set (ly := c0 :: layer) in *.
+    destruct (take time calls pending) as (p & q) eqn:T. apply (take_spec _ _ _ _ _ _ T) in A as ((l & Aq) & Ip & Iq).
+    destruct (find _ p) as [target|] eqn:F; [|easy]. apply find_some in F as [Ft Ei]. apply Pos.eqb_eq in Ei. subst i.
+    destruct (ret target) as [t|] eqn:R; [|easy]. destruct (t <=? time) eqn:Lt; [|easy]. apply Pos.leb_le in Lt.
+    set (cs := search p target ly) in *. destruct (closed p target ly cs) eqn:C; [|easy].
+    assert (Hp' : forall x, In x p -> In x h /\ ~ In (inv x) gone). { intros x [Hx|[Hx _]]%Ip; auto. }
+    assert (Cl := C). unfold closed in Cl. destruct (forallb (covered p (table cs)) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
+    destruct (covered_spec _ _ _ (Fl _ Hl)) as (e & d & He & Ae & Ud).
+    assert (W' : admits gone (e, d) w).
+    { apply (admits_under gone p e (snd c)); [intros x Hx; exact (proj1 (Hp' x Hx))|exact Ud|]. destruct W as [? ? ? ? (s & ? & ?) ?]. constructor; auto. exists s; auto. }
+    assert (Ha' : forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x p).
+    { intros x Hx L Nx. apply Ip. destruct (Ha x Hx) as [|[|]]; auto. easy. }
+    destruct (closed_reaches gone p target ly cs time t Hp' Ha' Ft R Lt C _ _ _ He W' (le_n _)) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).
+    assert (Ru' := Ru).
+    eapply (IH q (filter (fun o => negb (inv o =? inv target)) p) (survivors target cs) (inv target :: gone) l) with (w := w'); eauto using survivors_in.
+    + intros x [Hx _]%Iq. auto.
+    + intros x [Hx N]%filter_In. destruct (Hp' _ Hx). split; auto. intros [E|]; [|easy]. rewrite E, Pos.eqb_refl in N. easy.
+    + intros x Hx. destruct (Pos.eqb_spec (inv x) (inv target)) as [E|E]; [right; right; left; easy|].
+      destruct (Pos.leb_spec (inv x) time) as [B|B].
+      * destruct (Ha x Hx) as [P|[P|P]]; [left|left|now right; right; right]; (apply filter_In; split; [apply Ip; auto|now apply Pos.eqb_neq in E as ->]).
+      * destruct (Ha x Hx) as [P|[P|P]]; [left|right; left; apply Iq; auto|now right; right; right].
+        apply filter_In; split; [apply Ip; auto|now apply Pos.eqb_neq in E as ->].
+    + intros x [Hx B]%Iq [E|Hg']; [|now apply (Hg x)].
+      destruct (Hp' _ Ft) as [Hth _]. assert (x = target) by (apply (sorted_unique h); auto). subst x.
+      apply Ip in Ft as [Hpe|[_ ?]]; [exact (Hdis target Hpe Hx)|lia].
+    + intros x [Hx _]%filter_In [Hx' B]%Iq. apply Ip in Hx as [Hx|[_ ?]]; [exact (Hdis x Hx Hx')|lia].
+    + constructor; simpl; auto.
+      * intros x Hx. destruct (L' _ Hx) as [N1 N2]. split; [rewrite in_remove; tauto|]. intros [E|]; [|easy]. apply N1. now rewrite <- E.
+      * intros x Hx N. destruct (Q _ Hx N) as [|[|]]; auto. rewrite in_remove. destruct (Pos.eq_dec (inv x) (inv target)); auto.
+Qed.
+End Refutation.
+
+Theorem check_core_sound init h targets s : check_core init h targets = Accepted -> abs init s -> ~ Linearizable step s h.
+Proof.
+  unfold check_core. destruct (sorted h) eqn:S; [|easy]. intros G A (os & [D I R T X]).
+  eapply (go_sound h S targets h [] [(init, [])] [] 1) with (c := (init, [])) (w := os); simpl; auto; try easy.
+  constructor; simpl; auto. now exists s.
+Qed.
+End Core.

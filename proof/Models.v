@@ -1,0 +1,142 @@
+(** The data types, with the theorems about their certificates. *)
+
+From Coq Require Import List PArith ZArith FMapPositive Bool.
+From Clew Require Import History Order First Core Projection Check Plain.
+From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
+Import ListNotations.
+
+(** ** Any data type *)
+Record checker {call est : Type} := Checker {
+  next_of : est -> call -> option unit -> list est;
+  eqb_of : est -> est -> bool;
+  same_of : call -> option unit -> call -> option unit -> bool;
+  pure_of : call -> option unit -> bool;
+  restrict_of : (op call unit -> bool) -> est -> list (op call unit) -> option (est * list (op call unit)) }.
+Arguments checker : clear implicits.
+Definition Proved {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est) : Prop :=
+  Laws step (next_of c) abs (eqb_of c) (same_of c) (pure_of c) (restrict_of c).
+
+Section Any.
+Context {call est state : Type}.
+Variable step : state -> call -> unit -> state -> Prop.
+Variable abs : est -> state -> Prop.
+Variable c : checker call est.
+Hypothesis proved : Proved step abs c.
+(* What need not be trusted: which states are met again, hashes, the search, and the order of returns. *)
+Variable distinct : list est -> list est -> bool.
+Variable hash : config (est := est) -> positive.
+Variable search : list (op call unit) -> op call unit -> list (config (est := est)) -> list (config (est := est)).
+Variable targets : list (op call unit) -> list (positive * positive).
+Variables (init : est) (s : state) (h : list (op call unit)).
+Hypothesis same_init : abs init s.
+
+Definition valid := check_valid (next_of c) distinct init h.
+Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash search targets init h.
+
+Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
+Proof. intros H. eapply (valid_sound step); eauto. Qed.
+Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
+Proof. intros H. eapply (invalid_sound step); eauto. Qed.
+End Any.
+
+(** ** register, cas-register, multi-register, lookup-set and kv *)
+Definition registers {value} (eqb : value -> value -> bool) (join : value -> value -> value) : checker (list Spec_Registers.micro) Spec_Registers.est :=
+  Checker _ _ (Spec_Registers.next eqb join) (Spec_Registers.eqb eqb) (Spec_Registers.same eqb) Spec_Registers.pure (Spec_Registers.restrict eqb).
+Theorem registers_proved {value} (eqb : value -> value -> bool) join : Spec_Registers.ValueEqb eqb ->
+  Proved (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join).
+Proof. intros H. exact (Spec_Registers.laws eqb H join). Qed.
+
+Definition of_numbers := registers Pos.eqb (fun _ v => v).
+Theorem of_numbers_proved : Proved (Spec_Registers.step Pos.eqb (fun _ v => v)) Spec_Registers.abs of_numbers.
+Proof. apply registers_proved. intros v u. apply Pos.eqb_eq. Qed.
+
+Lemma equal_true v u : equal v u = true <-> v = u.
+Proof. split; [apply equal_spec|]. intros ->. induction u as [|x u IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
+Definition of_strings := registers equal (fun v u => v ++ u).  (* a string is its bytes *)
+Theorem of_strings_proved : Proved (Spec_Registers.step equal (fun v u => v ++ u)) Spec_Registers.abs of_strings.
+Proof. apply registers_proved. intros v u. apply equal_true. Qed.
+
+Definition cas_of_numbers := Spec_Registers.cas Pos.eqb.
+Definition cas_of_strings := Spec_Registers.cas equal.
+Definition registers_init {value} (nothing : value) (there : list (positive * value)) : Spec_Registers.est :=
+  fold_left (fun e c => Spec_Registers.put e (fst c) (snd c)) there (nothing, PM.empty _).
+Lemma registers_init_abs {value} (nothing : value) there :
+  Spec_Registers.abs (registers_init nothing there) (fold_left (fun s c => Spec_Registers.set s (fst c) (snd c)) there (fun _ => nothing)).
+Proof.
+  unfold registers_init. assert (A : Spec_Registers.abs (nothing, PM.empty value) (fun _ => nothing)).
+  { intros p. unfold Spec_Registers.lookup. simpl. now rewrite PM.gempty. }
+  revert A. generalize (nothing, PM.empty value) (fun _ : positive => nothing). induction there as [|[p v] l IH]; simpl; intros e s A; auto.
+  apply IH. now apply Spec_Registers.abs_put.
+Qed.
+
+(** ** Containers *)
+Import Spec_Containers.
+Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty) q_eqb same pure (restrict q_without).
+Theorem fifo_proved : Proved (step Fifo) q_abs fifo.
+Proof. exact fifo_laws. Qed.
+Lemma fifo_init l : q_abs (l, []) l.
+Proof. unfold q_abs. simpl. now rewrite app_nil_r. Qed.
+Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty) list_eqb same pure (restrict (fun _ stays => filter stays)).
+Theorem stack_proved : Proved (step Stack) eq stack.
+Proof. exact stack_laws. Qed.
+Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict.
+Theorem unordered_proved : Proved (step Bag) b_abs unordered.
+Proof. exact bag_laws. Qed.
+Definition priority (rank : positive -> positive) : checker call bag := Checker _ _ (next b_put (p_take rank) b_heads b_empty) b_eqb same pure (restrict b_without).
+Theorem priority_proved rank : Proved (step (Priority rank)) b_abs (priority rank).
+Proof. apply priority_laws. Qed.
+Definition bag_init (l : list positive) : bag := fold_left b_put l (PM.empty _).
+Lemma bag_init_abs l : b_abs (bag_init l) (rev l).
+Proof.
+  unfold bag_init. rewrite <- (app_nil_r (rev l)). assert (A : b_abs (PM.empty _) []) by (intros v; unfold held; now rewrite PM.gempty).
+  revert A. generalize (PM.empty positive) (@nil positive). induction l as [|v l IH]; simpl; intros e s A; auto.
+  rewrite <- app_assoc. simpl. apply IH. now apply b_put_ok.
+Qed.
+
+(** ** Numbers *)
+Definition counter (least most : option Z) : checker Spec_Counter.call Z :=
+  Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle).
+Theorem counter_proved least most : Proved (Plain.step (Spec_Counter.does least most)) Plain.abs (counter least most).
+Proof. apply Spec_Counter.laws. Qed.
+
+(** ** Sets and ids *)
+Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict.
+Theorem growing_set_proved : Proved Spec_Set.step Spec_Set.abs growing_set.
+Proof. exact Spec_Set.laws. Qed.
+Lemma set_init l : Spec_Set.abs (members l) (fun v => if in_dec Pos.eq_dec v l then true else false).
+Proof.
+  intros v. pose proof (Spec_Set.mem_members l v) as M. destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (members l) v); auto; intuition congruence.
+Qed.
+Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict.
+Theorem ids_proved : Proved Spec_Ids.step Spec_Ids.abs ids.
+Proof. exact Spec_Ids.laws. Qed.
+Definition growing_ids : checker Spec_Ids.Growing.call (option Z) :=
+  Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict.
+Theorem growing_ids_proved : Proved Spec_Ids.Growing.step eq growing_ids.
+Proof. exact Spec_Ids.g_laws. Qed.
+
+(** ** The others *)
+Import Spec_Others.
+Definition machine {call state} (apply : state -> call -> option state) state_dec call_dec idle : checker call state :=
+  Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle).
+Definition versioned := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle.
+Theorem versioned_proved : Proved (Plain.step (does Versioned.apply)) Plain.abs versioned.
+Proof. exact (machine_laws Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle Versioned.idle_same). Qed.
+Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle.
+Theorem owned_proved (l : Owned.limit) : Proved (Plain.step (does (Owned.apply l))) Plain.abs (owned l).
+Proof. exact (machine_laws (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle (Owned.idle_same l)). Qed.
+Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle.
+Theorem fenced_proved (most : Z) : Proved (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most).
+Proof. exact (machine_laws (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle (Fenced.idle_same most)). Qed.
+Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle.
+Theorem bank_proved (negative : bool) : Proved (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative).
+Proof. exact (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)). Qed.
+Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle.
+Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
+Proof. exact (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)). Qed.
+Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle.
+Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
+Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same). Qed.
+Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle.
+Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
+Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same). Qed.

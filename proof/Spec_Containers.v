@@ -1,0 +1,460 @@
+(** Containers: fifo-queue, stack, unordered-queue and priority-queue.
+
+A state is a list of elements. What an operation took or saw is part of it. A crashed operation that takes an element takes any. *)
+
+From Coq Require Import List PArith FMapPositive Bool Lia.
+From Clew Require Import History Order First Core Projection Check.
+Import ListNotations.
+Open Scope positive_scope.
+
+(** ** What is trusted *)
+
+Inductive kind := Fifo | Stack | Bag | Priority (rank : positive -> positive).
+Inductive call :=
+  | Push (v : positive)
+  | Take (v : positive)
+  | TakeAny
+  | Peek (v : positive)              (* Take would give this element *)
+  | Empty                            (* there was none *)
+  | Idle                          (* a peek that never returned *)
+  | Drain (vs : list positive).      (* takes these in a row *)
+
+Definition put (k : kind) (s : list positive) (v : positive) : list positive := match k with Fifo => s ++ [v] | _ => v :: s end.
+Definition take (k : kind) (s : list positive) (v : positive) (s' : list positive) : Prop :=
+  match k with
+  | Fifo | Stack => s = v :: s'
+  | Bag => exists a b, s = a ++ v :: b /\ s' = a ++ b
+  | Priority rank => (exists a b, s = a ++ v :: b /\ s' = a ++ b) /\ forall u, In u s -> rank u <= rank v
+  end.
+Inductive drain (k : kind) : list positive -> list positive -> list positive -> Prop :=
+  | drain_nil s : drain k s [] s
+  | drain_cons s v s1 vs s2 : take k s v s1 -> drain k s1 vs s2 -> drain k s (v :: vs) s2.
+Definition step (k : kind) (s : list positive) (c : call) (_ : unit) (s' : list positive) : Prop :=
+  match c with
+  | Push v => s' = put k s v
+  | Take v => take k s v s'
+  | TakeAny => exists v, take k s v s'
+  | Peek v => (exists rest, take k s v rest) /\ s' = s
+  | Empty => s = [] /\ s' = s
+  | Idle => s' = s
+  | Drain vs => drain k s vs s'
+  end.
+
+(** ** The same as a program, for every way to store the elements *)
+
+Definition call_eqb (c c' : call) : bool :=
+  match c, c' with
+  | Push v, Push u | Take v, Take u | Peek v, Peek u => v =? u
+  | TakeAny, TakeAny | Empty, Empty | Idle, Idle => true
+  | Drain vs, Drain us => if list_eq_dec Pos.eq_dec vs us then true else false
+  | _, _ => false
+  end.
+Definition same (c : call) (k : option unit) (c' : call) (k' : option unit) : bool :=
+  match k, k' with Some _, Some _ | None, None => call_eqb c c' | _, _ => false end.
+Lemma same_sound : SameSound same.
+Proof.
+  intros c k c' k' H. assert (E : call_eqb c c' = true -> c = c').
+  { destruct c, c'; simpl; try easy; try (intros ->%Pos.eqb_eq; easy). destruct (list_eq_dec _ _ _); [now subst|easy]. }
+  destruct k as [[]|], k' as [[]|]; try easy; split; auto.
+Qed.
+Definition pure (c : call) (_ : option unit) : bool := match c with Peek _ | Empty | Idle => true | _ => false end.
+Lemma acts_step k c a s s' : acts (step k) c a s s' <-> step k s c tt s'.
+Proof. destruct a as [[]|]; simpl; split; auto; [now intros ([] & ?)|now exists tt]. Qed.
+Lemma pure_sound k : PureSound (step k) pure.
+Proof. intros c a s s' P H%acts_step. destruct c; simpl in *; easy. Qed.
+
+Section Store.
+Variable k : kind.
+Context {est : Type}.
+Variable abs : est -> list positive -> Prop.
+Variable put_ : est -> positive -> est.
+Variable take_ : est -> positive -> list est.
+Variable heads_ : est -> list positive.
+Variable empty_ : est -> bool.
+Variable without_ : list positive -> (positive -> bool) -> est -> est.
+Variable eqb : est -> est -> bool.
+Hypothesis put_ok : forall e s v, abs e s -> abs (put_ e v) (put k s v).
+Hypothesis take_sound : forall e s v e', abs e s -> In e' (take_ e v) -> exists s', take k s v s' /\ abs e' s'.
+Hypothesis take_complete : forall e s v s', abs e s -> take k s v s' -> exists e', In e' (take_ e v) /\ abs e' s'.
+Hypothesis heads_complete : forall e s v s', abs e s -> take k s v s' -> In v (heads_ e).
+Hypothesis empty_ok : forall e s, abs e s -> (empty_ e = true <-> s = []).
+Hypothesis without_ok : forall gone stays e s, (forall v, stays v = false <-> In v gone) -> abs e s -> abs (without_ gone stays e) (filter stays s).
+Hypothesis eqb_sound : EqbSound abs eqb.
+
+Fixpoint drain_ (e : est) (vs : list positive) : list est :=
+  match vs with [] => [e] | v :: vs => flat_map (fun e => drain_ e vs) (take_ e v) end.
+Definition next (e : est) (c : call) (_ : option unit) : list est :=
+  match c with
+  | Push v => [put_ e v]
+  | Take v => take_ e v
+  | TakeAny => flat_map (take_ e) (heads_ e)
+  | Peek v => match take_ e v with [] => [] | _ => [e] end
+  | Empty => if empty_ e then [e] else []
+  | Idle => [e]
+  | Drain vs => drain_ e vs
+  end.
+
+Lemma drain_sound vs : forall e s e', abs e s -> In e' (drain_ e vs) -> exists s', drain k s vs s' /\ abs e' s'.
+Proof.
+  induction vs as [|v vs IH]; simpl; intros e s e' A H.
+  - destruct H as [<-|[]]. exists s. split; auto. constructor.
+  - apply in_flat_map in H as (e1 & H1 & H2). destruct (take_sound _ _ _ _ A H1) as (s1 & T & A1).
+    destruct (IH _ _ _ A1 H2) as (s' & D & A'). exists s'. split; auto. econstructor; eauto.
+Qed.
+Lemma drain_complete vs : forall e s s', abs e s -> drain k s vs s' -> exists e', In e' (drain_ e vs) /\ abs e' s'.
+Proof.
+  induction vs as [|v vs IH]; simpl; intros e s s' A D; inversion D; subst.
+  - exists e. auto.
+  - destruct (take_complete _ _ _ _ A H2) as (e1 & H1 & A1). destruct (IH _ _ _ A1 H4) as (e' & He & A').
+    exists e'. split; auto. apply in_flat_map. eauto.
+Qed.
+Lemma next_sound : NextSound (step k) next abs.
+Proof.
+  intros e s c a e' A H. assert (G : exists s', step k s c tt s' /\ abs e' s').
+  { destruct c as [v|v| |v| | |vs]; simpl in *.
+    - destruct H as [<-|[]]. eauto.
+    - eauto.
+    - apply in_flat_map in H as (v & _ & H). destruct (take_sound _ _ _ _ A H) as (s' & ? & ?). exists s'. eauto.
+    - destruct (take_ e v) as [|e1 es] eqn:T; [easy|]. destruct H as [<-|[]]. exists s. split; auto. split; auto.
+      destruct (take_sound e s v e1 A) as (r & ? & _); [rewrite T; now left|eauto].
+    - destruct (empty_ e) eqn:E; [|easy]. destruct H as [<-|[]]. exists s. split; auto. split; auto. eapply empty_ok; eauto.
+    - destruct H as [<-|[]]. eauto.
+    - eapply drain_sound; eauto. }
+  destruct G as (s' & ? & ?). exists s'. split; auto. now apply acts_step.
+Qed.
+Lemma next_complete : NextComplete (step k) next abs.
+Proof.
+  intros e s c a s' A H%acts_step. destruct c as [v|v| |v| | |vs]; simpl in *.
+  - subst. exists (put_ e v). auto.
+  - eauto.
+  - destruct H as (v & T). destruct (take_complete _ _ _ _ A T) as (e' & ? & ?). exists e'. split; auto. apply in_flat_map. eauto.
+  - destruct H as ((r & T) & ->). destruct (take_complete _ _ _ _ A T) as (e' & H & _). destruct (take_ e v); [easy|]. exists e. simpl; auto.
+  - destruct H as (E & ->). apply (empty_ok _ _ A) in E. rewrite E. exists e. simpl; auto.
+  - subst. exists e. simpl; auto.
+  - eapply drain_complete; eauto.
+Qed.
+
+(** A value may be left out with all its operations, and as an initial element. *)
+Definition values (c : call) : list positive := match c with Push v | Take v | Peek v => [v] | Drain vs => vs | _ => [] end.
+Definition dropped_values (kept : op call unit -> bool) (h : list (op call unit)) : list positive :=
+  fold_left (fun l o => if kept o then l else if pure (what o) None then l else values (what o) ++ l) h [].
+Definition lost (o : op call unit) : bool := match ret o with None => true | Some _ => false end.
+Definition restrict (kept : op call unit -> bool) (e : est) (h : list (op call unit)) : option (est * list (op call unit)) :=
+  let gone := dropped_values kept h in
+  let set := members gone in
+  let stays := fun v => match PM.find v set with Some _ => false | None => true end in
+  if forallb (fun o => match what o with TakeAny => if kept o then lost o else false | c => if kept o then forallb stays (values c) else true end) h
+  then Some (without_ gone stays e, collect (some_of kept) h) else None.
+
+Lemma members_spec l v : PM.find v (members l) <> None <-> In v l.
+Proof.
+  unfold members. assert (G : forall m, PM.find v (fold_left (fun m i => PM.add i tt m) l m) <> None <-> In v l \/ PM.find v m <> None).
+  { induction l as [|x l IH]; simpl; intros m; [tauto|]. rewrite IH. destruct (Pos.eq_dec v x) as [->|N].
+    - rewrite PM.gss. intuition congruence.
+    - rewrite PM.gso by easy. intuition congruence. }
+  rewrite G, PM.gempty. tauto.
+Qed.
+Lemma dropped_spec kept h o : In o h -> kept o = false -> pure (what o) None = false -> incl (values (what o)) (dropped_values kept h).
+Proof.
+  unfold dropped_values. intros Ho K P v Hv. assert (G : forall l, (In o h \/ In v l) -> In v (fold_left (fun l o => if kept o then l else if pure (what o) None then l else values (what o) ++ l) h l)).
+  { clear Ho. induction h as [|x h IH]; simpl; intros l H; [tauto|]. apply IH. destruct H as [[->|]|H]; auto.
+    - right. rewrite K, P. apply in_or_app; auto.
+    - right. destruct (kept x); auto. destruct (pure (what x) None); auto. apply in_or_app; auto. }
+  apply G; auto.
+Qed.
+Lemma filter_id {A} (f : A -> bool) l : (forall x, In x l -> f x = true) -> filter f l = l.
+Proof. induction l as [|x l IH]; simpl; intros H; auto. rewrite H by auto. f_equal. auto. Qed.
+
+Section Stays.
+Variable stays : positive -> bool.
+Lemma filter_put s v : filter stays (put k s v) = if stays v then put k (filter stays s) v else filter stays s.
+Proof. destruct k; simpl; try (destruct (stays v); easy). rewrite filter_app. simpl. destruct (stays v); [easy|apply app_nil_r]. Qed.
+Lemma filter_take s v s' : take k s v s' -> if stays v then take k (filter stays s) v (filter stays s') else filter stays s' = filter stays s.
+Proof.
+  assert (B : (exists a b, s = a ++ v :: b /\ s' = a ++ b) ->
+    if stays v then exists a b, filter stays s = a ++ v :: b /\ filter stays s' = a ++ b else filter stays s' = filter stays s).
+  { intros (a & b & -> & ->). rewrite !filter_app. simpl. destruct (stays v); eauto. }
+  destruct k; simpl; try (intros ->; simpl; destruct (stays v); easy); auto.
+  intros [H M]. specialize (B H). destruct (stays v); auto. split; auto. intros u (? & _)%filter_In. auto.
+Qed.
+Lemma filter_drain s vs s' : drain k s vs s' -> ((forall v, In v vs -> stays v = true) -> drain k (filter stays s) vs (filter stays s'))
+  /\ ((forall v, In v vs -> stays v = false) -> filter stays s' = filter stays s).
+Proof.
+  induction 1 as [s|s v s1 vs s2 T D [IH1 IH2]]; split; intros H; auto; [constructor| |]; apply filter_take in T;
+    rewrite (H v) in T by (now left).
+  - econstructor; [exact T|]. apply IH1. intros; apply H; now right.
+  - rewrite <- T. apply IH2. intros; apply H; now right.
+Qed.
+End Stays.
+
+Lemma restrict_sound : RestrictSound (step k) abs restrict.
+Proof.
+  unfold restrict. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
+  set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.
+  destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-. rewrite forallb_forall in F.
+  assert (St : forall v, stays v = false <-> In v gone).
+  { intros v. rewrite <- members_spec. unfold stays. destruct (PM.find v (members gone)); split; intros; auto; try easy; congruence. }
+  exists (filter stays s). split; [apply without_ok; auto|].
+  apply (simulation (step k) (fun s t => t = filter stays s) (some_of kept) h s); auto.
+  - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
+  - intros o x x1 t Ho -> E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F.
+      * left. exists (put k (filter stays x) v). subst. rewrite filter_put. destruct (stays v); [|easy]. split; auto. apply acts_step. now rewrite Wo.
+      * destruct (stays v) eqn:Sv; [|easy]. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_take with (stays := stays) in E. now rewrite Sv in E.
+      * destruct E as (v & T). apply filter_take with (stays := stays) in T. destruct (stays v).
+        -- left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. now exists v.
+        -- right. split; auto. unfold lost in F. now destruct (ret o).
+      * destruct (stays v) eqn:Sv; [|easy]. destruct E as ((r & T) & ->). apply filter_take with (stays := stays) in T. rewrite Sv in T.
+        left. exists (filter stays x). split; auto. apply acts_step. rewrite Wo. split; eauto.
+      * destruct E as (-> & ->). left. exists []. split; auto. apply acts_step. rewrite Wo. simpl; auto.
+      * left. subst. exists (filter stays x). split; auto. apply acts_step. now rewrite Wo.
+      * rewrite forallb_forall in F. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_drain with (stays := stays) in E as [E _]. apply E. exact F.
+    + destruct (pure (what o) None) eqn:P.
+      * destruct (what o); try easy; simpl in E; [destruct E as [_ ->]|destruct E as [-> ->]|subst]; auto.
+      * assert (D := dropped_spec kept h o Ho Ko P). fold gone in D.
+        destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F, D; try easy.
+        -- subst. rewrite filter_put. rewrite (proj2 (St v)); auto. apply D. now left.
+        -- apply filter_take with (stays := stays) in E. rewrite (proj2 (St v)) in E; auto. apply D. now left.
+        -- apply filter_drain with (stays := stays) in E as [_ E]. symmetry. apply E. intros v Hv. apply St. auto.
+Qed.
+
+Lemma laws : Laws (step k) next abs eqb same pure restrict.
+Proof. constructor; auto using next_sound, next_complete, same_sound, pure_sound, restrict_sound. Qed.
+End Store.
+
+(** *** A queue: the front, and the back in reverse. *)
+Definition queue := (list positive * list positive)%type.
+Definition q_abs (e : queue) (s : list positive) : Prop := s = fst e ++ rev (snd e).
+Definition q_put (e : queue) (v : positive) : queue := (fst e, v :: snd e).
+Definition q_front (e : queue) : queue := match fst e with [] => (rev_append (snd e) [], []) | _ => e end.
+Definition q_take (e : queue) (v : positive) : list queue :=
+  let e := q_front e in match fst e with u :: front => if u =? v then [(front, snd e)] else [] | [] => [] end.
+Definition q_heads (e : queue) : list positive := match fst (q_front e) with u :: _ => [u] | [] => [] end.
+Definition q_empty (e : queue) : bool := match e with ([], []) => true | _ => false end.
+Definition q_without (_ : list positive) (stays : positive -> bool) (e : queue) : queue := (filter stays (fst e), filter stays (snd e)).
+Definition list_eqb (a b : list positive) : bool := equal a b.
+Definition q_eqb (e e' : queue) : bool := if list_eqb (fst e) (fst e') then list_eqb (snd e) (snd e') else false.
+
+Lemma q_front_abs e s : q_abs e s -> q_abs (q_front e) s /\ (fst (q_front e) = [] -> s = []).
+Proof.
+  unfold q_abs, q_front. destruct e as [[|x f] b]; simpl; intros ->; [|easy].
+  rewrite rev_append_rev, !app_nil_r. auto.
+Qed.
+Lemma filter_rev (f : positive -> bool) l : filter f (rev l) = rev (filter f l).
+Proof. induction l as [|x l IH]; simpl; auto. rewrite filter_app, IH. simpl. destruct (f x); simpl; auto. apply app_nil_r. Qed.
+
+Lemma fifo_laws : Laws (step Fifo) (next q_put q_take q_heads q_empty) q_abs q_eqb same pure (restrict q_without).
+Proof.
+  apply laws.
+  - unfold q_abs. intros e s v ->. simpl. now rewrite app_assoc.
+  - intros e s v e' A H. unfold q_take in H. apply q_front_abs in A as [A _]. destruct (q_front e) as [[|u f] b]; simpl in *; [easy|].
+    destruct (Pos.eqb_spec u v) as [->|]; [|easy]. destruct H as [<-|[]]. unfold q_abs in *. simpl in *. eauto.
+  - intros e s v s' A T. simpl in T. subst s. apply q_front_abs in A as [A N]. unfold q_take. destruct (q_front e) as [[|u f] b]; simpl in *; [now specialize (N eq_refl)|].
+    unfold q_abs in A. simpl in A. injection A as <- ->. rewrite Pos.eqb_refl. exists (f, b). split; [now left|easy].
+  - intros e s v s' A T. simpl in T. subst s. apply q_front_abs in A as [A N]. unfold q_heads. destruct (q_front e) as [[|u f] b]; simpl in *; [now specialize (N eq_refl)|].
+    unfold q_abs in A. simpl in A. injection A as <- _. auto.
+  - unfold q_abs. intros [[|x f] [|y b]] s ->; simpl; split; try easy. intros H. now destruct (rev b).
+  - unfold q_abs. intros gone stays e s _ ->. simpl. now rewrite filter_app, filter_rev.
+  - intros [f b] [f' b'] s H. unfold q_eqb, list_eqb in H. simpl in H. destruct (equal f f') eqn:E; [|easy]. apply equal_spec in E, H. now subst.
+Qed.
+
+(** *** A stack *)
+Definition s_take (e : list positive) (v : positive) : list (list positive) := match e with u :: e => if u =? v then [e] else [] | [] => [] end.
+Definition s_heads (e : list positive) : list positive := match e with u :: _ => [u] | [] => [] end.
+Definition s_empty (e : list positive) : bool := match e with [] => true | _ => false end.
+Lemma stack_laws : Laws (step Stack) (next (fun e v => v :: e) s_take s_heads s_empty) eq list_eqb same pure (restrict (fun _ stays => filter stays)).
+Proof.
+  apply laws.
+  - now intros e s v ->.
+  - intros e s v e' -> H. destruct s as [|u s]; simpl in H; [easy|]. destruct (Pos.eqb_spec u v) as [->|]; [|easy]. destruct H as [<-|[]]. simpl. eauto.
+  - intros e s v s' -> T. simpl in T. subst s. simpl. rewrite Pos.eqb_refl. exists s'. simpl; auto.
+  - intros e s v s' -> T. simpl in T. subst s. simpl; auto.
+  - intros e s ->. destruct s; simpl; split; easy.
+  - now intros gone stays e s _ ->.
+  - intros e e' s H A. apply equal_spec in H. congruence.
+Qed.
+
+(** *** A bag: how many there are of each element *)
+Definition bag := PM.t positive.
+Definition count (v : positive) (s : list positive) : nat := count_occ Pos.eq_dec s v.
+Definition held (e : bag) (v : positive) : nat := match PM.find v e with Some n => Pos.to_nat n | None => O end.
+Definition b_abs (e : bag) (s : list positive) : Prop := forall v, count v s = held e v.
+Definition b_put (e : bag) (v : positive) : bag := PM.add v (match PM.find v e with Some n => Pos.succ n | None => 1 end) e.
+Definition b_take (e : bag) (v : positive) : list bag :=
+  match PM.find v e with Some n => [if n =? 1 then PM.remove v e else PM.add v (Pos.pred n) e] | None => [] end.
+Definition b_heads (e : bag) : list positive := map fst (PM.elements e).
+Definition b_empty (e : bag) : bool := PM.is_empty e.
+Definition b_without (gone : list positive) (_ : positive -> bool) (e : bag) : bag := fold_left (fun m v => PM.remove v m) gone e.
+Definition b_eqb (e e' : bag) : bool := PM.equal Pos.eqb e e'.
+
+Lemma b_eqb_sound : EqbSound b_abs b_eqb.
+Proof.
+  intros e e' s H A v. rewrite A. unfold b_eqb in H. apply PM.equal_2 in H. destruct H as [I M]. unfold held.
+  destruct (PM.find v e) as [n|] eqn:F, (PM.find v e') as [m|] eqn:G; auto.
+  - f_equal. apply Pos.eqb_eq, (M v); auto.
+  - assert (X : PM.In v e) by (exists n; exact F). apply I in X as (u & X). unfold PM.MapsTo in X. congruence.
+  - assert (X : PM.In v e') by (exists m; exact G). apply I in X as (u & X). unfold PM.MapsTo in X. congruence.
+Qed.
+Lemma b_put_ok e s v : b_abs e s -> b_abs (b_put e v) (v :: s).
+Proof.
+  intros A u. unfold b_put, held, count. simpl. specialize (A u). unfold held, count in A. destruct (Pos.eq_dec v u) as [->|N].
+  - rewrite PM.gss. rewrite A. destruct (PM.find u e); lia.
+  - rewrite PM.gso by auto. exact A.
+Qed.
+Lemma count_app v a b : count v (a ++ b) = (count v a + count v b)%nat.
+Proof. apply count_occ_app. Qed.
+Lemma b_take_held e v e' u : In e' (b_take e v) -> held e u = (held e' u + if Pos.eq_dec v u then 1 else 0)%nat.
+Proof.
+  unfold b_take, held. destruct (PM.find v e) as [n|] eqn:F; [|easy]. intros [<-|[]].
+  destruct (Pos.eqb_spec n 1) as [->|N]; destruct (Pos.eq_dec v u) as [<-|D]; rewrite ?F, ?PM.grs, ?PM.gss, ?PM.gro, ?PM.gso by auto; try lia.
+Qed.
+Lemma b_take_some e s v : b_abs e s -> In v s -> exists e', In e' (b_take e v).
+Proof.
+  intros A H. specialize (A v). unfold b_take, held in *. apply (count_occ_In Pos.eq_dec) in H. unfold count in A.
+  destruct (PM.find v e); [eexists; now left|lia].
+Qed.
+Lemma b_remove e a v b e' : b_abs e (a ++ v :: b) -> In e' (b_take e v) -> b_abs e' (a ++ b).
+Proof.
+  intros A H u. specialize (A u). rewrite (b_take_held _ _ _ u H) in A. rewrite count_app in *. unfold count in *. simpl in A. destruct (Pos.eq_dec v u); lia.
+Qed.
+Lemma b_in e s v : b_abs e s -> (In v s <-> PM.find v e <> None).
+Proof.
+  intros A. specialize (A v). unfold held, count in A. rewrite (count_occ_In Pos.eq_dec s v). destruct (PM.find v e); split; intros; try easy; lia.
+Qed.
+Lemma b_take_sound e s v e' : b_abs e s -> In e' (b_take e v) -> exists s', (exists a b, s = a ++ v :: b /\ s' = a ++ b) /\ b_abs e' s'.
+Proof.
+  intros A H. assert (Hv : In v s). { apply (b_in e); auto. unfold b_take in H. now destruct (PM.find v e). }
+  apply in_split in Hv as (a & b & ->). exists (a ++ b). split; [eauto|eapply b_remove; eauto].
+Qed.
+Lemma b_take_complete e s v s' : b_abs e s -> (exists a b, s = a ++ v :: b /\ s' = a ++ b) -> exists e', In e' (b_take e v) /\ b_abs e' s'.
+Proof.
+  intros A (a & b & -> & ->). destruct (b_take_some e _ v A) as (e' & H); [apply in_or_app; right; now left|]. exists e'. split; auto. eapply b_remove; eauto.
+Qed.
+Lemma b_heads_in e s v : b_abs e s -> In v s -> In v (b_heads e).
+Proof.
+  intros A H. apply (b_in e s v A) in H. destruct (PM.find v e) as [n|] eqn:F; [|easy].
+  apply PM.elements_correct in F. apply in_map_iff. exists (v, n). auto.
+Qed.
+Lemma b_empty_ok e s : b_abs e s -> (b_empty e = true <-> s = []).
+Proof.
+  intros A. unfold b_empty. split.
+  - intros H. apply PM.is_empty_2 in H. destruct s as [|v s]; auto. exfalso. assert (X : In v (v :: s)) by now left.
+    apply (b_in e) in X; auto. destruct (PM.find v e) as [n|] eqn:F; [|easy]. now apply (H v n).
+  - intros ->. apply PM.is_empty_1. intros v n H. unfold PM.MapsTo in H. specialize (A v). unfold held, count in A. rewrite H in A. simpl in A. lia.
+Qed.
+Lemma b_without_ok gone stays e s : (forall v, stays v = false <-> In v gone) -> b_abs e s -> b_abs (b_without gone stays e) (filter stays s).
+Proof.
+  intros St A v. unfold b_without. specialize (A v).
+  assert (G : forall e, held (fold_left (fun m v => PM.remove v m) gone e) v = if in_dec Pos.eq_dec v gone then O else held e v).
+  { clear. induction gone as [|x l IH]; intros e; simpl; auto. rewrite IH. unfold held.
+    destruct (Pos.eq_dec x v) as [->|N]; [rewrite PM.grs; now destruct (in_dec _ _ _)|]. rewrite PM.gro by auto. now destruct (in_dec _ _ _). }
+  rewrite G. clear G. destruct (in_dec Pos.eq_dec v gone) as [Y|N].
+  - apply St in Y. apply count_occ_not_In. intros [_ X]%filter_In. congruence.
+  - rewrite <- A. assert (Sv : stays v = true) by (destruct (stays v) eqn:E; auto; now apply St in E).
+    clear - Sv. unfold count. induction s as [|x s IH]; simpl; auto. destruct (Pos.eq_dec x v) as [->|D].
+    + rewrite Sv. simpl. destruct (Pos.eq_dec v v); [|easy]. now f_equal.
+    + destruct (stays x); simpl; auto. destruct (Pos.eq_dec x v); easy.
+Qed.
+(** Elements that stay in a bag only affect operations that find it empty. If there are none in the core, operations that may have taken anything
+may be left out, too. *)
+Definition loose (kept : op call unit -> bool) (e : bag) (h : list (op call unit)) : option (bag * list (op call unit)) :=
+  let gone := dropped_values kept h in
+  let set := members gone in
+  let stays := fun v => match PM.find v set with Some _ => false | None => true end in
+  if forallb (fun o => if kept o then match what o with Empty => false | TakeAny => lost o | c => forallb stays (values c) end else true) h
+  then Some (b_without gone stays e, collect (some_of kept) h) else None.
+Definition b_restrict (kept : op call unit -> bool) (e : bag) (h : list (op call unit)) : option (bag * list (op call unit)) :=
+  match restrict b_without kept e h with Some r => Some r | None => loose kept e h end.
+
+Section Loose.
+Variable stays : positive -> bool.
+Definition more (s t : list positive) : Prop := forall v, stays v = true -> (count v s <= count v t)%nat.
+Lemma count_take s v s' u : take Bag s v s' -> count u s = (count u s' + if Pos.eq_dec v u then 1 else 0)%nat.
+Proof. intros (a & b & -> & ->). rewrite !count_app. unfold count. simpl. destruct (Pos.eq_dec v u); lia. Qed.
+Lemma more_take s t v s' : more s t -> stays v = true -> take Bag s v s' -> exists t', take Bag t v t' /\ more s' t'.
+Proof.
+  intros M Sv T. assert (H : In v t).
+  { apply (count_occ_In Pos.eq_dec). specialize (M v Sv). rewrite (count_take _ _ _ v T) in M. unfold count in M. destruct (Pos.eq_dec v v); [lia|easy]. }
+  apply in_split in H as (a & b & ->). assert (T' : take Bag (a ++ v :: b) v (a ++ b)) by (now exists a, b). exists (a ++ b). split; auto.
+  intros u Su. specialize (M u Su). rewrite (count_take _ _ _ u T), (count_take _ _ _ u T') in M. lia.
+Qed.
+Lemma more_less s t v s' : more s t -> take Bag s v s' -> more s' t.
+Proof. intros M T u Su. specialize (M u Su). rewrite (count_take _ _ _ u T) in M. lia. Qed.
+Lemma more_drain vs s s' : drain Bag s vs s' -> forall t, more s t ->
+  ((forall v, In v vs -> stays v = true) -> exists t', drain Bag t vs t' /\ more s' t') /\ more s' t.
+Proof.
+  induction 1 as [s|s v s1 vs s2 T D IH]; intros t M; split; auto.
+  - intros _. exists t. split; auto. constructor.
+  - intros H. destruct (more_take _ _ _ _ M (H v (or_introl eq_refl)) T) as (t1 & T1 & M1).
+    destruct (IH _ M1) as [(t' & ? & ?) _]; [intros; apply H; now right|]. exists t'. split; auto. econstructor; eauto.
+  - apply IH. eapply more_less; eauto.
+Qed.
+End Loose.
+Lemma loose_sound : RestrictSound (step Bag) b_abs loose.
+Proof.
+  unfold loose. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
+  set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.
+  destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-. rewrite forallb_forall in F.
+  assert (St : forall v, stays v = false <-> In v gone).
+  { intros v. rewrite <- members_spec. unfold stays. destruct (PM.find v (members gone)); split; intros; auto; try easy; congruence. }
+  exists (filter stays s). split; [apply b_without_ok; auto|].
+  apply (simulation (step Bag) (more stays) (some_of kept) h s); auto.
+  - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
+  - intros o x x1 t Ho R E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F; try easy.
+      * left. exists (v :: t). split; [apply acts_step; now rewrite Wo|]. subst. intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); lia.
+      * destruct (stays v) eqn:Sv; [|easy]. left. destruct (more_take stays _ _ _ _ R Sv E) as (t' & T & M). exists t'. split; auto. apply acts_step. now rewrite Wo.
+      * destruct E as (v & T). destruct (stays v) eqn:Sv.
+        -- left. destruct (more_take stays _ _ _ _ R Sv T) as (t' & T' & M). exists t'. split; auto. apply acts_step. rewrite Wo. now exists v.
+        -- right. split; [unfold lost in F; now destruct (ret o)|eapply more_less; eauto].
+      * destruct (stays v) eqn:Sv; [|easy]. destruct E as ((r & T) & ->). left. destruct (more_take stays _ _ _ _ R Sv T) as (t' & T' & M).
+        exists t. split; auto. apply acts_step. rewrite Wo. split; auto. now exists t'.
+      * subst. left. exists t. split; auto. apply acts_step. now rewrite Wo.
+      * rewrite forallb_forall in F. destruct (more_drain stays _ _ _ E t R) as [G _]. destruct (G F) as (t' & ? & ?). left. exists t'. split; auto. apply acts_step. now rewrite Wo.
+    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E.
+      * subst. assert (D := dropped_spec kept h o Ho Ko). rewrite Wo in D. specialize (D eq_refl v (or_introl eq_refl)). apply St in D.
+        intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); [congruence|lia].
+      * eapply more_less; eauto.
+      * destruct E as (v & T). eapply more_less; eauto.
+      * now destruct E as [_ ->].
+      * now destruct E as [-> ->].
+      * now subst.
+      * eapply more_drain; eauto.
+  - intros v Sv. unfold count. clear - Sv. induction s as [|x s IH]; simpl; auto. destruct (Pos.eq_dec x v) as [->|N].
+    + rewrite Sv. simpl. destruct (Pos.eq_dec v v); [lia|easy].
+    + destruct (stays x); simpl; auto. destruct (Pos.eq_dec x v); [easy|auto].
+Qed.
+
+Lemma bag_laws : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure b_restrict.
+Proof.
+  assert (G : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without)).
+  { apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
+  - exact b_put_ok.
+  - exact b_take_sound.
+  - exact b_take_complete.
+  - intros e s v s' A (a & b & -> & _). eapply b_heads_in; eauto. apply in_or_app; right; now left.
+}
+  destruct G as [G1 G2 G3 G4 G5 G6]. constructor; auto. unfold b_restrict. intros kept e h e' h' H. destruct (restrict b_without kept e h) as [[]|] eqn:E.
+  - injection H as -> ->. eapply G6; eauto.
+  - eapply loose_sound; eauto.
+Qed.
+
+(** *** A priority queue: a bag that gives elements of the highest rank *)
+Section Ranked.
+Variable rank : positive -> positive.
+Definition p_take (e : bag) (v : positive) : list bag := if forallb (fun u => rank u <=? rank v) (b_heads e) then b_take e v else [].
+Lemma b_heads_only e s v : b_abs e s -> In v (b_heads e) -> In v s.
+Proof.
+  intros A ((u & n) & E & H)%in_map_iff. simpl in E. subst u. apply (b_in e); auto. apply PM.elements_complete in H. congruence.
+Qed.
+Lemma priority_laws : Laws (step (Priority rank)) (next b_put p_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without).
+Proof.
+  apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
+  - exact b_put_ok.
+  - intros e s v e' A H. unfold p_take in H. destruct (forallb _ _) eqn:F; [|easy]. rewrite forallb_forall in F.
+    destruct (b_take_sound _ _ _ _ A H) as (s' & T & A'). exists s'. split; auto. split; auto. intros u Hu. apply Pos.leb_le, F. eapply b_heads_in; eauto.
+  - intros e s v s' A [T M]. destruct (b_take_complete _ _ _ _ A T) as (e' & H & A'). exists e'. split; auto. unfold p_take.
+    replace (forallb _ _) with true; auto. symmetry. apply forallb_forall. intros u Hu. apply Pos.leb_le, M. eapply b_heads_only; eauto.
+  - intros e s v s' A [(a & b & -> & _) _]. eapply b_heads_in; eauto. apply in_or_app; right; now left.
+Qed.
+End Ranked.

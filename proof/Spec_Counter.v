@@ -1,0 +1,44 @@
+(** Numbers: counter, counting-semaphore, mutex and semaphore. An operation adds a number to the state, perhaps 0, and may tell what is then there.
+A mutex is a number from 0 to 1, a semaphore one from 0 to its permits. *)
+
+From Coq Require Import List ZArith Bool Lia.
+From Clew Require Import History Check Plain.
+Import ListNotations.
+Open Scope Z_scope.
+
+Section Counter.
+(** ** What is trusted *)
+Variable least most : option Z.
+Record call := Shift { amount : Z; told : option Z }.
+Definition within (n : Z) : Prop := match least with Some l => l <= n | None => True end /\ match most with Some m => n <= m | None => True end.
+Definition does (s : Z) (c : call) (s' : Z) : Prop :=
+  s' = s + amount c /\ within s' /\ match told c with Some n => s' = n | None => True end.
+
+(** ** The same as a program *)
+Definition outcomes (s : Z) (c : call) : list Z :=
+  let n := s + amount c in
+  if match least with Some l => l <=? n | None => true end then
+    if match most with Some m => n <=? m | None => true end then
+      if match told c with Some t => n =? t | None => true end then [n] else []
+    else []
+  else [].
+Definition option_eqb (a b : option Z) : bool := match a, b with Some x, Some y => x =? y | None, None => true | _, _ => false end.
+Definition call_eqb (c c' : call) : bool := if amount c =? amount c' then option_eqb (told c) (told c') else false.
+Definition idle (c : call) : bool := amount c =? 0.
+
+Lemma laws : Laws (step does) (next outcomes) abs Z.eqb (same call_eqb) (pure idle) (restrict idle).
+Proof.
+  apply laws.
+  - intros s c s'. unfold outcomes, does, within. split.
+    + intros H. destruct least as [l|]; [destruct (Z.leb_spec l (s + amount c)); [|easy]|];
+        (destruct most as [m|]; [destruct (Z.leb_spec (s + amount c) m); [|easy]|]);
+        (destruct (told c) as [t|]; [destruct (Z.eqb_spec (s + amount c) t); [|easy]|]); destruct H as [<-|[]]; auto.
+    + intros (-> & [L M] & T). destruct least as [l|]; [destruct (Z.leb_spec l (s + amount c)); [|lia]|];
+        (destruct most as [m|]; [destruct (Z.leb_spec (s + amount c) m); [|lia]|]);
+        (destruct (told c) as [t|]; [destruct (Z.eqb_spec (s + amount c) t); [|easy]|]); now left.
+  - intros s s'. apply Z.eqb_eq.
+  - intros [a t] [a' t']. unfold call_eqb. simpl. destruct (Z.eqb_spec a a') as [->|]; [|easy]. intros H. f_equal.
+    destruct t, t'; simpl in H; try easy. now apply Z.eqb_eq in H as ->.
+  - intros s c s' I (-> & _). unfold idle in I. apply Z.eqb_eq in I. rewrite I. apply Z.add_0_r.
+Qed.
+End Counter.

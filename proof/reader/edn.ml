@@ -1,0 +1,225 @@
+(* EDN, as far as its meaning is certain. Vectors and lists are equal, as in Clojure. What may equal something that is spelled
+   differently is Odd; a history whose operations have such values is not checked. *)
+
+open Lists
+
+exception Unreadable of string
+
+type t =
+  | Nil
+  | Bool of bool
+  | Int of string  (* decimal digits without leading zeros *)
+  | Atom of string  (* anything else whose text is canonical: the kind, then the text *)
+  | Str of string
+  | Key of string
+  | List of { items : t list; round : bool }
+  | Set of t list
+  | Map of (t * t) list
+  | Tagged of string * t
+  | Odd of string
+
+let fail fmt = Printf.ksprintf (fun s -> raise (Unreadable s)) fmt
+
+(* Equal values, and no others, have the same text. *)
+let rec text b v =
+  let add = Buffer.add_string b in
+  let sorted vs = List.sort compare (List.map (fun v -> let b = Buffer.create 16 in text b v; Buffer.contents b) vs) in
+  let quoted tag s = add tag; add (string_of_int (String.length s)); add ":"; add s in
+  match v with
+  | Nil -> add "nil"
+  | Bool x -> add (if x then "true" else "false")
+  | Int s -> add "i"; add s; add ";"
+  | Atom s -> quoted "a" s
+  | Str s -> quoted "s" s
+  | Key s -> quoted "k" s
+  | List l -> add "["; List.iter (text b) l.items; add "]"
+  | Set vs -> add "#{"; List.iter add (sorted vs); add "}"
+  | Map kvs -> add "{"; List.iter add (List.sort compare (List.map (fun (k, v) -> let b = Buffer.create 16 in text b k; text b v; Buffer.contents b) kvs)); add "}"
+  | Tagged (tag, v) -> quoted "#" tag; text b v
+  | Odd s -> fail "%s for sure" s
+let canonical v = let b = Buffer.create 32 in text b v; Buffer.contents b
+let equal v u = v == u || canonical v = canonical u
+let rec certain v = match v with
+  | Odd _ -> false
+  | List l -> List.for_all certain l.items
+  | Set vs -> List.for_all certain vs
+  | Map kvs -> List.for_all (fun (k, v) -> certain k && certain v) kvs
+  | Tagged (_, v) -> certain v
+  | _ -> true
+
+let rec bare v = match v with Tagged (_, v) -> bare v | _ -> v
+let field v name = match v with
+  | Map kvs -> (match List.find_opt (fun (k, _) -> k = Key name) kvs with Some (_, v) -> v | None -> Nil)
+  | _ -> Nil
+let has_field v name = match v with Map kvs -> List.exists (fun (k, _) -> k = Key name) kvs | _ -> false
+let whole v = match v with Int _ -> true | _ -> false
+let int_of v = match v with Int s when String.length s <= 17 -> int_of_string s | _ -> fail "a number of this size"
+
+let nans = ref 0
+let digits s from until =
+  until > from && (let ok = ref true in for i = from to until - 1 do if s.[i] < '0' || s.[i] > '9' then ok := false done; !ok)
+let sign s = if s <> "" && (s.[0] = '-' || s.[0] = '+') then 1 else 0
+let plain_digits s from until = digits s from until && (until - from = 1 || s.[from] <> '0')
+
+let number s =
+  let n = String.length s in
+  let from = sign s in
+  let body_end = if n > 0 && s.[n - 1] = 'N' then n - 1 else n in
+  let trimmed i j = String.sub s i (j - i) in
+  if plain_digits s from body_end then
+    let t = trimmed from body_end in
+    Int (if t = "0" then "0" else if s.[0] = '-' then "-" ^ t else t)
+  else if s.[n - 1] = 'M' then begin
+    (* an exact decimal: its digits without zeros at the end, and the exponent *)
+    let t = trimmed from (n - 1) in
+    let mantissa, exponent = match String.index_opt (String.lowercase_ascii t) 'e' with
+      | Some i -> String.sub t 0 i, String.sub t (i + 1) (String.length t - i - 1)
+      | None -> t, "0" in
+    let whole, part = match String.index_opt mantissa '.' with
+      | Some i -> String.sub mantissa 0 i, String.sub mantissa (i + 1) (String.length mantissa - i - 1)
+      | None -> mantissa, "" in
+    let es = sign exponent in
+    if digits whole 0 (String.length whole) && (part = "" || digits part 0 (String.length part))
+       && digits exponent es (String.length exponent) && String.length exponent - es <= 3 then begin
+      let e = int_of_string (if exponent.[0] = '+' then String.sub exponent 1 (String.length exponent - 1) else exponent) - String.length part in
+      let d = whole ^ part in
+      let i = ref 0 in
+      while !i < String.length d - 1 && d.[!i] = '0' do incr i done;
+      let d = String.sub d !i (String.length d - !i) in
+      let j = ref (String.length d) in
+      while !j > 1 && d.[!j - 1] = '0' do decr j done;
+      let e = e + String.length d - !j and d = String.sub d 0 !j in
+      Atom (if d = "0" then "m0" else Printf.sprintf "m%s%se%d" (if s.[0] = '-' then "-" else "") d e)
+    end else Odd s
+  end
+  else match float_of_string_opt s with
+    | Some x when String.for_all (fun c -> (c >= '0' && c <= '9') || String.contains "+-.eE" c) s && digits s from (from + 1)
+                  && (String.contains s '.' || String.contains s 'e' || String.contains s 'E')
+                  && not (String.contains s '.' && (let i = String.index s '.' in not (digits s from i))) ->
+      Atom (Printf.sprintf "f%h" (if x = 0.0 then 0.0 else x))
+    | _ -> Odd s
+
+let symbolic s = (* what no reader takes for anything else *)
+  String.for_all (fun c -> match c with '\000' .. ' ' | '\'' | '@' | '^' | '`' | '~' -> false | _ -> true) s
+
+let atom s =
+  let n = String.length s in
+  match s with
+  | "nil" -> Nil | "true" -> Bool true | "false" -> Bool false
+  | "##Inf" -> Atom "finf" | "##-Inf" -> Atom "f-inf"
+  | "##NaN" -> incr nans; Atom (Printf.sprintf "nan%d" !nans)
+  | _ ->
+    match s.[0] with
+    | '0' .. '9' -> number s
+    | ('+' | '-') when n > 1 && s.[1] >= '0' && s.[1] <= '9' -> number s
+    | ':' -> if n > 1 && s.[1] <> ':' && symbolic s then Key (String.sub s 1 (n - 1)) else Odd s
+    | '#' -> Odd s
+    | _ -> if symbolic s then Atom ("y" ^ s) else fail "%s" s
+
+(* What is spelled the same is read once. A NaN equals nothing. *)
+let atoms : (string, t) Hashtbl.t = Hashtbl.create 1000
+let atom s =
+  match Hashtbl.find_opt atoms s with
+  | Some v -> v
+  | None ->
+    let v = atom s in
+    if s <> "##NaN" && Hashtbl.length atoms < 100_000 then Hashtbl.add atoms s v;
+    v
+
+let delimiter c = match c with
+  | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> true | _ -> false
+let blank c = match c with '\t' .. '\r' | '\x1c' .. ' ' | ',' -> true | _ -> false
+
+let twice vs = let cs = List.sort compare (List.map canonical vs) in
+  let rec go = function a :: (b :: _ as rest) -> a = b || go rest | _ -> false in go cs
+
+(* All forms of a text, in order. *)
+let forms s each =
+  let n = String.length s in
+  let at = ref 0 in
+  let rec skip () =
+    if !at < n then
+      if blank s.[!at] then (incr at; skip ())
+      else if s.[!at] = ';' then begin
+        while !at < n && s.[!at] <> '\n' && s.[!at] <> '\r' do incr at done; skip () end
+      else if s.[!at] = '#' && !at + 1 < n && s.[!at + 1] = '_' then begin
+        at := !at + 2; ignore (form 0); skip () end
+  and token () =
+    let from = !at in
+    while !at < n && not (delimiter s.[!at]) do incr at done;
+    String.sub s from (!at - from)
+  and string () =
+    let b = Buffer.create 16 and odd = ref false in
+    incr at;
+    let rec go () =
+      if !at >= n then fail "what is cut off";
+      match s.[!at] with
+      | '"' -> incr at
+      | '\\' ->
+        if !at + 1 >= n then fail "what is cut off";
+        (match s.[!at + 1] with
+         | 'n' -> Buffer.add_char b '\n' | 't' -> Buffer.add_char b '\t' | 'r' -> Buffer.add_char b '\r'
+         | 'b' -> Buffer.add_char b '\b' | 'f' -> Buffer.add_char b '\012'
+         | ('"' | '\\' | '/') as c -> Buffer.add_char b c
+         | _ -> odd := true);
+        at := !at + 2; go ()
+      | c -> Buffer.add_char b c; incr at; go () in
+    go ();
+    if !odd then Odd "a string with such an escape" else Str (Buffer.contents b)
+  and items close depth =
+    let rec go acc =
+      skip ();
+      if !at >= n then fail "what is cut off"
+      else if s.[!at] = close then (incr at; List.rev acc)
+      else go (form (depth + 1) :: acc) in
+    go []
+  and pairs xs = match xs with k :: v :: rest -> (k, v) :: pairs rest | _ -> []
+  and form depth =
+    if depth > 100 then fail "what nests so deep";
+    skip ();
+    if !at >= n then fail "what is cut off";
+    match s.[!at] with
+    | '(' -> incr at; List { items = items ')' depth; round = true }
+    | '[' -> incr at; List { items = items ']' depth; round = false }
+    | '{' -> incr at;
+      let xs = items '}' depth in
+      let kvs = pairs xs in
+      if List.length xs mod 2 = 1 then Odd "a map without a value"
+      else if not (List.for_all (fun (k, _) -> certain k) kvs) || (List.exists (fun (k, _) -> match k with Key _ -> false | _ -> true) kvs && twice (List.map fst kvs))
+           || (let rec dup = function [] -> false | (k, _) :: rest -> List.exists (fun (k', _) -> k = k') rest || dup rest in List.length kvs < 30 && dup kvs)
+           || (List.length kvs >= 30 && twice (List.map fst kvs)) then Odd "a map with a key twice"
+      else Map kvs
+    | '"' -> string ()
+    | '\\' ->
+      incr at;
+      if !at >= n then fail "what is cut off";
+      let from = !at in
+      incr at;
+      ignore (token ());
+      let c = String.sub s from (!at - from) in
+      if List.mem c [ "newline"; "space"; "tab"; "return"; "backspace"; "formfeed" ] || (String.length c = 1 && Char.code c.[0] > 32) then Atom ("c" ^ c)
+      else Odd "such a character"
+    | '#' when !at + 1 < n && s.[!at + 1] = '{' ->
+      at := !at + 2;
+      let xs = items '}' depth in
+      if not (List.for_all certain xs) || twice xs then Odd "a set with an element twice" else Set xs
+    | '#' when !at + 1 < n && s.[!at + 1] = '"' -> incr at; ignore (string ()); Odd "a pattern"
+    | '#' when !at + 1 < n && s.[!at + 1] <> '#' ->
+      let tag = token () in
+      if String.length tag < 2 || not (symbolic tag) then fail "%s" tag;
+      let v = form (depth + 1) in
+      if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v)
+    | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
+    | _ ->
+      let t = token () in
+      if t = "" then fail "%C" s.[!at];
+      atom t in
+  skip ();
+  while !at < n do each (form 0); skip () done
+
+let only text =
+  let all = ref [] in
+  let n = String.length text in
+  for i = 0 to n - 5 do if String.sub text i 5 = "##NaN" then fail "a ##NaN here" done;
+  forms text (fun v -> all := v :: !all);
+  match !all with [ v ] when certain v -> v | _ -> fail "%s for sure" text

@@ -1,0 +1,89 @@
+(* Operations of a history: invocations with their completions, in order. *)
+
+open Lists
+
+open Edn
+
+exception Rejected of string
+let reject fmt = Printf.ksprintf (fun s -> raise (Rejected s)) fmt
+let check condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Rejected s)) fmt
+let readable condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Unreadable s)) fmt
+
+type status = Ok | Fail | Info
+type op = {
+  number : int;
+  f : string;
+  process : Edn.t;
+  key : Edn.t;
+  inv : int;
+  mutable given : Edn.t;
+  mutable value : Edn.t;
+  mutable ret : int;  (* max_int if it did not return *)
+  mutable status : status }
+
+let sure v = if certain v then v else fail "a value that may equal one that is spelled differently"
+
+let operations text every_client knows =
+  let ops = ref [] and count = ref 0 and at = ref 1 in
+  let running = Hashtbl.create 64 and last = Hashtbl.create 64 in
+  let event e =
+    let kvs = match e with Map kvs -> kvs | _ -> fail "anything but EDN op maps" in
+    let get name = match List.assoc_opt (Key name) kvs with Some v -> v | None -> Nil in
+    let process = match List.assoc_opt (Key "process") kvs with Some p -> sure p | None -> fail "an event without a process" in
+    let f = match get "f" with Key f -> Some f | _ -> None in
+    if process = Key "nemesis" || (not every_client && not (whole process) && not (match f with Some f -> List.mem f knows | None -> false)) then ()
+    else begin
+      check (every_client || whole process) "a process that is not an integer has an operation";
+      let kind = match get "type" with Key k -> k | _ -> "" in
+      let f = match f with Some f -> f | None -> fail "an op without an :f" in
+      readable (List.mem kind [ "invoke"; "ok"; "fail"; "info" ]) "an op of :type %s" kind;
+      incr at;
+      let p = canonical process and value = get "value" in
+      if kind = "invoke" then begin
+        readable (not (Hashtbl.mem running p)) "a process with two operations at once";
+        let op = { number = !count; f; process; key = sure (get "key"); inv = !at; given = sure value; value; ret = max_int; status = Info } in
+        incr count;
+        ops := op :: !ops;
+        Hashtbl.replace running p op;
+        Hashtbl.replace last p op
+      end else match Hashtbl.find_opt running p with
+        | Some op ->
+          Hashtbl.remove running p;
+          op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
+          if kind <> "info" then op.ret <- !at;
+          if kind = "ok" then op.value <- sure value;
+          readable (f = op.f || kind = "fail") "an operation :%s that ends as :%s" op.f f
+        | None ->
+          readable (kind = "info" || (kind = "fail" && (match Hashtbl.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
+    end in
+  forms text (fun v -> match bare v with
+      | List l -> List.iter (fun e -> event (bare e)) l.items
+      | v -> event v);
+  Array.of_list (List.rev !ops)
+
+(* Independent keys: values are [key value], or [key old new] for a cas. An operation without a key belongs to all. *)
+let pair f v = match v with
+  | List { items = [ k; v ]; round = false } -> Some (k, v)
+  | List { items = k :: (_ :: _ :: [] as rest); round = false } when f = "cas" -> Some (k, List { items = rest; round = false })
+  | _ -> None
+
+let by_key ops keyless =
+  let keys = Hashtbl.create 64 and names = ref [] and shared = ref [] and lacking = ref false in
+  Array.iter (fun op ->
+      let a = pair op.f op.value and b = pair op.f op.given in
+      (match a, b with Some (k, _), Some (k', _) -> readable (equal k k') "an operation of two keys" | _ -> ());
+      if op.status <> Fail && a = None then lacking := true;
+      match (if a <> None then a else b) with
+      | None -> shared := op :: !shared
+      | Some (k, _) ->
+        let name = canonical k in
+        if not (Hashtbl.mem keys name) then names := name :: !names;
+        Hashtbl.replace keys name (op :: (try Hashtbl.find keys name with Not_found -> []));
+        (match a with Some (_, v) -> op.value <- v | None -> ());
+        (match b with Some (_, v) -> op.given <- v | None -> ())) ops;
+  check (!names <> []) "no operation has a key";
+  check (keyless || not !lacking) "operations have no key, and the certificate does not say keyless";
+  List.map (fun name ->
+      let own = Hashtbl.find keys name in
+      let copies = List.map (fun op -> { op with number = op.number }) !shared in
+      name, Array.of_list (List.sort (fun a b -> compare a.number b.number) (List.rev_append own copies))) !names

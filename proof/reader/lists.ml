@@ -1,0 +1,7 @@
+(* Lists may have a million elements: no deep recursion. *)
+module List = struct
+  include List
+  let map f l = rev (rev_map f l)
+  let append a b = rev_append (rev a) b
+  let ( @ ) = append
+end

@@ -1,0 +1,141 @@
+(* clew-proof HISTORY CERTIFICATE ..: proved, rejected, or not checked. *)
+
+open Lists
+
+open History
+module P = Proved
+
+let read_file name =
+  let channel = open_in_bin name in
+  Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
+let unzipped raw name =
+  if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
+    let out = Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; name |] in
+    let b = Buffer.create (1 lsl 20) in
+    let chunk = Bytes.create 65536 in
+    let rec fill () = let n = input out chunk 0 65536 in if n > 0 then (Buffer.add_subbytes b chunk 0 n; fill ()) in
+    fill ();
+    if Unix.close_process_in out <> Unix.WEXITED 0 then raise (Edn.Unreadable "this .gz");
+    Buffer.contents b end
+  else raw
+
+let why reason = match reason with
+  | P.Unsorted -> "the operations are not in order"
+  | P.NotOfHistory -> "the order has an operation that is not of this part of the history"
+  | P.Twice -> "an operation stands in the order twice"
+  | P.TooLate -> "an operation had returned before one began that stands before it"
+  | P.Impossible -> "an operation cannot happen where it stands in the order"
+  | P.Missing -> "an operation that returned is not in the order"
+  | P.NoCore -> "the core is not one of operations"
+  | P.NotClosed -> "the search for a linearization of the core is not complete"
+  | P.Survives -> "the core has a linearization"
+  | P.NotAlone -> "an operation outside of the core may matter to it"
+let judge ops verdict = match verdict with
+  | P.Accepted -> ()
+  | P.Rejected (reason, i) ->
+    let at = Search.int_of_pos i in
+    let named = Array.fold_left (fun found op -> if op.inv = at then Printf.sprintf " (operation %d)" op.number else found) "" ops in
+    reject "%s%s" (why reason) named
+
+(* The fields of a line: those that it must have, and those that it may have. *)
+let fields json must may = match json with
+  | Json.Object kvs ->
+    check (List.for_all (fun f -> List.mem_assoc f kvs) must && List.for_all (fun (k, _) -> List.mem k must || List.mem k may) kvs) "a certificate of another form";
+    fun name -> List.assoc_opt name kvs
+  | _ -> reject "a certificate of another form"
+let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
+
+let section g (_, _, meaning) line =
+  let ops = g.Meaning.ops in
+  let by_number = Hashtbl.create (Array.length ops) in
+  Array.iter (fun op -> Hashtbl.replace by_number op.number op) ops;
+  let observed op = op.status = Fail && op.f = "cas" && Meaning.param g "failed-cas" = Some "observe" in
+  let Meaning.Meaning (checker, init, call) = meaning g in
+  let happened = List.filter (fun op -> op.status <> Fail || observed op) (Array.to_list ops) in
+  let history = List.rev (List.rev_map (fun op ->
+      { P.inv = Search.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Search.pos op.ret, ()) else P.Crashed) }) happened) in
+  let ids xs = List.rev (List.rev_map (fun n -> match Hashtbl.find_opt by_number n with
+      | Some op -> Search.pos op.inv
+      | None -> reject "operation %d is none of these" n) (Array.to_list xs)) in
+  let distinct = Search.distinct checker in
+  match line "valid" with
+  | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); true
+  | _ ->
+    let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
+    let failing = match Hashtbl.find_opt by_number fails with Some op -> op | None -> reject "the operation that fails is none of these" in
+    check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
+    let core = ints (line "core") in
+    check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
+    let returns = Hashtbl.create 1000 in
+    List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns (Search.pos op.inv) ()) happened;
+    let required = Hashtbl.mem returns in
+    judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history (Search.pos failing.ret) (ids (ints (line "before"))) (ids core));
+    false
+
+let prove history certificate =
+  let raw = read_file history in
+  let lines = List.filter (fun l -> l <> "") (String.split_on_char '\n' (read_file certificate)) in
+  let head, sections = match lines with l :: rest -> (Json.parse l), rest | [] -> raise Json.Bad in
+  let head = fields head [ "clew-certificate"; "operations"; "model"; "parameters"; "independent"; "clients"; "valid" ] [ "sha256"; "keyless"; "consistency" ] in
+  check (head "clew-certificate" = Some (Json.Int 1)) "a certificate of another form";
+  let text name = match head name with Some (Json.String s) -> s | _ -> reject "a certificate of another form" in
+  let flag name = match head name with Some (Json.Bool b) -> b | _ -> reject "a certificate of another form" in
+  let model = text "model" and clients = text "clients" and independent = flag "independent" and claim = flag "valid" in
+  let keyless = head "keyless" <> None in
+  check (List.mem clients [ "integers"; "all" ] && (not keyless || (independent && head "keyless" = Some (Json.Bool true)))) "a certificate of another form";
+  if head "sha256" <> None then check (text "sha256" = Sha256.hex raw) "the certificate is of another history";
+  let parameters = match head "parameters" with
+    | Some (Json.Object kvs) -> List.map (fun (k, v) -> match v with Json.String s -> (k, s) | _ -> reject "a parameter that is not text") kvs
+    | _ -> reject "a certificate of another form" in
+  readable (head "consistency" = None) "levels of consistency";
+  let known = match List.assoc_opt model Meaning.models with Some m -> m | None -> Edn.fail "the model %s" model in
+  Meaning.check_parameters model known parameters;
+  let (fs, _, _) = known in
+  let fs = Meaning.words fs in
+  let ops = operations (unzipped raw history) (clients = "all") fs in
+  check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
+  Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;
+  let parts = if independent then by_key ops keyless else [ ("", ops) ] in
+  let parts = List.map (fun (k, ops) -> (k, { Meaning.p = parameters; ops })) parts in
+  let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and failed = ref false in
+  List.iter (fun (k, g) -> Hashtbl.replace table k g) parts;
+  List.iter (fun l ->
+      let json = Json.parse l in
+      let valid = match json with Json.Object kvs -> List.assoc_opt "valid" kvs = Some (Json.Bool true) | _ -> false in
+      readable (match json with Json.Object kvs -> not (List.mem_assoc "anomaly" kvs) | _ -> true) "anomalies of transactions";
+      let line = if valid then fields json [ "key"; "valid"; "order" ] []
+        else fields json [ "key"; "valid"; "fails"; "before"; "core" ] [ "analyzer"; "pattern"; "explanation"; "named" ] in
+      check (match line "valid" with Some (Json.Bool _) -> true | _ -> false) "a certificate of another form";
+      let key = match line "key" with
+        | Some Json.Null when not independent -> ""
+        | Some (Json.String s) when independent && s = String.trim s -> Edn.canonical (Edn.only s)
+        | _ -> reject "a key that is none" in
+      check (Hashtbl.mem table key && not (Hashtbl.mem seen key)) "there is no such key, or there are two lines about it";
+      Hashtbl.replace seen key ();
+      if not (section (Hashtbl.find table key) known line) then failed := true) sections;
+  check (claim = not !failed && (!failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
+  Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s"
+    (if claim then "" else "not ") (if claim then "check_valid_sound" else "check_invalid_sound") model
+    (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
+
+let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
+let () =
+  Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 300 };
+  let args = List.tl (Array.to_list Sys.argv) in
+  let rec go worst args = match args with
+    | history :: certificate :: rest ->
+      let status, said =
+        try 0, "proved: " ^ prove history certificate with
+        | Rejected s -> 1, "rejected: " ^ s
+        | Json.Bad -> 1, "rejected: this is no certificate"
+        | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
+        | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
+        | Sys_error s -> 2, "not checked: " ^ s
+        | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
+        | Failure s | Invalid_argument s -> 2, "not checked: " ^ s in
+      print_endline (certificate ^ ": " ^ one_line said);
+      go (if status = 1 || (status = 2 && worst = 0) then status else worst) rest
+    | [] -> worst
+    | [ _ ] -> 2 in
+  if args = [] || List.length args mod 2 = 1 then (prerr_endline "usage: clew-proof HISTORY CERTIFICATE, or several such pairs"; exit 2);
+  exit (go 0 args)

@@ -1,0 +1,477 @@
+(* What operations mean in each model: the calls of its specification, and the initial state. *)
+
+open Lists
+
+open Edn
+open History
+module P = Proved
+
+let pos = Search.pos and z = Search.z
+
+(* Equal values have equal numbers. *)
+let numbers : (string, P.positive) Hashtbl.t = Hashtbl.create 1000
+let intern v =
+  let name = canonical v in
+  match Hashtbl.find_opt numbers name with
+  | Some p -> p
+  | None -> let p = pos (Hashtbl.length numbers + 1) in Hashtbl.add numbers name p; p
+let nil = intern Nil
+
+let listed v = match v with List l -> l.items | _ -> fail "what is not a list"
+let is_list v = match v with List _ -> true | _ -> false
+let is_map v = match v with Map _ -> true | _ -> false
+let pairs v = match v with Map kvs -> kvs | _ -> reject "a model that cannot begin with such a value"
+let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a pair"
+let is_nil v = v = Nil
+let yes = Bool true and no = Bool false
+
+(* A model: its checker, the initial state, and the calls that operations mean. *)
+type meaning = Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+
+type given = { p : (string * string) list; ops : op array }
+let param g name = List.assoc_opt name g.p
+let init g = Option.map only (param g "init")
+let knossos g = param g "semantics" = Some "knossos"
+let every g = List.filter (fun op -> op.status <> Fail) (Array.to_list g.ops)
+
+let one = pos 1
+
+let register g =
+  let call op = match op.f with
+    | "read" -> if op.status <> Ok || (is_nil op.value && param g "nil-reads" <> Some "exact") then [] else P.read one (intern op.value)
+    | "write" -> P.write one (intern op.value)
+    | _ ->
+      let old, fresh = if is_nil op.value then Nil, Nil else two op.value in
+      if op.status = Fail then P.refused one (intern old) else P.cas_of_numbers one (intern old) (intern fresh) in
+  Meaning (P.of_numbers, P.registers_init (match init g with Some v -> intern v | None -> nil) [], call)
+
+let multi_register g =
+  let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, intern v)) (pairs v) | None -> [] in
+  let kind v = match v with Key ("r" | "read") -> `Read | Key ("w" | "write") -> `Write | _ -> fail "a step that neither reads nor writes" in
+  let step v = match listed v with [ f; k; v ] -> kind f, k, v | _ -> fail "a step that neither reads nor writes" in
+  let call op =
+    let steps = List.map step (if is_nil op.value then [] else listed op.value) in
+    if op.status = Ok && not (is_nil op.given) then begin
+      let called = List.map step (listed op.given) in
+      check (List.length called = List.length steps && List.for_all2 (fun (f, k, v) (f', k', v') -> f = f' && equal k k' && (f = `Read || equal v v')) called steps)
+        "a completion with other steps than its invocation" end;
+    List.filter_map (fun (f, k, v) -> match f with
+        | `Write -> Some (P.Put (intern k, intern v))
+        | `Read when op.status = Ok && (not (is_nil v) || param g "nil-reads" = Some "exact") -> Some (P.Get (intern k, intern v))
+        | `Read -> None) steps in
+  Meaning (P.of_numbers, P.registers_init nil start, call)
+
+(* A place for each element, which has true or false. *)
+let lookup_set g =
+  let start = match init g with Some (List { items; _ } | Set items) -> List.map (fun v -> (intern v, intern yes)) items | Some _ -> reject "a set that cannot begin with such a value" | None -> [] in
+  let there = intern yes and gone = intern no in
+  let call op =
+    let place = intern op.given in
+    let kind = match op.f with "add" | "insert" -> `Insert | "delete" | "remove" -> `Remove | _ -> `Contains in
+    if op.status = Info then (match kind with `Contains -> [] | `Insert -> [ P.Put (place, there) ] | `Remove -> [ P.Put (place, gone) ])
+    else begin
+      let answer = match op.value with List { items = [ v; a ]; _ } when equal v op.given -> a | a -> a in
+      readable (answer = yes || answer = no) "an answer that is neither true nor false";
+      match kind, answer = yes with
+      | `Contains, true | `Insert, false -> P.read place there
+      | `Contains, false | `Remove, false -> P.read place gone
+      | `Insert, true -> P.cas_of_numbers place gone there
+      | `Remove, true -> P.cas_of_numbers place there gone
+    end in
+  Meaning (P.of_numbers, P.registers_init gone start, call)
+
+let container g checker start =
+  let call op =
+    let lost = op.status = Info in
+    let none = not (knossos g) && (is_nil op.value || op.value = Key "empty") in
+    match op.f with
+    | "enqueue" | "push" | "insert" -> readable (not none) "an element that says that there is none"; P.Push (intern op.value)
+    | "dequeue" | "pop" | "poll" ->
+      if none then (if lost && is_nil op.value then P.TakeAny else P.Empty) else P.Take (intern op.value)
+    | "peek" -> if lost then P.Idle else if none then P.Empty else P.Peek (intern op.value)
+    | _ -> readable (not (lost && is_nil op.value)) "a drain that never returned"; P.Drain (List.map intern (listed op.value)) in
+  let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
+  Meaning (checker, start items, call)
+
+(* Ranks follow Clojure's compare: of whole numbers, or of strings or keywords without characters beyond the first 65,536. *)
+let ranks g =
+  let mentioned = ref (match init g with Some v -> listed v | None -> []) in
+  List.iter (fun op -> match op.f with
+      | "enqueue" | "insert" | "dequeue" | "poll" | "peek" -> if not (op.status = Info && op.f = "peek") then mentioned := op.value :: !mentioned
+      | _ -> ()) (every g);
+  let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty")) !mentioned in
+  let simple s = String.for_all (fun c -> Char.code c < 0xf0) s in
+  let compare_ = match values with
+    | [] -> compare
+    | _ when List.for_all whole values -> fun a b -> (match a, b with Nil, Nil -> 0 | Nil, _ -> -1 | _, Nil -> 1 | _ -> compare (int_of a) (int_of b))
+    | _ when List.for_all (fun v -> match v with Str s -> simple s | _ -> false) values -> compare
+    | _ -> fail "values whose order is uncertain" in
+  let sorted = List.sort_uniq compare_ (if knossos g then Nil :: values else values) in
+  let table = Hashtbl.create 100 and n = List.length sorted in
+  List.iteri (fun i v -> Hashtbl.replace table (intern v) (pos (if param g "priority" = Some "min" then n - i else i + 1))) sorted;
+  fun v -> try Hashtbl.find table v with Not_found -> one
+
+let growing_set g =
+  let elements v = match v with List { items; _ } | Set items -> List.map intern items | _ -> reject "a set that cannot begin with such a value" in
+  let call op =
+    if op.f = "add" then P.Include (intern op.value)
+    else if op.status <> Ok then P.NoRead
+    else match op.value with
+      | Set items -> P.Members (List.map intern items)
+      | List { items; _ } when not (knossos g) -> P.Members (List.map intern items)
+      | _ -> fail "what was read of a set, and is not one" in
+  Meaning (P.growing_set, P.members (match init g with Some v -> elements v | None -> []), call)
+
+(* Numbers of permits. What says nothing of numbers counts as one. *)
+let silent v = match v with
+  | Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "client"; Key "fence"; Key "permits"; Key "uid" ]) kvs
+  | Nil | Bool true | Key _ -> true
+  | Atom s -> s.[0] = 'y'
+  | Str s -> String.exists (fun c -> not (String.contains "-+.0123456789 \t\n\r\011\012" c)) s || String.trim s = ""
+  | _ -> false
+let permits op =
+  let said v = if is_map v then field v "permits" else v in
+  List.iter (fun v -> let n = said v in
+      readable (if whole n then int_of n > 0 else silent v && (equal n v || is_nil n)) "a number of permits or none") [ op.value; op.given ];
+  match List.sort_uniq compare (List.filter_map (fun v -> let n = said v in if whole n then Some (int_of n) else None) [ op.value; op.given ]) with
+  | [] -> 1
+  | [ n ] -> n
+  | _ -> fail "an operation of several numbers of permits"
+
+let shift n told = { P.amount = z n; told }
+let number g name default = match param g name with Some s -> int_of_string s | None -> default
+let semaphore g =
+  let many = param g "permits" <> None in
+  let call op = let n = if many then permits op else 1 in shift (if op.f = "acquire" then n else -n) None in
+  Meaning (P.counter (Some P.Z0) (Some (z (number g "permits" 1))), P.Z0, call)
+
+let counting_semaphore _ =
+  let call op =
+    let answers = if op.f = "incr" then [ yes; Nil ] else [ yes; no ] in
+    readable (op.status = Info || List.mem op.value answers) "an answer that is neither true nor false";
+    readable (List.mem op.given [ Nil; yes; Int "1" ]) "an amount that may be another one than 1";
+    if op.status = Ok && op.value = no then shift 0 (Some P.Z0) else shift (if op.f = "incr" then 1 else -1) None in
+  Meaning (P.counter (Some P.Z0) None, P.Z0, call)
+
+let told g =
+  check (List.mem (param g "answers") [ Some "told"; Some "echo" ]) "the certificate does not say whether answers are told";
+  param g "answers" = Some "told"
+let counter g =
+  let start = match init g with Some v -> check (whole v && abs (int_of v) < 1 lsl 55) "a counter that cannot begin with such a value"; int_of v | None -> 0 in
+  let bounded n = readable (abs n < 1 lsl 55) "a number of this size"; n in
+  let num v = readable (whole v) "what is not an integer"; bounded (int_of v) in
+  let call op =
+    if op.f = "read" then (if op.status <> Ok then shift 0 None else shift 0 (Some (z (num op.value))))
+    else if op.f = "add" then shift (num op.value) None
+    else begin
+      let n = if is_nil op.given then 1 else num op.given in
+      let n = if String.length op.f >= 4 && String.sub op.f 0 4 = "decr" then -n else n in
+      if op.status <> Ok then shift n None
+      else begin
+        let both = match op.value with List { items = [ a; _ ]; _ } -> equal a op.given | _ -> false in
+        let fresh = if both then snd (two op.value) else op.value in
+        let tells = whole fresh and always = op.f = "add-and-get" in
+        readable ((tells && (both || not always)) || (not always && (is_nil op.value || equal op.value op.given))) "an answer that is no new value";
+        shift n (if tells && (always || told g) then Some (z (num fresh)) else None)
+      end
+    end in
+  Meaning (P.counter None None, z start, call)
+
+let id_generator g =
+  if param g "ids" = Some "growing" then
+    Meaning (P.growing_ids, None, fun op -> if op.status <> Ok then P.Growing.NoNext else (readable (whole op.value) "an id that is not an integer, as ids grow"; P.Growing.Next (z (int_of op.value))))
+  else Meaning (P.ids, P.members [], fun op -> if op.status <> Ok then P.NoId else P.Id (intern op.value))
+
+(* kv: the key, and what the operation did with it. *)
+type kv = Get of Edn.t | Failed of Edn.t | Erase | Put of Edn.t | Append of Edn.t | Cas of Edn.t * Edn.t | Nothing
+
+let kv_fields op v in_map answers =
+  let known = [ "value"; "succeeded"; "found" ] @ (if op.f = "cas" then [ "expected"; "new"; "old" ] else []) in
+  let kvs = match v with Map kvs -> kvs | _ -> [] in
+  let x = List.filter_map (fun (k, v) -> match k with Key k -> Some (k, v) | _ -> None) kvs in
+  let all_keys = List.length x = List.length kvs in
+  if in_map && is_map v then begin
+    readable (all_keys && List.for_all (fun (k, _) -> k = "key" || List.mem k known) x) "a map with other keys than its own"; x end
+  else if answers && all_keys && List.exists (fun (k, _) -> k <> "value") x && List.for_all (fun (k, _) -> List.mem k known) x
+          && List.for_all (fun n -> match List.assoc_opt n x with None | Some (Bool _) -> true | _ -> false) [ "succeeded"; "found" ] then x
+  else [ ("value", v) ]
+
+let kv_read g op =
+  let given = ref op.given and value = ref op.value and k = ref op.key and lost = op.status <> Ok in
+  let keys = param g "kv-keys" and named = (not (is_nil op.key)) || has_field op.given "key" in
+  check (named = (keys = None)) "a :key, or none, where the certificate says otherwise";
+  if is_nil !k && named then k := field !given "key"
+  else if keys = Some "pairs" then begin
+    (match !given with List { items = [ a; b ]; _ } -> k := a; given := b | _ -> reject "an operation that is no pair of a key and a value");
+    match !value with
+    | List { items = [ a; b ]; _ } when equal a !k -> value := b
+    | v -> readable (lost || v = yes || v = no) "an answer without the key" end
+  else if keys <> None then begin
+    let told_none = if op.f = "delete" then !given = yes || !given = no else lost || equal !given !value in
+    check (not (List.mem op.f [ "get"; "delete" ]) || is_nil !given || is_map !given || told_none) "an operation that may have been called with a key" end;
+  let given = !given and value = !value and k = !k in
+  let in_map = named && is_nil op.key in
+  let asked = kv_fields op given in_map (op.f = "cas") in
+  let find x n = match List.assoc_opt n x with Some v -> v | None -> Nil in
+  readable (not in_map || not (List.mem op.f [ "put"; "append"; "put-if-absent" ]) || List.mem_assoc "value" asked) "an update without its :value";
+  let boolean v = v = yes || v = no in
+  let differs = not (equal given value) in
+  let x =
+    if (not lost) && boolean value && differs && op.f <> "get" && op.f <> "put" then ("succeeded", value) :: List.remove_assoc "succeeded" asked
+    else if (not lost) && (op.f = "get" || differs) then begin
+      let told = kv_fields op value in_map true in
+      let x = if op.f = "get" then told else told @ List.filter (fun (n, _) -> not (List.mem_assoc n told)) asked in
+      readable (match List.assoc_opt "key" told with Some k' -> equal k' k | None -> true) "an answer about another key";
+      readable (op.f <> "get" || List.exists (fun n -> List.mem_assoc n told) [ "value"; "found"; "succeeded" ]) "a get without its :value";
+      let other = (not (is_nil (find x "value"))) && not (equal (find x "value") (find asked "value")) in
+      readable (not other || (op.f <> "delete" && (op.f <> "cas" || is_list (find x "value")))) "the answer of this operation";
+      (* a value that is whole, though it looks like an answer *)
+      readable (op.f = "get" || not (List.mem_assoc "value" told && List.length told = 1 && is_map value && equal (find told "value") value)
+                || (is_nil (field value "succeeded") && is_nil (field value "found"))) "an answer beside what is none";
+      x end
+    else asked in
+  let v = find x "value" in
+  let answer = match List.assoc_opt "succeeded" x with Some a -> a | None -> find x "found" in
+  let refused = find x "succeeded" = no in
+  readable (List.for_all (fun n -> match find x n with Nil | Bool _ -> true | _ -> false) [ "succeeded"; "found" ]) "an answer that is neither true nor false";
+  readable (not refused || List.mem op.f [ "cas"; "put-if-absent"; "get" ] || not (is_map value)) "an update that did not succeed";
+  readable (lost || not (List.mem op.f [ "put"; "put-if-absent" ]) || not (is_nil v) || is_nil (find asked "value")) "a put of nothing";
+  if op.f = "get" && is_map value then readable (answer <> no || v = Nil || v = Str "") "nothing, with a value";
+  let answer = if op.f = "delete" then (match List.assoc_opt "found" x with Some a -> a | None -> answer) else answer in
+  k, match op.f with
+  | "get" -> if lost then Nothing else Get (if answer = no then Nil else v)
+  | "delete" -> if answer = no then Get Nil else if answer = yes then Erase else Put Nil
+  | "cas" | "put-if-absent" ->
+    let old, fresh =
+      if op.f <> "cas" then Nil, v
+      else if List.mem_assoc "new" x then (match List.assoc_opt "expected" x with Some e -> e | None -> find x "old"), find x "new"
+      else match v with List { items = [ a; b ]; _ } | Set [ a; b ] -> a, b | _ -> fail "a cas that is no pair" in
+    if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
+  | "put" -> Put v
+  | _ -> Append v
+
+let kv g =
+  let start = match init g with Some v -> pairs v | None -> [] in
+  let all = List.map (fun op -> (op.number, kv_read g op)) (List.filter (fun op -> op.status <> Fail || (op.f = "cas" && param g "failed-cas" = Some "observe")) (Array.to_list g.ops)) in
+  let table = Hashtbl.create 1000 in
+  List.iter (fun (n, o) -> Hashtbl.replace table n o) all;
+  let appends = List.exists (fun (_, (_, o)) -> match o with Append _ -> true | _ -> false) all in
+  let values o = match o with Get v | Failed v | Put v | Append v -> [ v ] | Cas (a, b) -> [ a; b ] | Erase | Nothing -> [] in
+  let stringy v = match v with Nil | Str _ -> true | _ -> false in
+  if appends then
+    readable (List.for_all (fun (_, (_, o)) -> List.for_all stringy (values o)) all && List.for_all (fun (_, v) -> stringy v) start) "appends beside what is no string";
+  let gets = List.filter_map (fun (_, (_, o)) -> match o with Get v -> Some v | _ -> None) all in
+  if appends then begin
+    let letters = Array.init 256 (fun i -> pos (i + 1)) in
+    let bytes v = match v with Str s -> List.init (String.length s) (fun i -> letters.(Char.code s.[i])) | _ -> [] in
+    let call op =
+      let k, o = Hashtbl.find table op.number in
+      let k = intern k in
+      match o with
+      | Nothing -> []
+      | Get v -> P.read k (bytes v) | Failed v -> P.refused k (bytes v) | Erase -> P.erase k [] | Put v -> P.write k (bytes v)
+      | Append v -> [ P.Append (k, bytes v) ]
+      | Cas (a, b) -> P.cas_of_strings k (bytes a) (bytes b) in
+    Meaning (P.of_strings, P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start), call)
+  end else begin
+    let empty_is_nil = List.exists (fun v -> v = Str "") gets && not (List.exists is_nil gets) in
+    let value v = if empty_is_nil && is_nil v then intern (Str "") else intern v in
+    let nothing = value Nil in
+    let call op =
+      let k, o = Hashtbl.find table op.number in
+      let k = intern k in
+      match o with
+      | Nothing | Append _ -> []
+      | Get v -> P.read k (value v) | Failed v -> P.refused k (value v) | Erase -> P.erase k nothing | Put v -> P.write k (value v)
+      | Cas (a, b) -> P.cas_of_numbers k (value a) (value b) in
+    Meaning (P.of_numbers, P.registers_init nothing (List.map (fun (k, v) -> (intern k, value v)) start), call)
+  end
+
+let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)) else fail "what is not a number"
+
+let versioned g =
+  let start = match init g with
+    | Some (List { items = [ Int n; v ]; _ }) when int_of (Int n) >= 0 && int_of (Int n) <= 1 lsl 30 -> (z (int_of (Int n)), intern v)
+    | Some _ -> reject "a register that cannot begin with such a value"
+    | None -> (P.Z0, nil) in
+  let call op =
+    if op.f = "read" && (is_nil op.value || op.status <> Ok) then P.Versioned.Read (None, None)
+    else begin
+      let version, value = match listed op.value with [ n; v ] -> n, v | _ -> fail "what is not a pair" in
+      readable (is_nil version || (whole version && int_of version >= 0)) "a version that is not a number";
+      match op.f with
+      | "read" -> P.Versioned.Read (option_int version, if is_nil value then None else Some (intern value))
+      | "write" -> P.Versioned.Write (option_int version, intern value)
+      | _ -> (match listed value with [ a; b ] -> P.Versioned.Cas (option_int version, intern a, intern b) | _ -> fail "a cas that is not a pair")
+    end in
+  Meaning (P.versioned, start, call)
+
+(* Who an operation of a lock is by: the process, the thread, or the client that is named last, or else next. *)
+let owners g =
+  let place op = match param g "threads" with
+    | Some n -> let n = int_of_string n in let p = int_of op.process in Int (string_of_int (((p mod n) + n) mod n))
+    | None -> op.process in
+  let found = Hashtbl.create 100 in
+  let pass ops =
+    let named = Hashtbl.create 10 in
+    List.iter (fun op ->
+        let p = canonical (place op) in
+        let client = if op.status = Ok then field op.value "client" else Nil in
+        if not (is_nil client) then Hashtbl.replace named p client;
+        if not (Hashtbl.mem found op.number) then match Hashtbl.find_opt named p with
+          | Some c -> Hashtbl.replace found op.number (Tagged ("client", c))
+          | None -> ()) ops in
+  pass (every g);
+  pass (List.rev (every g));
+  fun op -> intern (match Hashtbl.find_opt found op.number with Some c -> c | None -> place op)
+let plain_lock op = readable (not (is_map op.value) || silent op.value) "a field that locks do not know"
+let owned limit g =
+  let owner = owners g and many = param g "permits" <> None in
+  let call op =
+    plain_lock op;
+    let n = if many then permits op else 1 in
+    { P.Owned.owner = owner op; change = z (if op.f = "acquire" then n else -n) } in
+  Meaning (P.owned (limit g), [], call)
+let most name default g = P.Owned.Most (z (match name with Some name -> number g name default | None -> default))
+let fenced name g =
+  let owner = owners g in
+  let call op =
+    plain_lock op;
+    readable (op.f <> "acquire" || equal op.value op.given || silent op.value) "an answer that may be a fence";
+    let fence = field op.value "fence" in
+    if op.f = "acquire" then P.Fenced.Acquire (owner op, z (if is_nil fence then 0 else int_of fence)) else P.Fenced.Release (owner op) in
+  Meaning (P.fenced (z (match name with Some name -> number g name 2 | None -> 1)), { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call)
+
+let bank g =
+  let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
+  let call op =
+    if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts op.value) else P.Bank.Nothing)
+    else P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z (int_of (field op.value "amount"))) in
+  Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
+
+let log g =
+  let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
+  let within v = let m = field v "msg" in if is_nil m then field v "value" else m in
+  let known v = match v with Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "offset"; Key "msg"; Key "value"; Key "match-seq-num" ]) kvs | _ -> true in
+  let call op =
+    if op.f = "append" then begin
+      let expected = field op.given "match-seq-num" in
+      let v = if is_nil expected then op.given else within op.given in
+      let at =
+        if op.status = Ok && not (is_nil op.value) then begin
+          let at, back = if is_map op.value then field op.value "offset", within op.value else op.value, v in
+          let number = whole at && int_of at >= 0 && int_of at < 1 lsl 30 in
+          let tells = (is_nil at || number) && (equal back v || (is_nil back && not (is_nil at))) in
+          readable ((tells && known op.value) || equal op.value op.given) "an answer that is no offset";
+          if tells && told g then at else Nil end
+        else Nil in
+      P.Log.Append (intern v, option_int at, option_int expected) end
+    else if op.status <> Ok then P.Log.Nothing
+    else match op.f with
+      | "tail" -> P.Log.Tail (z (int_of op.value))
+      | "read" -> P.Log.ReadAll (List.map intern (match op.value with List l -> l.items | _ -> fail "what was read of a log"))
+      | _ ->
+        let at = field op.value "offset" in
+        let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
+        readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
+        let offset, v = if is_nil at then asked, op.value else at, within op.value in
+        P.Log.ReadAt (z (int_of offset), intern v) in
+  Meaning (P.log nil, (List.rev (List.map intern start), z (List.length start)), call)
+
+let lease g =
+  let term v = match v with
+    | List { items = [ a; b ]; _ } -> a, b
+    | List _ -> fail "what is not a term"
+    | Map _ -> field v "owner", field v "epoch"
+    | _ -> v, Nil in
+  let start = match init g with
+    | None | Some (List { items = [ Nil; Nil ]; _ }) -> { P.Lease.holder = None; current = z (-1); exact = true }
+    | Some v ->
+      let owner, epoch = term v in
+      check (whole epoch && int_of epoch >= 0) "a lease that cannot begin with such a value";
+      { P.Lease.holder = (if is_nil owner then None else Some (intern owner)); current = z (int_of epoch); exact = true } in
+  let call op =
+    if op.f = "check" then begin
+      if op.status <> Ok then P.Lease.Nothing
+      else let owner, epoch = term op.value in
+        P.Lease.Renew ((if is_nil owner then None else Some (intern owner)), option_int epoch) end
+    else begin
+      let terms = List.map term (List.filter (fun v -> not (is_nil v || v = yes)) [ op.given; op.value ]) in
+      let distinct vs = List.sort_uniq compare (List.map canonical (List.filter (fun v -> not (is_nil v)) vs)) in
+      let owner = List.find_opt (fun v -> not (is_nil v)) (List.map fst terms) and epoch = List.find_opt (fun v -> not (is_nil v)) (List.map snd terms) in
+      readable (List.length (distinct (List.map fst terms)) = 1 && owner <> Some yes && owner <> Some no && List.length (distinct (List.map snd terms)) < 2) "an update of no owner or epoch, or of two";
+      let owner = intern (Option.get owner) and epoch = match epoch with Some e -> option_int e | None -> None in
+      match op.f with
+      | "claim" -> P.Lease.Claim (owner, epoch)
+      | "renew" -> P.Lease.Renew (Some owner, epoch)
+      | _ -> P.Lease.Release (owner, epoch)
+    end in
+  Meaning (P.lease, start, call)
+
+let list_append g =
+  let start = match init g with
+    | Some v -> List.map (fun (k, v) -> (intern k, List.rev (List.map intern (match v with List l -> l.items | _ -> reject "lists that cannot begin with such a value")))) (pairs v)
+    | None -> [] in
+  let step v = match listed v with [ Key (("r" | "append") as f); k; v ] -> f, k, v | _ -> fail "a step that neither reads nor appends" in
+  let call op =
+    let steps = List.map step (if is_nil op.value then [] else listed op.value) in
+    if op.status = Ok && not (is_nil op.given) then begin
+      let called = List.map step (listed op.given) in
+      check (List.length called = List.length steps && List.for_all2 (fun (f, k, v) (f', k', v') -> f = f' && equal k k' && (f = "r" || equal v v')) called steps)
+        "a completion with other steps than its invocation" end;
+    List.filter_map (fun (f, k, v) ->
+        if f = "append" then Some (P.Lists.Append (intern k, intern v))
+        else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
+        else None) steps in
+  Meaning (P.list_append, start, call)
+
+(* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
+let models = [
+  "register", ("read write", "init nil-reads", register);
+  "cas-register", ("read write cas", "init nil-reads failed-cas", register);
+  "multi-register", ("txn read write", "init nil-reads", multi_register);
+  "kv", ("get put append delete cas put-if-absent", "init failed-cas kv-keys", kv);
+  "lookup-set", ("insert add remove delete contains lookup", "init", lookup_set);
+  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g P.fifo (fun l -> (l, [])));
+  "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev);
+  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g P.unordered P.bag_init);
+  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> container g (P.priority (ranks g)) P.bag_init);
+  "set", ("add read", "init", growing_set);
+  "mutex", ("acquire release", "", semaphore);
+  "semaphore", ("acquire release", "permits!", semaphore);
+  "counting-semaphore", ("incr decr", "", counting_semaphore);
+  "counter", ("add read incr increment decr decrement add-and-get", "init answers", counter);
+  "id-generator", ("generate take", "ids", id_generator);
+  "versioned-register", ("read write cas", "init", versioned);
+  "owner-mutex", ("acquire release", "threads", owned (most None 1));
+  "reentrant-mutex", ("acquire release", "max-holds threads", owned (most (Some "max-holds") 2));
+  "owner-semaphore", ("acquire release", "permits! threads", owned (fun g -> P.Owned.Permits (z (number g "permits" 1))));
+  "fenced-mutex", ("acquire release", "threads", fenced None);
+  "reentrant-fenced-mutex", ("acquire release", "max-holds threads", fenced (Some "max-holds"));
+  "bank", ("transfer read", "init negative-balances", bank);
+  "log", ("append read-at tail read", "init answers", log);
+  "lease", ("claim renew release check", "init", lease);
+  "list-append", ("txn", "init", list_append);
+]
+let count s = s <> "" && s.[0] <> '0' && String.length s <= 10 && String.for_all (fun c -> c >= '0' && c <= '9') s && int_of_string s <= 1_099_999_999
+let parameter name value = match name with
+  | "init" -> value <> ""
+  | "semantics" -> List.mem value [ "jepsen"; "knossos" ]
+  | "nil-reads" -> List.mem value [ "any"; "exact" ]
+  | "failed-cas" -> List.mem value [ "ignore"; "observe" ]
+  | "priority" -> List.mem value [ "max"; "min" ]
+  | "permits" | "max-holds" | "threads" -> count value
+  | "ids" -> List.mem value [ "distinct"; "growing" ]
+  | "negative-balances" -> List.mem value [ "refuse"; "allow" ]
+  | "answers" -> List.mem value [ "told"; "echo" ]
+  | "kv-keys" -> List.mem value [ "pairs"; "none" ]
+  | _ -> false
+let words s = List.filter (fun w -> w <> "") (String.split_on_char ' ' s)
+let check_parameters model (_, takes, _) given =
+  let takes = "semantics" :: words takes in
+  let needed w = w.[String.length w - 1] = '!' in
+  let plain w = if needed w then String.sub w 0 (String.length w - 1) else w in
+  List.iter (fun w -> check (not (needed w) || List.mem_assoc (plain w) given) "the model %s needs %s" model (plain w)) takes;
+  List.iter (fun (name, value) ->
+      check (List.exists (fun w -> plain w = name) takes) "the model %s has no parameter %s" model name;
+      check (parameter name value) "%s is %s" name value) given

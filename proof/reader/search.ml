@@ -1,0 +1,70 @@
+(* What need not be trusted: a search for the configurations that are checked. *)
+
+open Lists
+
+open Proved
+
+exception Too_hard
+
+let rec pos n = if n <= 1 then XH else if n land 1 = 1 then XI (pos (n lsr 1)) else XO (pos (n lsr 1))
+let rec int_of_pos = function XH -> 1 | XO p -> 2 * int_of_pos p | XI p -> (2 * int_of_pos p) + 1
+let z n = if n = 0 then Z0 else if n > 0 then Zpos (pos n) else Zneg (pos (-n))
+
+let distinct c kept e = match e with [ e ] -> not (List.exists (fun k -> c.eqb_of k e) kept) | _ -> true
+
+(* What a configuration shares with those that cover it: the state, and which operations that return have happened. *)
+let shared required (e, d) = (e, List.filter required d)
+let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
+let hash required c = pos (number (shared required c) + 1)
+
+let limit = 300_000
+
+let search (type call est) (c : (call, est) checker) required =
+  let worked = ref 0 in
+  let module Seen = Hashtbl.Make (struct
+      type t = est config
+      let equal (e, d) (e', d') = d = d' && c.eqb_of e e'
+      let hash = number
+    end) in
+  fun (pending : (call, unit) op list) (target : (call, unit) op) (layer : est config list) ->
+    let seen = Seen.create 64 and found = ref [] in
+    (* Those in which fewer operations that never return have happened come first, since they cover others. *)
+    let todo = Array.make (List.length pending + 1) [] and level = ref 0 in
+    let reach exactly ((e, d) as config) =
+      let key = shared required config in
+      let others = try Seen.find seen key with Not_found -> [] in
+      if not (List.exists (fun d' -> if exactly then d' = d else under pending d' d) others) then begin
+        incr worked;
+        if !worked > limit then raise Too_hard;
+        Seen.replace seen key (d :: others);
+        found := config :: !found;
+        if not (has d target) then begin
+          let n = List.length d - List.length (snd key) in
+          todo.(n) <- config :: todo.(n);
+          if n < !level then level := n end
+      end in
+    List.iter (reach false) layer;
+    while !level < Array.length todo do
+      match todo.(!level) with
+      | [] -> incr level
+      | (e, d) :: rest ->
+        todo.(!level) <- rest;
+        let left = List.filter (fun o -> not (has d o)) pending in
+        let idle = List.find_opt (fun o -> ret o <> None && c.pure_of o.what (known o) && c.next_of e o.what (known o) <> []) left in
+        match idle with
+        | Some o -> reach true (e, insert o.inv d)
+        | None ->
+          let tried = ref [] in
+          List.iter (fun o ->
+              let o = best c.same_of left o in
+              if not (List.memq o !tried) then begin
+                tried := o :: !tried;
+                List.iter (fun e -> reach false (e, insert o.inv d)) (c.next_of e o.what (known o))
+              end) left
+    done;
+    !found
+
+(* The operations that return, in the order of their returns. *)
+let targets ops =
+  let returned = List.filter_map (fun o -> match ret o with Some t -> Some (int_of_pos t, t, o.inv) | None -> None) ops in
+  List.map (fun (_, t, i) -> (t, i)) (List.sort (fun (a, _, _) (b, _, _) -> compare a b) returned)
