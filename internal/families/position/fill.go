@@ -238,6 +238,11 @@ func (m *matching) needed() (why *fastpath.Finding) {
 				m.leaves(m.fill[by].row, m.gaps[g].at)
 			}
 		}
+		for _, row := range m.rows[b.from:b.to] { // what may have made the position comes before what saw it
+			if row != b.update && m.moves[row] == models.MayMove {
+				m.leaves(row, b.at)
+			}
+		}
 		for k := b.from; k < b.to; k++ {
 			row := m.rows[k]
 			if b.update >= 0 && k == b.from {
