@@ -161,8 +161,8 @@ func compareAPI(t *testing.T, flags []string, said apiResult) {
 }
 
 // aPause matches what depends on when a monitor looked, and so on pauses: how much was held, and how much an explanation
-// can tell.
-var aPause = regexp.MustCompile(`"(held|most-held)":[0-9]+|"explanation":"([^"\\]|\\.)*"`)
+// can tell, and with it the kind.
+var aPause = regexp.MustCompile(`"(held|most-held)":[0-9]+|"(explanation|anomaly)":"([^"\\]|\\.)*"|"kinds":\{[^}]*\}`)
 
 func withoutPauses(lines string) string { return aPause.ReplaceAllString(lines, "P") }
 

@@ -33,8 +33,8 @@ func Grow[T any](s []T, more int) []T {
 	return append(grown, s...)
 }
 
-// Make returns a column of n rows.
-func Make[T any](n int) []T { return Grow([]T(nil), n)[:n] }
+// Make returns a column of n rows, which is not nil.
+func Make[T any](n int) []T { return Grow([]T{}, n)[:n] }
 
 // More returns for how many more rows a column of n rows should make room if its final
 // length is unknown. That is how many the rest of a text holds if its rows are as long

@@ -45,3 +45,9 @@ func BenchmarkFirstTouch(b *testing.B) {
 		}
 	}
 }
+
+func TestAColumnWithoutRowsIsNotNil(t *testing.T) {
+	if Make[int32](0) == nil {
+		t.Error("a column without rows is nil, which stands for one that is not there")
+	}
+}
