@@ -144,12 +144,17 @@ func (r *recorder) text() []byte {
 	return bytes.Clone(r.lines.Bytes())
 }
 
-func recorderHistory(c *call) (any, error) {
+// recorderOf returns the recorder whose handle is all that a call says.
+func recorderOf(c *call) (*recorder, error) {
 	var e handleRequest
 	if err := c.into(&e); err != nil {
 		return nil, err
 	}
-	r, err := of[*recorder](e.Handle)
+	return of[*recorder](e.Handle)
+}
+
+func recorderHistory(c *call) (any, error) {
+	r, err := recorderOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +163,7 @@ func recorderHistory(c *call) (any, error) {
 
 // recorderCheck checks what has been recorded by now. Operations that are open count as crashed.
 func recorderCheck(c *call) (any, error) {
-	var e handleRequest
-	if err := c.into(&e); err != nil {
-		return nil, err
-	}
-	r, err := of[*recorder](e.Handle)
+	r, err := recorderOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // main hands two functions to the one whose name is the first argument, and waits for calls. Both take a request in a
-// Uint8Array. The first one also takes a function that is told of the progress, or nothing, and returns a promise of the
+// Uint8Array. The first one also takes a function to call with the progress, or nothing, and returns a promise of the
 // response in a Uint8Array. The second one returns the response at once; it is for calls that never wait, those about
 // recorders but for their checks.
 func main() {

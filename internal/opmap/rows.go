@@ -34,7 +34,7 @@ type Rows struct {
 const mostRows = 256
 
 // Rows returns the next op maps, as long as they can be rows. Those taken by Take are read then; Next
-// reads the others, and whatever is no row.
+// reads the others, and everything that cannot be a row.
 func (r *Reader) Rows() *Rows {
 	rows := &r.rows
 	rows.All = rows.All[:0]

@@ -12,10 +12,12 @@ import (
 // # What is certain of positions
 //
 // Before decides which operations happened for certain just before an event, at which nothing has failed: those up to some
-// position. Up to there, every position was told by an update that returned, or is a gap that only one update can have made, also
-// by what was shown later. If
-// positions are sparse, no update that may have happened there never returned. And nothing that returns later has a position
-// there.
+// position. Up to there, an update that returned told each position, or only one update can have made it, also by what was shown
+// later. Where only operations told it that need not be updates, such as a delete of what may not be there, the state is the same
+// whichever of them made it (whichever), and nothing else can have. If positions are sparse, no crashed update may have
+// happened up to there. And nothing that returns later has a position there.
+//
+// Precondition: that of a decision, and no operation changes the state without moving it. Otherwise nothing is certain.
 //
 // Cost: that of a decision, and one more step for each of these operations.
 //
@@ -24,8 +26,8 @@ import (
 // position; one that says no position is as early as can be, and the others do not depend on it. In time, all of these come
 // before what returns later, since that has a greater position, or the same one and changes nothing.
 //
-// An update that returns later may turn out to be wrong, and then it counts as crashed: so no gap is certain that it may have
-// made. In a model in which operations change the state without moving it, nothing is certain.
+// Crashed updates that made none of these positions may still happen, and are left. An update that returns later may turn out to
+// be wrong, and then it counts as crashed: so no gap is certain that it may have made.
 
 // Past is what is certain.
 type Past struct {

@@ -47,6 +47,26 @@ func idleStep(states map[at]bool, put, told bool, position int, found string) ma
 	return after
 }
 
+// readMap reads a history of a map whose operations say their revision.
+func readMap(t *testing.T, b *jepsen.Builder) *models.Operations {
+	t.Helper()
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := models.Spec{Name: "kv", Position: "revision"}.Read(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ops
+}
+
+func textOf(ops *models.Operations) string {
+	var text strings.Builder
+	ops.History.WriteEDN(&text)
+	return text.String()
+}
+
 // A delete that does not say whether it found something may be an update or none if nothing was there, and is an update
 // otherwise. If it says so, it is one or the other.
 func TestADeleteOfNothingMayBeAnUpdate(t *testing.T) {
@@ -84,22 +104,13 @@ func TestADeleteOfNothingMayBeAnUpdate(t *testing.T) {
 		if !some {
 			continue
 		}
-		h, err := b.History()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ops, err := models.Spec{Name: "kv", Position: "revision"}.Read(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ops := readMap(t, b)
 		said := counts.compare(t, ops)
 		if said == "" && oracle.Decide(ops, oracle.Options{}).Linearizable != (len(states) > 0) {
 			said = fmt.Sprintf("the model says otherwise: what it may be at the end is %v", states)
 		}
 		if said != "" {
-			var text strings.Builder
-			h.WriteEDN(&text)
-			t.Fatalf("seed %d: %s\n%s", seed, said, text.String())
+			t.Fatalf("seed %d: %s\n%s", seed, said, textOf(ops))
 		}
 	}
 	t.Log(counts)
@@ -145,18 +156,9 @@ func TestACrashedUpdateMayHaveMadeThePositionOfADelete(t *testing.T) {
 		if !some {
 			continue
 		}
-		h, err := b.History()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ops, err := models.Spec{Name: "kv", Position: "revision"}.Read(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ops := readMap(t, b)
 		if said := counts.compare(t, ops); said != "" {
-			var text strings.Builder
-			h.WriteEDN(&text)
-			t.Fatalf("seed %d: %s\n%s", seed, said, text.String())
+			t.Fatalf("seed %d: %s\n%s", seed, said, textOf(ops))
 		}
 	}
 	t.Log(counts)
