@@ -291,9 +291,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 	start := time.Now()
 	c.release = within(ctx, c.ops.Model, lim)
 	if len(c.broken) > 0 {
-		var stop func()
-		ctx, lim, stop = lim.Within(ctx, failedWork)
-		defer stop()
+		d = d.within(failedWork)
 	}
 	c.fails(d, caught(c.ops.Model, func() {
 		if find := c.ops.Model.Traits().FindKinds; find != nil {

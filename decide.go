@@ -42,8 +42,9 @@ type decider struct {
 	spec   models.Spec
 	fast   bool // the fast path is asked for, if the model has one
 	engine fallback.Engine
-	only   bool // the fast path or nothing
-	judged int  // how many cores have been decided again
+	only   bool  // the fast path or nothing
+	judged int   // how many cores have been decided again
+	work   int64 // the most that the searches of all parts do, in units of some nanoseconds; 0: unbounded
 }
 
 func newDecider(spec models.Spec, o Options) *decider {
@@ -135,6 +136,11 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim fallba
 		return x
 	}
 	var x decision
+	if d.work > 0 {
+		var stop func()
+		ctx, lim, stop = lim.Within(ctx, d.work)
+		defer stop()
+	}
 	lim.Furthest = new(atomic.Int64)
 	if f := caught(ops.Model, func() { x.Answer = d.engine.Decide(ctx, ops, lim) }); f != nil {
 		if f.Cause == "" {
@@ -241,6 +247,13 @@ func (c *checking) hard(i int) *report.Hard {
 	return h
 }
 
+// within returns a decider whose searches do no more than some work.
+func (d *decider) within(work int64) *decider {
+	bounded := *d
+	bounded.work = work
+	return &bounded
+}
+
 // failedWork bounds the work that is spent on finding out whether the operations fail by themselves, once it is known
 // that they fail together with watches.
 const failedWork = 50_000_000
@@ -261,13 +274,11 @@ func (c *checking) alone(ctx context.Context, d *decider, o Options) *checking {
 	if ops == nil {
 		return c
 	}
-	other, lim := &checking{h: c.h, spec: c.spec, inferred: c.inferred, ops: ops}, o.limits()
+	other := &checking{h: c.h, spec: c.spec, inferred: c.inferred, ops: ops}
 	if c.verdict.verdict == jepsen.Invalid {
-		var stop func()
-		ctx, lim, stop = lim.Within(ctx, failedWork)
-		defer stop()
+		d = d.within(failedWork)
 	}
-	other.decide(ctx, d, lim)
+	other.decide(ctx, d, o.limits())
 	switch {
 	case other.verdict.verdict == jepsen.Invalid:
 		return other
@@ -355,6 +366,9 @@ func (d *decider) decide(ctx context.Context, ops *models.Operations, lim fallba
 		}
 	}
 	parts := ops.Parts()
+	if d.work > 0 { // each part has its share: which parts are decided does not depend on which come first
+		d = d.within(max(1, d.work/int64(len(parts))))
+	}
 	decisions := d.all(ctx, parts, lim)
 	if d.only {
 		ambiguousFirst(decisions)

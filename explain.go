@@ -402,9 +402,8 @@ func (c *checking) otherwise(ctx context.Context) string {
 	if err != nil || other.ops == nil {
 		return ""
 	}
-	ctx, lim, stop := fallback.Limits{Memory: models.NewMemory(judgeMemory)}.Within(ctx, otherwiseWork+judgePerOperation*int64(other.ops.Len()))
-	defer stop()
-	other.decide(ctx, newDecider(spec, Options{}), lim)
+	d := newDecider(spec, Options{}).within(otherwiseWork + judgePerOperation*int64(other.ops.Len()))
+	other.decide(ctx, d, fallback.Limits{Memory: models.NewMemory(judgeMemory)})
 	if other.release != nil {
 		other.release()
 	}

@@ -209,9 +209,8 @@ func (c *checking) explainedBy(ctx context.Context, r *report.Result, ops *model
 
 // explains reports whether a small amount of work finds that operations are linearizable.
 func (c *checking) explains(ctx context.Context, ops *models.Operations) (valid bool) {
-	ctx, lim, stop := fallback.Limits{Memory: models.NewMemory(judgeMemory)}.Within(ctx, judgeWork)
-	defer stop()
-	failure := caught(ops.Model, func() { valid = newDecider(c.spec, Options{}).search(ctx, ops, lim).Verdict == jepsen.Valid })
+	d, lim := newDecider(c.spec, Options{}).within(judgeWork), fallback.Limits{Memory: models.NewMemory(judgeMemory)}
+	failure := caught(ops.Model, func() { valid = d.search(ctx, ops, lim).Verdict == jepsen.Valid })
 	return failure == nil && valid
 }
 

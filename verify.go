@@ -295,9 +295,8 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
 	lim := fallback.Limits{Memory: o.limits().Memory}
 	if o.Verify != VerifyAlways {
-		var stop func()
-		ctx, lim, stop = fallback.Limits{Memory: models.NewMemory(judgeMemory)}.Within(ctx, judgeWork+judgePerOperation*int64(c.h.Operations()))
-		defer stop()
+		lim.Memory = models.NewMemory(judgeMemory)
+		d = d.within(judgeWork + judgePerOperation*int64(c.h.Operations()))
 	}
 	return d.part(ctx, core, lim)
 }

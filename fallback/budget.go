@@ -28,7 +28,7 @@ type Limits struct {
 	Turn func() (work int64)
 }
 
-// Within returns a context and limits that end a search after some work, in the same state whatever else is running.
+// Within returns a context and limits that end one search after some work, in the same state whatever else is running.
 // The caller calls stop after the search.
 func (l Limits) Within(ctx context.Context, work int64) (_ context.Context, _ Limits, stop func()) {
 	ctx, stop = context.WithCancel(ctx)

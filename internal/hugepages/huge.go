@@ -25,16 +25,21 @@ func Grow[T any](s []T, more int) []T {
 	if cap(s) >= n || uintptr(n)*size < worthwhile {
 		return slices.Grow(s, more)
 	}
-	grown := make([]T, 0, n)
-	// The pages at both ends hold other columns, too, most of them just as large.
-	begin := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
-	first, end := begin/page*page, (begin+uintptr(n)*size+page-1)/page*page
-	advise(first, end-first)
-	return append(grown, s...)
+	return append(Make[T](n)[:0], s...)
 }
 
 // Make returns a column of n rows, which is not nil.
-func Make[T any](n int) []T { return Grow([]T{}, n)[:n] }
+func Make[T any](n int) []T {
+	var zero T
+	s := make([]T, n)
+	if size := uintptr(n) * unsafe.Sizeof(zero); size >= worthwhile {
+		// The pages at both ends hold other columns, too, most of them just as large.
+		begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+		first, end := begin/page*page, (begin+size+page-1)/page*page
+		advise(first, end-first)
+	}
+	return s
+}
 
 // More returns for how many more rows a column of n rows should make room if its final
 // length is unknown. That is how many the rest of a text holds if its rows are as long
