@@ -415,10 +415,10 @@ func (m *Monitor) Warnings() []string {
 	return h.Warnings
 }
 
-// each takes note of an event, or of the end.
-func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
+// each takes note of events, or of the end. It says after how many more it is to be called again.
+func (m *Monitor) each(b *jepsen.Builder, events int, ended bool) (most int, err error) {
 	if m.held.Has(b); m.State != "" && !m.keeper.passing.HasPlaces() {
-		return fmt.Errorf("the state cannot be kept: %w", forms.ErrNoPlace)
+		return 0, fmt.Errorf("the state cannot be kept: %w", forms.ErrNoPlace)
 	}
 	if h, err := b.SoFar(); err == nil {
 		m.held.Note(h)
@@ -427,18 +427,19 @@ func (m *Monitor) each(b *jepsen.Builder, ended bool) error {
 	if m.events == 0 {
 		m.arrivals.Note(m.held.Clock, time.Now())
 	}
-	if m.events++; m.events < m.step && !ended {
-		return nil
+	if m.events += events; m.events < m.step && !ended {
+		return m.step - m.events, nil
 	}
 	if ended && m.State != "" { // what comes later may show it in another light
 		if err := m.look(false); err != nil {
-			return err
+			return 0, err
 		}
 		if err := m.save(true); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return m.look(ended)
+	err = m.look(ended)
+	return m.step, err
 }
 
 // skipped takes note of an event of a process that is not a client, if it has just come.
@@ -1127,7 +1128,7 @@ func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
 		return nil, err
 	}
 	return m.observed(func() error {
-		if err := m.each(b, false); err != nil || m.events == 0 || time.Since(m.looked) < max(observedPause, lookShare*m.took) {
+		if _, err := m.each(b, 1, false); err != nil || m.events == 0 || time.Since(m.looked) < max(observedPause, lookShare*m.took) {
 			return err
 		}
 		return m.look(false)

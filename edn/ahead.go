@@ -110,8 +110,17 @@ type Raws struct {
 // Words holds the keywords that a Maps has seen while scanning for others,
 // and their IDs in the table of the Maps for which it scanned.
 type Words struct {
-	names []string // by ID in the table of the scanning Maps
-	ids   []ID     // by such an ID: the ID in the other table, Nil if not known yet
+	names  []string // by ID in the table of the scanning Maps
+	ids    []ID     // by such an ID: the ID in the other table, Nil if not known yet
+	forgot int      // how often the other table had forgotten values when the IDs were noted
+}
+
+// In says that values are interned in a table, which may have forgotten some since the last call.
+func (r *Raws) In(v *Values) {
+	if w := r.words; w.forgot != v.forgot {
+		w.forgot = v.forgot
+		clear(w.ids)
+	}
 }
 
 // Reset prepares for the values of another block.

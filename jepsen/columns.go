@@ -33,10 +33,10 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 }
 
 // AddRows implements feed.Feed. It does what add does with each event, and stops at one that is unusual in any way.
-func (f feeder) AddRows(rows *opmap.Rows) (n int) {
+func (f feeder) AddRows(rows *opmap.Rows) (n int, err error) {
 	b, h := f.Builder, f.h
 	if len(rows.All) == 0 || b.done || b.err != nil || h.built || len(h.Type) > math.MaxInt32-len(rows.All) {
-		return 0
+		return 0, nil
 	}
 	h.Values.Settle()
 	from := len(h.Type)
@@ -51,7 +51,7 @@ func (f feeder) AddRows(rows *opmap.Rows) (n int) {
 	to = from + n
 	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:to], h.Process[:to], h.F[:to], h.Value[:to], h.OpOf[:to]
 	h.texts.AddRows(rows, n)
-	return n
+	return n, nil
 }
 
 // addRow makes an event of a row, for which there is room, or returns false if it is unusual.

@@ -231,7 +231,11 @@ func (h *History) Times() func(event Event) (ns int64, known bool) {
 	}
 	find, extra := whole.texts.Finder(":time"), h.Extra("time")
 	return func(event Event) (int64, bool) {
-		value, _ := find.Value(int(h.InWhole(event)))
+		i := int(h.InWhole(event))
+		if ns, is := find.Number(i); is {
+			return ns, true
+		}
+		value, _ := find.Value(i)
 		if ns, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 			return ns, true
 		}

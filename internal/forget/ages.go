@@ -15,7 +15,9 @@ type Ages struct {
 	Clients map[uint64]*client // by the hash of the process and the key
 
 	writers writers
-	noted   []*client // by process of the part that is being noted
+	noted   []*client    // by process of the part that is being noted
+	rows    []models.Row // that it notes
+	at      []models.Row
 }
 
 // client is what is known of it. Places are numbers of events, counted from the first.
@@ -91,7 +93,8 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 	a.writers.begin(part, update)
 	defer a.writers.end()
 	a.noted = append(a.noted[:0], make([]*client, len(h.Processes))...)
-	for _, row := range returned(part, from, to) {
+	register := part.Model.Traits().IsRegister
+	for _, row := range a.returned(part, from, to) {
 		op := part.Of[row]
 		value, writes := update(part.Op(row))
 		invoked, returned := clock.Place(h.Invocation[op]), clock.Place(h.Completion[op])
@@ -101,7 +104,7 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 			c = a.client(h, op, k)
 			a.noted[process] = c
 		}
-		if sees(part.Model, part.Op(row)) {
+		if sees(register, part.Kind[row]) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
 			of, remembered := a.Written.of(v.Hash)
@@ -127,9 +130,11 @@ func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock C
 	}
 }
 
-// returned returns the rows of a part that returned at an event or later, and before another one, in that order.
-func returned(part *models.Operations, from, to int32) []models.Row {
-	rows := make([]models.Row, 0, part.Len())
+// returned returns the rows of a part that returned at an event or later, and before another one, in that order. They are
+// valid until the next call.
+func (a *Ages) returned(part *models.Operations, from, to int32) []models.Row {
+	rows := a.rows[:0]
+	defer func() { a.rows = rows }()
 	if int(to-from) > 8*part.Len() {
 		for row, res := range part.Res {
 			if from <= res && res < to {
@@ -139,7 +144,9 @@ func returned(part *models.Operations, from, to int32) []models.Row {
 		slices.SortFunc(rows, func(a, b models.Row) int { return int(part.Res[a] - part.Res[b]) })
 		return rows
 	}
-	at := make([]models.Row, to-from) // by event, plus 1
+	a.at = slices.Grow(a.at[:0], int(to-from))
+	at := a.at[:to-from] // by event, plus 1
+	clear(at)
 	for row, res := range part.Res {
 		if from <= res && res < to {
 			at[res-from] = models.Row(row) + 1
@@ -235,7 +242,7 @@ func (c *client) see(v Value, ended int64) {
 // model are not known.
 func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clock) (age Age, saw bool) {
 	op, register := part.Op(row), part.Model.Traits().IsRegister
-	if updates(part.Model) == nil || !sees(part.Model, op) {
+	if updates(part.Model) == nil || !sees(register, op.Kind) {
 		return Age{}, false
 	}
 	h, k := part.History, KeyOf(key)
@@ -301,12 +308,12 @@ func (a *Ages) session(c *client, name uint64, old write, began int64) string {
 	return ""
 }
 
-// sees says whether an operation sees its value A.
-func sees(m models.Model, op models.Op) bool {
-	if m.Traits().IsRegister {
-		return op.Kind == models.Read || op.Kind == models.CAS
+// sees says whether operations of a kind see their value A, of a register or of a container.
+func sees(register bool, kind models.Kind) bool {
+	if register {
+		return kind == models.Read || kind == models.CAS
 	}
-	return op.Kind == models.Dequeue || op.Kind == models.Peek
+	return kind == models.Dequeue || kind == models.Peek
 }
 
 // updates returns a function that returns the value that an operation writes or puts in, if it does. It returns nil for

@@ -200,13 +200,15 @@ func (w *Written) span(key uint32, n int64) {
 		return
 	case i < len(all) && all[i].Last == n-1:
 		all[i].Last = n
-		if i+1 < len(all) && all[i+1].First == n+1 {
-			all[i].Last = all[i+1].Last
-			all = append(all[:i+1], all[i+2:]...)
-			w.Spans--
+		if i+1 == len(all) || all[i+1].First != n+1 {
+			return
 		}
+		all[i].Last = all[i+1].Last
+		all = append(all[:i+1], all[i+2:]...)
+		w.Spans--
 	case i < len(all) && all[i].First == n+1:
 		all[i].First = n
+		return
 	case w.Spans == mostSpans:
 		w.Lost = true
 		return

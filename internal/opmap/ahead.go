@@ -21,6 +21,8 @@ import (
 //
 // If the input is always ready, as a file is, whichever goroutine scans a block fills it and those
 // before it. Otherwise only the Reader fills blocks, because nothing else may wait for the input.
+// If op maps are needed as soon as they arrive, the Reader fills and scans each block when it comes to it, with
+// what the input has at once.
 
 const (
 	// A block is long enough that handing it over costs little, and short
@@ -107,6 +109,7 @@ type ahead struct {
 	long    int
 	started bool
 	ready   bool // see ReadAhead
+	eager   bool // see Eager
 	most    int  // the longest that the queue may be
 	queue   []*block
 	jobs    chan *job
@@ -135,6 +138,13 @@ type ahead struct {
 func (r *Reader) ReadAhead(scouts int, ready bool) {
 	r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready || scouts == 0, size: blockBytes, long: longForm}
 	r.maps.ReadAhead(r.ahead)
+}
+
+// Eager makes the reader return op maps as soon as their text arrives. It is called instead of ReadAhead.
+func (r *Reader) Eager() {
+	r.ReadAhead(0, true)
+	r.ahead.eager = true
+	r.maps.Eager()
 }
 
 // Close ends the reading. Events that were read last are no longer valid.
@@ -185,6 +195,9 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 	}
 	if len(rest) > a.long || a.found > enoughFound && a.taken < a.found/2 {
 		return nil, nil
+	}
+	if a.eager && len(rest) > 0 { // the block begins with the rest, whose line has not ended yet
+		a.torn, rest = append(a.torn[:0], rest...), nil
 	}
 	a.base, a.next, a.others, a.keys = len(rest), 0, 0, 0
 	a.joined = append(a.joined[:0], rest...) // before the block that contains rest is filled again
@@ -307,10 +320,10 @@ func (a *ahead) fillNext() {
 		b.buf = make([]byte, size)
 	}
 	var n int
-	n, a.err = blocks.Fill(a.r.in, b.buf, copy(b.buf, a.torn), false)
+	n, a.err = blocks.Fill(a.r.in, b.buf, copy(b.buf, a.torn), a.eager)
 	b.err, b.text = a.err, b.buf[:n]
 	a.torn = a.torn[:0]
-	if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {
+	if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil && !a.eager {
 		a.torn = append(a.torn, b.text[end:]...)
 		b.text = b.text[:end]
 	}
@@ -471,6 +484,7 @@ func (a *ahead) pass(n int) {
 // take makes an event from the op map at i, whose record is the next one.
 func (r *Reader) take(rec *record, i int, ev *Event) int {
 	a, b, maps := r.ahead, r.ahead.now, &r.maps
+	b.raws.In(r.values)
 	last := b.steps[rec.last]
 	end := i + int(rec.size)
 	ev.Line, ev.Col = maps.Place()

@@ -164,6 +164,36 @@ func TestRowsOfABrokenHistoryAreTheSameEvents(t *testing.T) {
 	}
 }
 
+// An eager reader returns each op map before it reads on.
+func TestAnEagerReaderDoesNotWaitForMore(t *testing.T) {
+	read, returned := 0, 0
+	text := input(func(p []byte) (int, error) {
+		if read > returned {
+			t.Fatalf("it has got %d op maps, returned %d, and reads on", read, returned)
+		}
+		read++
+		return copy(p, fmt.Sprintf("{:type :ok, :process 1, :f :read, :value %d}%s", read, "\n"[:read%2])), nil
+	})
+	r := NewReader(text, "h.edn", edn.NewValues())
+	r.Eager()
+	defer r.Close()
+	for ev := new(Event); returned < 3000; {
+		rows := r.Rows()
+		n := len(rows.All)
+		if r.Take(n); n == 0 {
+			if err := r.Next(ev); err != nil {
+				t.Fatal(err)
+			}
+			n = 1
+		}
+		returned += n
+	}
+}
+
+type input func(p []byte) (int, error)
+
+func (f input) Read(p []byte) (int, error) { return f(p) }
+
 func TestAHistoryThatIsReadAheadIsTheSame(t *testing.T) {
 	want := plainly(nasty)
 	if want[len(want)-1] != "<nil>" {
@@ -338,9 +368,13 @@ func FuzzAhead(f *testing.F) {
 
 // aheadOf returns a reader of a text that reads ahead in blocks of the given sizes.
 func aheadOf(text string, first, size, long int) *Reader {
-	r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+	r := NewReader(iotest.HalfReader(strings.NewReader(text)), "h.edn", edn.NewValues())
 	r.maps.Blocks(first, 4)
-	r.ReadAhead(size%3, size%2 == 0)
+	if size%4 == 1 {
+		r.Eager()
+	} else {
+		r.ReadAhead(size%3, size%2 == 0)
+	}
 	r.ahead.size, r.ahead.long = size, long
 	return r
 }

@@ -68,9 +68,6 @@ func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
 	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r, atOnce: 1}
 }
 
-// Eager makes Next return op maps as soon as their text arrives. It must be called before Next.
-func (r *Reader) Eager() { r.maps.Eager() }
-
 // First sets how many bytes of the text are read at first; see Maps.Blocks
 // for the default. It must be called before Next.
 func (r *Reader) First(bytes int) { r.maps.First(bytes) }

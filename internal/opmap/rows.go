@@ -27,7 +27,26 @@ type Rows struct {
 	Begin  int64 // its offset in the text
 	steps  []*step
 	others []byte
+	of     *Reader
 	end    int
+}
+
+// First returns the first n rows, or all if there are fewer.
+func (r *Rows) First(n int) *Rows {
+	first := *r
+	first.All = r.All[:min(n, len(r.All))]
+	return &first
+}
+
+// End returns the offset after the first n rows, of which there must be one.
+func (r *Rows) End(n int) int64 { return r.of.maps.Offset(r.of.after(n)) }
+
+// after returns where the first n rows end.
+func (r *Reader) after(n int) int {
+	if n < len(r.rows.All) {
+		return r.ahead.base + int(r.ahead.now.records[r.ahead.next+n].begin)
+	}
+	return r.rows.end
 }
 
 // mostRows is how many op maps there are at once: they should stay in a core's cache.
@@ -37,7 +56,7 @@ const mostRows = 256
 // reads the others, and everything that cannot be a row.
 func (r *Reader) Rows() *Rows {
 	rows := &r.rows
-	rows.All = rows.All[:0]
+	rows.All, rows.of = rows.All[:0], r
 	if r.ahead == nil {
 		return rows
 	}
@@ -56,6 +75,7 @@ func (r *Reader) Rows() *Rows {
 func (r *Reader) found(rows *Rows, at int) {
 	a, maps, values := r.ahead, &r.maps, r.values
 	b, raws := a.now, &a.now.raws
+	raws.In(values)
 	others := a.others
 	records := b.records[a.next:min(a.next+r.atOnce, len(b.records))]
 	var last, own *step
@@ -105,10 +125,7 @@ func (r *Reader) Take(n int) {
 	}
 	a.found += n
 	a.taken += n
-	end := r.rows.end
-	if n < len(r.rows.All) {
-		end = a.base + int(a.now.records[a.next+n].begin)
-	}
+	end := r.after(n)
 	a.pass(n)
 	r.maps.Passed(end, n)
 }

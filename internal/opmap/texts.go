@@ -226,10 +226,7 @@ func (f *Finder) Value(i int) (value, whole []byte) {
 	if layout == 0 {
 		return nil, text
 	}
-	for len(f.place) < len(f.t.layouts) {
-		f.place = append(f.place, f.find(f.t.layouts[len(f.place)]))
-	}
-	n := f.place[layout-1]
+	n := f.placeIn(layout)
 	if n == 0 {
 		return nil, nil
 	}
@@ -238,6 +235,20 @@ func (f *Finder) Value(i int) (value, whole []byte) {
 	}
 	value, _, _ = bytes.Cut(text, []byte{'\n'})
 	return value, nil
+}
+
+// Number returns the key's value in the i-th text if it is kept as an integer, which takes a few moves.
+func (f *Finder) Number(i int) (n int64, is bool) {
+	layout, _, n, is := f.t.locate(i, &f.at)
+	return n, is && f.placeIn(layout) == 1
+}
+
+// placeIn returns which of the other values of a layout is the key's, from 1, or 0.
+func (f *Finder) placeIn(layout int) int {
+	for len(f.place) < len(f.t.layouts) {
+		f.place = append(f.place, f.find(f.t.layouts[len(f.place)]))
+	}
+	return f.place[layout-1]
 }
 
 // find returns which of the other values of a layout is the key's, from 1, or 0.
@@ -264,8 +275,18 @@ type cursor struct {
 // find returns what is kept of the i-th text, if anything, and leaves the cursor there. It is valid
 // until the cursor is used again.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
+	layout, text, n, is := t.locate(i, at)
+	if is {
+		at.text = append(strconv.AppendInt(at.text[:0], n, 10), '\n')
+		text = at.text
+	}
+	return layout, text
+}
+
+// locate does what find does. If an integer is kept instead of a text, it returns that.
+func (t *Texts) locate(i int, at *cursor) (layout int, text []byte, n int64, is bool) {
 	if i -= t.none; i < 0 || i >= t.n {
-		return 0, nil
+		return 0, nil, 0, false
 	}
 	if i < at.i || i-at.i > i%marked {
 		at.i, at.place = i-i%marked, t.marks[i/marked]
@@ -288,10 +309,9 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 			end += int(kind - textLength)
 		}
 		if at.i == i && kind >= textLength {
-			return int(b[0]), b[1+size : end]
+			return int(b[0]), b[1+size : end], 0, false
 		} else if at.i == i {
-			at.text = append(strconv.AppendInt(at.text[:0], number, 10), '\n')
-			return int(b[0]), at.text
+			return int(b[0]), nil, number, true
 		}
 		at.at += end
 		at.number = number

@@ -41,11 +41,15 @@ func readEDN(in *input, text source) error {
 	next := reader.Next
 	if rows, is := in.to.(feed.Rows); is {
 		next = func(e *opmap.Event) error {
-			for n := -1; n != 0; {
-				n = rows.AddRows(reader.Rows())
+			for {
+				n, err := rows.AddRows(reader.Rows())
 				reader.Take(n)
+				if err != nil {
+					return err
+				} else if n == 0 {
+					return reader.Next(e)
+				}
 			}
-			return reader.Next(e)
 		}
 	}
 	return in.each(next)

@@ -16,16 +16,18 @@ import (
 
 // Passing says how Pass reads a history.
 type Passing struct {
-	// Each is called after every event, as soon as that has come, and at the end. It may look at what the builder has so
-	// far, and make it forget what need not be kept. If it returns an error, Pass ends with that.
-	Each func(b *jepsen.Builder, ended bool) error
+	// Each is called after events, as soon as they have come, and at the end. It says how many more may come before it is called
+	// again; if that is less than 1, it is called after the next one. It may look at what the builder has so far, and make it
+	// forget what need not be kept. If it returns an error, Pass ends with that.
+	Each func(b *jepsen.Builder, events int, ended bool) (most int, err error)
 	// Marked asks for places.
 	Marked bool
 	// From is where to go on, with the builder of what came before; nil: at the beginning.
 	From    *Place
 	Builder *jepsen.Builder
 
-	in *input
+	in   *input
+	most int
 }
 
 // Place is a place in a text after an event, from which Pass can go on later. The fields are exported so that it can be
@@ -84,14 +86,14 @@ func Pass(ctx context.Context, r io.Reader, name string, opts jepsen.Options, p 
 	if err := p.in.read(r, nil); err != nil {
 		return err
 	}
-	if err := p.Each(b, true); err != nil {
+	if _, err := p.Each(b, 0, true); err != nil {
 		return err
 	}
 	_, err := b.History()
 	return err
 }
 
-// passing is a feed that tells of each event.
+// passing is a feed that calls Each.
 type passing struct {
 	feed.Feed
 	p *Passing
@@ -102,10 +104,24 @@ func (f passing) Add(e *opmap.Event, op int32) error {
 	if err := f.Feed.Add(e, op); err != nil {
 		return err
 	}
-	if m := f.p.in.marks; m != nil {
-		m.pass(e.End)
+	return f.came(1, e.End)
+}
+
+// AddRows implements feed.Rows.
+func (f passing) AddRows(rows *opmap.Rows) (n int, err error) {
+	if n, err = f.Feed.(feed.Rows).AddRows(rows.First(max(1, f.p.most))); n > 0 {
+		err = f.came(n, rows.End(n))
 	}
-	return f.p.Each(f.b, false)
+	return n, err
+}
+
+// came says that events have come, which end at an offset; 0: that is not known.
+func (f passing) came(events int, end int64) (err error) {
+	if m := f.p.in.marks; m != nil {
+		m.pass(end)
+	}
+	f.p.most, err = f.p.Each(f.b, events, false)
+	return err
 }
 
 // Seek goes to the place in a file that is not compressed. Of another text, Pass reads what comes before the place.

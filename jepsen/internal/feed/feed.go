@@ -41,9 +41,9 @@ type Feed interface {
 
 // Rows is a Feed that takes several events at once.
 type Rows interface {
-	// AddRows takes events that are paired by process, and returns how many it took. The others,
-	// about which something is unusual, must be added one by one.
-	AddRows(*opmap.Rows) int
+	// AddRows takes events that are paired by process, and returns how many it took. If the error is nil, something
+	// is unusual about the next one, which must be added by itself.
+	AddRows(*opmap.Rows) (int, error)
 }
 
 // ByProcess stands for the number of an operation if events are paired by process. Otherwise
