@@ -3,6 +3,7 @@ package models_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -147,12 +148,13 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 }
 
 func TestParametersOfLocks(t *testing.T) {
+	const large = min(1<<32, math.MaxInt-1) + 1 // its lower 32 bits are 1 if it has more
 	for _, s := range []models.Spec{
 		{Name: "semaphore"}, {Name: "owner-semaphore"}, {Name: "semaphore", Permits: -1}, {Name: "mutex", Permits: 1},
 		{Name: "owner-mutex", MaxHolds: 2}, {Name: "reentrant-mutex", MaxHolds: -1}, {Name: "mutex", Threads: 5},
 		{Name: "owner-mutex", Threads: -1}, {Name: "owner-mutex", Init: "1"}, {Name: "semaphore", Permits: 1, Init: "1"},
-		{Name: "semaphore", Permits: 1<<32 + 1}, {Name: "owner-semaphore", Permits: 1<<32 + 1}, {Name: "reentrant-mutex", MaxHolds: 1<<32 + 1},
-		{Name: "reentrant-fenced-mutex", MaxHolds: 1<<30 + 1}, {Name: "owner-mutex", Threads: 1<<32 + 1},
+		{Name: "semaphore", Permits: large}, {Name: "owner-semaphore", Permits: large}, {Name: "reentrant-mutex", MaxHolds: large},
+		{Name: "reentrant-fenced-mutex", MaxHolds: 1<<30 + 1}, {Name: "owner-mutex", Threads: large},
 		{Name: "versioned-register", Init: "[4294967297 nil]"},
 		{Name: "lookup-set", Init: "1"}, {Name: "fenced-mutex", Init: "1"}, {Name: "versioned-register", Init: "1"},
 	} {

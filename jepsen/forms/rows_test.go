@@ -14,7 +14,7 @@ func rowsText(r *rand.Rand, odd int, sense bool) string {
 	var b strings.Builder
 	keys := [][]string{{"index", "time", "type", "process", "f", "value"}, {"type", "f", "value", "process", "time", "index"}, {"process", "type", "f", "value"}}[r.IntN(3)]
 	open := map[int]string{}
-	time := 0
+	time := int64(0)
 	for index := 0; b.Len() < 700<<10; index++ {
 		process := r.IntN(8)
 		typ, f, value, wasOpen := "invoke", open[process], fmt.Sprint(r.IntN(1+index)), open[process] != ""
@@ -27,7 +27,7 @@ func rowsText(r *rand.Rand, odd int, sense bool) string {
 		if f == "read" && typ != "ok" {
 			value = "nil"
 		}
-		time += r.IntN(1 << r.IntN(34))
+		time += r.Int64N(1 << r.IntN(34))
 		op := map[string]string{"index": fmt.Sprint(index), "time": fmt.Sprint(time), "type": ":" + typ, "process": fmt.Sprint(process), "f": ":" + f, "value": value}
 		before, end := "", "}\n"
 		if b.Len() > 330<<10 && r.IntN(odd) == 0 {

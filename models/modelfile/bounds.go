@@ -250,15 +250,15 @@ func operator(op syntax.Token) builtin {
 type builtin = func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error)
 
 // size returns the length of a string or a collection, or the bits of an integer.
-func size(x starlark.Value) int {
+func size(x starlark.Value) int64 {
 	switch x := x.(type) {
 	case starlark.Int:
 		if _, small := x.Int64(); small {
 			return 1
 		}
-		return x.BigInt().BitLen()
+		return int64(x.BigInt().BitLen())
 	case interface{ Len() int }:
-		return x.Len()
+		return int64(x.Len())
 	}
 	return 1
 }
@@ -267,11 +267,11 @@ func size(x starlark.Value) int {
 const perStep = 64
 
 // charge counts the steps that an operator costs beyond its own.
-func charge(thread *starlark.Thread, size int) { thread.Steps += uint64(size / perStep) }
+func charge(thread *starlark.Thread, size int64) { thread.Steps += uint64(size / perStep) }
 
 // bounded returns an error if a value like x may not become that large.
-func bounded(x starlark.Value, size int) error {
-	most, what := maxElements, "elements"
+func bounded(x starlark.Value, size int64) error {
+	most, what := int64(maxElements), "elements"
 	switch x.(type) {
 	case starlark.Int:
 		most, what = maxBits, "bits"
@@ -302,11 +302,11 @@ func boundedProduct(thread *starlark.Thread, x, y starlark.Value) error {
 	case times < 0:
 		times = 0
 	}
-	length := max(int64(size(x)), 1)
+	length := max(size(x), 1)
 	if times > maxString {
 		return bounded(x, maxString+1)
 	}
-	return bounded(x, int(length*times))
+	return bounded(x, length*times)
 }
 
 // printable bounds the text of values inside a text of times bytes, each of which may
@@ -318,7 +318,7 @@ func printable(thread *starlark.Thread, times int, values ...starlark.Value) err
 			return errors.New("a value nests too deep to be printed")
 		}
 	}
-	charge(thread, total)
+	charge(thread, int64(total))
 	if total > maxString || times > 0 && total > maxString/times+maxString/1024 {
 		return bounded(starlark.String(""), maxString+1)
 	}
@@ -338,7 +338,7 @@ func weigh(v starlark.Value, total *int, depth int) bool {
 	case starlark.String:
 		*total += len(x)
 	case starlark.Int:
-		*total += 1 + size(x)/3
+		*total += 1 + int(size(x)/3)
 	case *starlark.Dict:
 		for k, held := range x.Entries() {
 			if *total++; !weigh(k, total, depth-1) || !weigh(held, total, depth-1) {
@@ -432,7 +432,7 @@ func attributed(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ 
 		err := error(nil)
 		switch {
 		case isText && name == "join" && len(all) == 1:
-			err = printable(thread, 0, append(all, starlark.Tuple(slices.Repeat([]starlark.Value{text}, size(all[0]))))...)
+			err = printable(thread, 0, append(all, starlark.Tuple(slices.Repeat([]starlark.Value{text}, int(size(all[0])))))...)
 		case isText && name != "join":
 			err = printable(thread, len(text), all...)
 		default:

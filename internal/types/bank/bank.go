@@ -81,7 +81,7 @@ func (m *bank) offers() models.Traits {
 }
 
 // maxBalance bounds balances, so that no sum of transfers overflows.
-const maxBalance = 1 << 61
+const maxBalance = int64(1 << 61)
 
 // balances reads a map of accounts and balances.
 func (m *bank) balances(id edn.ID) (models.State, error) {

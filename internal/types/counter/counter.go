@@ -66,7 +66,7 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 // maxInitial bounds the initial value, and maxAdded the number that one operation adds. The
 // sum over all operations that a history can hold stays an int64.
 const (
-	maxInitial = 1 << 61
+	maxInitial = int64(1 << 61)
 	MaxAdded   = math.MaxInt32
 )
 

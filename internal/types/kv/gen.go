@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -88,7 +89,7 @@ func (x *object) Call(*gen.Thread) gen.Op {
 
 // Strings of small histories are numbers whose binary digits say which letters they have,
 // after a first 1. They have at most mostLetters.
-const mostLetters = 60
+const mostLetters = bits.UintSize - 4
 
 // letters are some strings: a, b, ab and the empty one.
 var letters = [...]int{0b10, 0b11, 0b101, 0b1}
