@@ -139,7 +139,7 @@ type Monitor struct {
 
 // MonitorTotals are what a Monitor has found so far.
 type MonitorTotals struct {
-	Operations int // that have ended, and have been decided
+	Operations int // that have ended, and have been judged
 	Anomalies  int
 	Kinds      map[models.Anomaly]int // "" for those of no certain kind
 	Sessions   map[Session]int
@@ -148,6 +148,8 @@ type MonitorTotals struct {
 	Held       int    // operations that are held now
 	MostHeld   int    // and at most
 	Open       int    // operations that were open at the last look, but for those that are stuck
+	// Oldest is the first of those that are open, for whose end the judgment of later answers waits; its process is -1 if none is.
+	Oldest jepsen.Op
 	// Delay is how long ago the oldest event came that is not judged.
 	Delay time.Duration
 
@@ -177,6 +179,10 @@ func (t MonitorTotals) String() string {
 		if t.Sessions[session] == 1 {
 			verb = "breaks"
 		}
+		if t.Anomalies == 1 {
+			said += ", which breaks " + string(session)
+			continue
+		}
 		said += fmt.Sprintf(", %d of them %s %s", t.Sessions[session], verb, session)
 	}
 	if t.Stuck > 0 {
@@ -194,8 +200,15 @@ func (t MonitorTotals) String() string {
 	if t.Init != "" {
 		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))
 	}
-	return said + fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
+	said += fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
+	if t.Delay >= toldDelay && t.Open > 0 {
+		said += fmt.Sprintf("; nothing since %s ago is judged, as %s has not returned", t.Delay.Round(time.Second), t.Oldest)
+	}
+	return said
 }
+
+// toldDelay is the least delay whose reason is told.
+const toldDelay = 2 * time.Second
 
 // mostListed bounds the counts of a list.
 const mostListed = 8
@@ -307,12 +320,15 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	}
 	if from := m.keeper.passing.From; from != nil {
 		if err := from.Seek(r); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return m.otherText(fmt.Errorf("%s: %w", name, err))
 		}
 	}
 	text := live.NewReader(m.ctx, r, pause, func() error { return m.look(false) })
 	defer text.Close()
 	err := forms.Pass(m.ctx, text, name, reading, &m.keeper.passing)
+	if errors.Is(err, forms.ErrOther) {
+		return m.otherText(err)
+	}
 	if err != nil && m.held.Builder() != nil && !m.failed {
 		if late := m.save(true); late != nil {
 			return late
@@ -323,6 +339,14 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	}
 	if failed := (*models.Failure)(nil); errors.As(err, &failed) {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
+}
+
+// otherText says what to do if the text is not the one that the state is about.
+func (m *Monitor) otherText(err error) error {
+	if errors.Is(err, forms.ErrOther) {
+		return fmt.Errorf("%w; %s is about that text: remove the file, or give the text that it belongs to", err, m.State)
 	}
 	return err
 }
@@ -411,6 +435,9 @@ func (m *Monitor) Warnings() []string {
 	h, err := b.SoFar()
 	if err != nil {
 		return nil
+	}
+	if m.Stuck > 0 && m.diagnosis.Timeline.Began && !m.diagnosis.Timeline.ByTime {
+		return append(slices.Clip(h.Warnings), fmt.Sprintf("the first event has no :time in whole nanoseconds; operations without one never count as crashed after %s, but they can after a number of events", m.Stuck))
 	}
 	return h.Warnings
 }
@@ -535,9 +562,12 @@ func (m *Monitor) judge(ended bool) error {
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
-	m.totals.Open = 0
+	m.totals.Open, m.totals.Oldest = 0, jepsen.Op{Process: -1}
 	for op := range jepsen.Operation(h.Operations()) {
 		if m.held.IsOpen(h, op) {
+			if m.totals.Open == 0 {
+				m.totals.Oldest = h.Op(op)
+			}
 			m.totals.Open++
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clew"
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/models"
 )
 
 // isHard says whether a pass ended since something could not be decided soon.
@@ -81,5 +83,32 @@ func TestAMonitorRefusesEventsThatMakeNoSense(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Totals name what the judgment of later answers waits for.
+func TestTotalsNameTheOldestOpenOperation(t *testing.T) {
+	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register", Init: "nil"}, clew.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []clew.Event{{Type: jepsen.Invoke, Process: 3, F: "write", Value: 1}, {Type: jepsen.Invoke, Process: 1, F: "read"}, {Type: jepsen.OK, Process: 1, F: "read", Value: 1}} {
+		if _, err := m.Observe(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.Look(); err != nil {
+		t.Fatal(err)
+	}
+	totals := m.Totals()
+	totals.Delay = 5 * time.Second
+	if got, want := totals.String(), "0 operations, no anomalies; at most 2 operations held; nothing since 5s ago is judged, as process 3's :write 1 (index 0) has not returned"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if _, err := m.End(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Totals().String(), "1 operation, no anomalies; at most 2 operations held"; got != want {
+		t.Errorf("at the end: %s", got)
 	}
 }

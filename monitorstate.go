@@ -88,6 +88,19 @@ func (m *Monitor) save(now bool) error {
 // shown that the model does not.
 func doubtful(h *jepsen.History) int { return len(h.Misread) + len(h.SkippedClientOps) }
 
+// stuckAfter says after what an operation that is open counts as crashed.
+func (m *Monitor) stuckAfter() string {
+	switch {
+	case m.Stuck == 0 && m.StuckEvents == 0:
+		return "never"
+	case m.StuckEvents == 0:
+		return "after " + m.Stuck.String()
+	case m.Stuck == 0:
+		return fmt.Sprintf("after %d events", m.StuckEvents)
+	}
+	return fmt.Sprintf("after %s or %d events", m.Stuck, m.StuckEvents)
+}
+
 // restore goes on from a state, if there is one.
 func (m *Monitor) restore(reading jepsen.Options) error {
 	k := &m.keeper
@@ -95,7 +108,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	k.file = held.File{Path: m.State, Build: outputs.Build(), About: []string{
 		"model " + m.spec.Name, "initial value " + strconv.Quote(m.spec.Init), "parameters " + strconv.Quote(strings.Join(m.spec.Flags(), " ")),
 		fmt.Sprintf("independent keys: %t", m.o.Independent), fmt.Sprintf("operations without a key for every key: %t", m.o.Keyless),
-		fmt.Sprintf("stuck after %s or %d events", m.Stuck, m.StuckEvents), fmt.Sprintf("all processes are clients: %t", reading.AllClients), fmt.Sprintf("a witness: %t", m.Witness != nil),
+		"stuck: " + m.stuckAfter(), fmt.Sprintf("all processes are clients: %t", reading.AllClients), fmt.Sprintf("a witness: %t", m.Witness != nil),
 	}}
 	if err := k.file.Probe(); err != nil {
 		return err

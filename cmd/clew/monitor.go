@@ -26,6 +26,7 @@ import (
 	"clew/internal/memory"
 	"clew/internal/outputs"
 	"clew/internal/store"
+	"clew/jepsen/forms"
 )
 
 const monitorHelp = `Reads a history once, from its beginning to its end, and prints every anomaly: each
@@ -109,6 +110,7 @@ type watch struct {
 	said        sync.Mutex // for what is printed, unprinted and next
 	unprinted   error      // why something could not be
 	next        time.Time  // for totals
+	hint        string     // the last that was told
 	asked       chan os.Signal
 	m           *clew.Monitor
 	html        *files.Output  // of --html, or nil
@@ -131,7 +133,7 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 	w.lines.Form, w.every = c.String("output"), c.Duration("every")
 	for _, name := range c.LocalFlagNames() {
 		if c.Bool("all") && !slices.Contains(withAll, name) {
-			return fmt.Errorf("--all cannot be combined with %s; clew monitor --help says what it prints", dashed(name))
+			return fmt.Errorf("--all cannot be combined with %s; clew monitor finds the same anomalies, and clew monitor --help says what else it can do", dashed(name))
 		}
 	}
 	if c.String("html-dir") != "" {
@@ -143,13 +145,13 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 	case c.IsSet("models") && w.pages == nil:
 		return errors.New("--models requires --html-dir")
 	case c.NArg() != 1 && w.pages == nil:
-		return fmt.Errorf("expected one history, found %d; clew monitor --help shows how", c.NArg())
+		return fmt.Errorf("expected one history, found %d; clew monitor --html-dir reads several", c.NArg())
 	case w.reading.Spec.Name == "" && w.models == nil:
 		who := "a monitor"
 		if c.Bool("all") {
 			who = "--all"
 		}
-		return fmt.Errorf("%s needs --model: later events might change what is inferred", who)
+		return fmt.Errorf("%s needs --model: a history is read only once, so nothing can be inferred from it first", who)
 	case w.lines.Check() != nil:
 		return w.lines.Check()
 	case c.IsSet("every") && w.every <= 0:
@@ -324,7 +326,7 @@ func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error
 	<-told
 	w.warn(w.name, checking.PassWarnings(w.m, w.stuckEvents)...)
 	t := w.m.Totals()
-	if err == nil || t.Operations > 0 {
+	if err == nil || t.Operations > 0 && !errors.Is(err, forms.ErrOther) {
 		if unprinted := w.totals(t, err == nil); err == nil {
 			err = unprinted
 		}
@@ -494,6 +496,10 @@ var labels = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 func (w *watch) tell(a clew.Anomaly) error {
 	w.said.Lock()
 	defer w.said.Unlock()
+	if a.Result != nil && a.Result.Hint != "" && a.Result.Hint != w.hint {
+		w.hint = a.Result.Hint
+		w.warn(w.name, w.hint)
+	}
 	return w.print(w.lines.Anomaly(a))
 }
 

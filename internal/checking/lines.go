@@ -98,6 +98,7 @@ type totalsLine struct {
 		DelayMS    int64                  `json:"delay-ms,omitempty"`
 		Stuck      int                    `json:"stuck,omitempty"`
 		Open       int                    `json:"open"`
+		Oldest     *int64                 `json:"oldest-open,omitempty"`
 		Held       int                    `json:"held"`
 		MostHeld   int                    `json:"most-held"`
 		Init       string                 `json:"init,omitempty"`
@@ -169,6 +170,9 @@ func (l *Lines) Totals(t clew.MonitorTotals, end bool) string {
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
 	x.Nemesis, x.Behind, x.BehindMS = Renamed(t.Nemesis, NoWindow), t.Behind, milliseconds(t.BehindFor)
+	if t.Open > 0 && !end {
+		x.Oldest = &t.Oldest.Index
+	}
 	x.DelayMS = t.Delay.Milliseconds()
 	x.Kinds = Renamed(t.Kinds, diagnosis.Unnamed)
 	return outputs.JSONLine(all)

@@ -12,6 +12,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/text"
 )
 
 // Tests say how to read the histories of a store's tests, by the name of the test.
@@ -120,6 +121,9 @@ func name(v *edn.Values, id edn.ID) string {
 	return strings.TrimPrefix(v.Text(id), ":")
 }
 
+// mostNames is how much of the names is told.
+const mostNames = 200
+
 // Unused returns an error about tests that are not among the names of those found: they may be misspelled.
 func (t Tests) Unused(names []string) error {
 	var missing []string
@@ -132,5 +136,7 @@ func (t Tests) Unused(names []string) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("no history belongs to the test %s", strings.Join(missing, ", nor of "))
+	found := slices.Compact(slices.Sorted(slices.Values(names)))
+	return fmt.Errorf("no history belongs to the test %s; the tests that were found are called %s", text.OneOf(missing),
+		text.Shorten(strings.Join(found, ", "), mostNames))
 }

@@ -146,8 +146,8 @@ func (p *Place) Seek(r io.Reader) error {
 	return err
 }
 
-// errOther is the error of a text that does not go on from a place.
-var errOther = errors.New("it does not begin like the text that was read before")
+// ErrOther is the error of a text that does not go on from a place.
+var ErrOther = errors.New("it does not begin like the text that was read before")
 
 // goTo goes from the beginning of a text to the place.
 func (p *Place) goTo(text io.Reader, skip func(bytes int64) error) error {
@@ -155,7 +155,7 @@ func (p *Place) goTo(text io.Reader, skip func(bytes int64) error) error {
 		found := make([]byte, len(expected))
 		_, err := io.ReadFull(text, found)
 		if err == io.EOF || err == io.ErrUnexpectedEOF || err == nil && !bytes.Equal(found, expected) {
-			return errOther
+			return ErrOther
 		}
 		return err
 	}
@@ -163,7 +163,7 @@ func (p *Place) goTo(text io.Reader, skip func(bytes int64) error) error {
 		return err
 	}
 	if err := skip(p.Offset - int64(len(p.Head)+len(p.Before))); err == io.EOF {
-		return errOther
+		return ErrOther
 	} else if err != nil {
 		return err
 	}
