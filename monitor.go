@@ -650,6 +650,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 	m.release()
 	m.held.CrashLate(h)
 	add := func(h *jepsen.History, key string, exact bool) error {
+		varies := !exact
 		c, err := read(m.ctx, h, m.specOf(key), m.o)
 		switch {
 		case err != nil:
@@ -669,7 +670,9 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		}
 		_, placed := c.ops.Model.(models.Placed)
 		m.held.Positions = m.held.Positions || placed
-		all = append(all, m.held.Judge(h, key, exact && !c.spec.MayTell(c.ops.Model), c.ops))
+		x := m.held.Judge(h, key, exact && !c.spec.MayTell(c.ops.Model), c.ops)
+		x.Varies = x.Varies || varies
+		all = append(all, x)
 		return nil
 	}
 	if !m.o.Independent {
@@ -973,7 +976,7 @@ func (m *Monitor) draw(f *failure, a *Anomaly) {
 func (m *Monitor) isOld(f *failure, row models.Row, a *Anomaly) bool {
 	part := f.part
 	h, _ := m.held.Builder().SoFar()
-	age, sees := m.ages.Of(part, f.KeyOf(f.i), row, m.clockOf(f.Judged, h.Times()))
+	age, sees := m.ages.Of(part, f.KeyOf(f.i), f.Varies, row, m.clockOf(f.Judged, h.Times()))
 	if !sees {
 		return false
 	}
@@ -1047,7 +1050,7 @@ func (m *Monitor) note(all []*held.Judged, begin, end jepsen.Event) {
 	for _, x := range all {
 		from, to := x.Event(begin), x.Event(end)
 		for i, part := range x.Parts {
-			m.ages.Note(part, x.KeyOf(i), from, to, m.clockOf(x, times))
+			m.ages.Note(part, x.KeyOf(i), x.Varies, from, to, m.clockOf(x, times))
 		}
 	}
 }

@@ -873,3 +873,37 @@ func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
 		t.Errorf("at most %d operations were held, and then %d with eight times as many anomalies", held[0], held[1])
 	}
 }
+
+// A value or a key that was forgotten may come again in another spelling. It is not said to be new then.
+func TestAMonitorDoesNotKnowSpellingsFromLongAgo(t *testing.T) {
+	r := gen.Rand(9)
+	for _, test := range []struct {
+		independent bool
+		spellings   []string
+	}{{true, []string{"[0.0 %d]", "[0.00 %d]"}}, {true, []string{"[(1) %d]", "[[1] %d]"}}, {false, []string{"[%d]", "(%[1]d)"}}, {false, []string{"%d.0", "%d.00"}}} {
+		for range 20 {
+			var all strings.Builder
+			event := func(process int, typ, f string, value int) {
+				spelled := fmt.Sprintf(test.spellings[r.IntN(2)], value)
+				fmt.Fprintf(&all, "{:process %d, :type :%s, :f :%s, :value %s}\n", process, typ, f, spelled)
+			}
+			for i := range 300 {
+				event(0, "invoke", "write", i)
+				event(0, "ok", "write", i)
+			}
+			event(1, "invoke", "read", 1)
+			event(1, "ok", "read", 1)
+			m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register", Init: "nil"}, clew.Options{Independent: test.independent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Stretch(100)
+			if err := m.Read(strings.NewReader(all.String()), "h", jepsen.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if kinds := m.Totals().Kinds; kinds[""] != 1 || len(kinds) != 1 {
+				t.Fatalf("%v: %v", test.spellings, kinds)
+			}
+		}
+	}
+}

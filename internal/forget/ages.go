@@ -83,10 +83,14 @@ const (
 )
 
 // Note remembers the operations of a part that returned at an event or later, and before another one. The key names the
-// part among all others.
-func (a *Ages) Note(part *models.Operations, key string, from, to int32, clock Clock) {
+// part among all others. If that may be spelled otherwise later, varies is true, and nothing is remembered of it.
+func (a *Ages) Note(part *models.Operations, key string, varies bool, from, to int32, clock Clock) {
 	update := updates(part.Model)
 	if update == nil || to <= from {
+		return
+	}
+	if varies {
+		a.Written.Lost = true
 		return
 	}
 	h, k, initial := part.History, KeyOf(key), initialOf(part.Model)
@@ -240,14 +244,16 @@ func (c *client) see(v Value, ended int64) {
 
 // Of returns the age of the value that an operation saw. It returns false if the operation saw none, or if ages of the
 // model are not known.
-func (a *Ages) Of(part *models.Operations, key string, row models.Row, clock Clock) (age Age, saw bool) {
+func (a *Ages) Of(part *models.Operations, key string, varies bool, row models.Row, clock Clock) (age Age, saw bool) {
 	op, register := part.Op(row), part.Model.Traits().IsRegister
 	if updates(part.Model) == nil || !sees(register, op.Kind) {
 		return Age{}, false
 	}
 	h, k := part.History, KeyOf(key)
 	v := ValueOf(k, h.Values, edn.ID(op.A))
-	age.Behind, age.For = -1, -1
+	if age.Behind, age.For = -1, -1; varies {
+		return age, true
+	}
 	age.Was, age.Certain = a.Written.Was(v)
 	if !register {
 		return age, true

@@ -22,10 +22,10 @@ func TestBehindAgreesWithAges(t *testing.T) {
 		}
 		var ages forget.Ages
 		when := forget.Clock{Place: func(e jepsen.Event) int64 { return int64(e) }, Time: func(jepsen.Event) (int64, bool) { return 0, false }}
-		ages.Note(ops, "", 0, ops.Events, when)
+		ages.Note(ops, "", false, 0, ops.Events, when)
 		most := 0
 		for row := range models.Row(ops.Len()) {
-			if age, sees := ages.Of(ops, "", row, when); sees {
+			if age, sees := ages.Of(ops, "", false, row, when); sees {
 				most = max(most, age.Behind)
 			}
 		}

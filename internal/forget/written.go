@@ -42,10 +42,11 @@ const (
 
 // Value stands for a value of some key, whose text may be forgotten.
 type Value struct {
-	Hash  uint64
-	Key   uint32
-	N     int64
-	IsInt bool
+	Hash   uint64
+	Key    uint32
+	N      int64
+	IsInt  bool
+	Varies bool // its text may be another one once it was forgotten, and so its hash
 }
 
 // Key stands for a key.
@@ -75,23 +76,23 @@ func ValueOf(k Key, v *edn.Values, value edn.ID) Value {
 	if x.N, x.IsInt = v.Int(value); x.IsInt {
 		x.Hash = uint64(x.N) // so that those that are written one after another stand side by side
 	} else {
-		x.Hash = hashOf(v, value)
+		x.Hash, x.Varies = hashOf(v, value)
 	}
 	x.Hash ^= uint64(k) * 0xe7037ed1a0b428db
 	return x
 }
 
 // hashOf returns the hash of a value that is not an integer. Printing each value of a map, [key integer], would take long.
-func hashOf(v *edn.Values, value edn.ID) uint64 {
-	if v.Kind(value) == edn.KindVector {
+func hashOf(v *edn.Values, value edn.ID) (h uint64, varies bool) {
+	if kind := v.Kind(value); kind == edn.KindVector || kind == edn.KindList {
 		if items := v.Items(value); len(items) == 2 {
 			key, isInt := v.Int(items[0])
 			if n, also := v.Int(items[1]); isInt && also {
-				return uint64(n) ^ mixed(uint64(key)^0x9e3779b97f4a7c15) // so that [k n] is not n
+				return uint64(n) ^ mixed(uint64(key)^0x9e3779b97f4a7c15), false // so that [k n] is not n
 			}
 		}
 	}
-	return hash(v.Text(value))
+	return hash(v.Text(value)), !HasOneSpelling(v, value)
 }
 
 // Write is a write whose value is certainly there.
@@ -106,6 +107,10 @@ type Write struct {
 // Note remembers a write of a value that has returned, or been seen. The writes of a key come in the order in which
 // they ended.
 func (w *Written) Note(v Value, x Write) {
+	if v.Varies {
+		w.Lost = true
+		return
+	}
 	number, known := w.last(v.Hash)
 	if known && w.Ring[number%mostWrites].Open && x.Returned {
 		old := &w.Ring[number%mostWrites]

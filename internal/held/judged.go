@@ -12,13 +12,14 @@ import (
 
 // Judged is a history that is judged by itself: the whole, or that of a key.
 type Judged struct {
-	H     *jepsen.History
-	Key   string               // "" for the whole
-	Parts []*models.Operations // as they go on in their states
-	keys  []string             // by part
-	as    models.Model         // by which they were read
-	exact bool                 // a key has one spelling, whatever else equals it, and operations one reading
-	lasts bool                 // no later operation joins its parts
+	H      *jepsen.History
+	Key    string               // "" for the whole
+	Parts  []*models.Operations // as they go on in their states
+	keys   []string             // by part
+	as     models.Model         // by which they were read
+	Varies bool                 // a key has several spellings
+	exact  bool                 // a key has one spelling, whatever else equals it, and operations one reading
+	lasts  bool                 // no later operation joins its parts
 }
 
 // Judge returns the operations of a history that is judged by itself: the whole, or that of a key. exact is false if the
@@ -73,7 +74,7 @@ func (j *Judged) nameParts(whole *models.Operations) {
 			if key := edn.ID(p.Of(whole.Op(rows[part.Of[0]]))); key >= 0 && int(key) < j.H.Values.Len() {
 				var exact bool
 				j.keys[i], exact = Spelled(j.H.Values, key)
-				j.exact = j.exact && exact
+				j.exact, j.Varies = j.exact && exact, j.Varies || !exact
 			}
 		}
 	}
