@@ -4,7 +4,7 @@ share = $(to)/share
 # The tools are a module of their own; they run from this folder.
 tool = go build -C tools -o ../bin/ ./$(1) && bin/$(1)
 
-.PHONY: test ci systems install release c python wasm npm coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module proof
+.PHONY: test ci systems install release c python wasm npm try coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-decided bench-porcupine pictures knossos shards module proof
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -56,6 +56,7 @@ bench-repeated: ; $(call tool,bench) repeated -limit 20s $(ARGS)
 bench-decided: ; $(call tool,bench) decided -limit 20s $(ARGS)
 bench-porcupine: ; $(call tool,bench) porcupine $(ARGS)
 wasm: ; $(call tool,wasm) -o bin # clew.wasm and clew-cli.wasm, and what loads them
+try: ; $(call tool,wasm) -page -o bin/try # the page that checks what is dropped on it: docs/try
 npm: # the package for JavaScript, in dist/
 	$(call tool,wasm) -o packages/js
 	cp LICENSE packages/js/

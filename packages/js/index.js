@@ -33,7 +33,7 @@ const module = async (from) => {
   return WebAssembly.compile(await response.arrayBuffer());
 };
 
-let loading; // a promise of the functions of the program
+let loading; // a promise of the functions of the program, and of its end
 
 /** Loads clew, once. Other functions do that themselves; call it to say where clew.wasm is. */
 export const load = (from) =>
@@ -42,12 +42,18 @@ export const load = (from) =>
     const instance = await WebAssembly.instantiate(await module(from), go.importObject);
     const name = `clew ${Math.random()}`;
     return new Promise((resolve, reject) => {
+      let end; // it ends if it runs out of memory, for one
+      const ended = new Promise((_, reject) => { end = reject });
+      ended.catch((error) => {
+        loading = undefined;
+        reject(error);
+      });
       globalThis[name] = (later, now) => {
         delete globalThis[name];
-        resolve({ later, now });
+        resolve({ later, now, ended });
       };
       go.argv = ["clew", name];
-      go.run(instance).then(() => reject(new Error("clew ended")), reject);
+      go.run(instance).then(() => end(new Error("clew ended")), end);
     });
   })().catch((error) => {
     loading = undefined;
@@ -67,7 +73,10 @@ const request = (call, fields, name, body) => {
   return all;
 };
 
-const later = async (bytes, progress) => answer(await (await load()).later(bytes, progress));
+const later = async (bytes, progress) => {
+  const clew = await load();
+  return answer(await Promise.race([clew.later(bytes, progress), clew.ended]));
+};
 
 const checked = (result) => ({ valid: result.line.valid, ...result });
 

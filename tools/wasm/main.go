@@ -1,5 +1,6 @@
 // Command wasm builds clew for WebAssembly: clew.wasm, which is package api, and clew-cli.wasm, which is the command
-// line, with Go's wasm_exec.js, which loads them. Run it in the project's folder (make wasm).
+// line, with Go's wasm_exec.js, which loads them. With -page it builds the page of docs/try instead, with clew in it. Run it in
+// the project's folder (make wasm, make try).
 package main
 
 import (
@@ -16,15 +17,22 @@ import (
 
 func main() {
 	to := flag.String("o", "bin", "write to this `FOLDER`")
+	page := flag.Bool("page", false, "build the page that checks what is dropped on it")
 	flag.Parse()
-	if err := build(*to); err != nil {
+	of := func(to string) error { return build(to, programs) }
+	if *page {
+		of = buildPage
+	}
+	if err := of(*to); err != nil {
 		fmt.Fprintln(os.Stderr, "wasm:", err)
 		os.Exit(1)
 	}
 }
 
-// programs are the packages that are built, by file.
-var programs = []struct{ file, of string }{{"clew.wasm", "./cmd/wasm"}, {"clew-cli.wasm", "./cmd/clew"}}
+// program is a package that is built into a file.
+type program struct{ file, of string }
+
+var programs = []program{{"clew.wasm", "./cmd/wasm"}, {"clew-cli.wasm", "./cmd/clew"}}
 
 // hot are the packages with the loops over histories. Inlining makes them faster. It makes all others only larger: by a sixth.
 var hot = strings.Fields(`clew/edn/... clew/jepsen/... clew/internal/opmap clew/internal/digits clew/internal/bitset
@@ -33,7 +41,8 @@ var hot = strings.Fields(`clew/edn/... clew/jepsen/... clew/internal/opmap clew/
 	runtime internal/runtime/... slices cmp bytes strings bufio io sync sync/atomic unicode/utf8 math math/bits strconv
 	internal/strconv internal/bytealg`)
 
-func build(to string) error {
+// build builds programs, and copies what loads them.
+func build(to string, programs []program) error {
 	root, err := output("go", "env", "GOROOT")
 	if err != nil {
 		return err

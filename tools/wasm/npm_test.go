@@ -32,7 +32,7 @@ func TestThePackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(root)
-	if err := build(of); err != nil {
+	if err := build(of, programs); err != nil {
 		t.Fatal(err)
 	}
 	run := func(dir, name string, args ...string) (said string, status int) {

@@ -130,9 +130,27 @@ func page(types string, homes []home) (docs []byte, err error) {
 	}
 	docs = head
 	for _, h := range slices.SortedFunc(slices.Values(homes), func(a, b home) int { return cmp.Compare(a.place, b.place) }) {
-		docs = append(docs, h.page...)
+		docs = append(docs, linked(h.page)...)
 	}
 	return append(docs, tail...), nil
+}
+
+// headingOrExample matches the heading of a model, or an example of its histories.
+var headingOrExample = regexp.MustCompile("(?m)^## (.+)$|^(?:Linearizable|Not linearizable|Ambiguous)(?:, with `[^`]+`)?:\n\n```\n(?:[^`].*\n)+```$")
+
+// linked returns a home's page. Below each example is a link to the page that checks it (docs/try): the model's name, and the
+// example's number among those of the model.
+func linked(page []byte) []byte {
+	var model string
+	n := 0
+	return headingOrExample.ReplaceAllFunc(page, func(found []byte) []byte {
+		if name, is := bytes.CutPrefix(found, []byte("## ")); is {
+			model, n = string(name), 0
+			return found
+		}
+		n++
+		return fmt.Appendf(bytes.Clone(found), "\n\n[Try it](try/index.html#%s-%d)", model, n)
+	})
 }
 
 // certificates returns the second checker of certificates. What the homes have of it, in

@@ -1,0 +1,336 @@
+// The page that checks what is dropped on it. clew.js, which make try builds, has clew in WebAssembly, its worker, and what is
+// listed: models, examples, flags. clew runs in a worker, which is ended to cancel a check.
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const form = $("form");
+const ownFile = "model.star"; // what errors call the user's own model
+const maxLink = 32 << 10; // characters; some programs cut longer links
+
+// script loads a script, which may be missing.
+const script = (src) =>
+  new Promise((loaded, missing) => {
+    const s = document.createElement("script");
+    Object.assign(s, { src, onload: loaded, onerror: missing });
+    document.head.append(s);
+  });
+
+// through passes bytes through a stream, such as one that decompresses them.
+const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+
+const bytesOf = (base64) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)));
+
+// What the form says, besides its file: a text by name.
+const filled = () => Object.fromEntries(new FormData(form));
+const fill = (fields) => {
+  for (const e of form.elements) {
+    if (!e.name) continue;
+    if (e.type === "checkbox") e.checked = e.name in fields;
+    else e.value = fields[e.name] ?? "";
+  }
+  if (!$("star").value) $("star").value = globalThis.clew.own;
+  if ($("model").selectedIndex < 0) $("model").value = "";
+  $("own").hidden = $("model").value !== "own";
+};
+
+// optionsOf returns the options of a check. Flags are as on a command line, but a value goes on to the next flag.
+const optionsOf = ({ model, init, independent, options }) => {
+  const all = { output: "text", html: true };
+  for (const flag of ` ${options}`.split(/\s--?(?=[a-z])/)) {
+    const [, name, value] = /^([a-z-]+)[=\s]?(.*)$/s.exec(flag.trim()) ?? [];
+    if (name) all[name] = value.trim() || true;
+    else if (flag.trim()) all[flag.trim()] = true; // clew says what is wrong with it
+  }
+  if (model === "own") all["model-file"] = ownFile;
+  else if (model) all.model = model;
+  if (init.trim()) all.init = init.trim();
+  if (independent) all.independent = true;
+  return all;
+};
+
+// The worker. One is started ahead, so that clew is ready when it is asked.
+let module;
+let worker;
+let busy = false;
+let began; // when the check did
+let clock; // shows how long it takes
+
+const start = () => {
+  worker?.terminate();
+  worker = new Worker(start.url);
+  worker.onmessage = ({ data }) => {
+    if (data.ready) return ready();
+    if (data.progress) return progress(data.progress);
+    finish();
+    if (data.result) show(data.result);
+    else complain(data.error);
+  };
+  worker.onerror = (e) => {
+    e.preventDefault();
+    finish();
+    complain({ message: e.message || "the worker ended" });
+    if (started) start();
+  };
+  worker.postMessage({ module });
+};
+
+let started = false;
+let wanted = false; // a check was asked for before that
+const ready = () => {
+  if (started) return;
+  started = true;
+  $("check").disabled = false;
+  if (wanted) check();
+  else if (!opened()) status("");
+};
+
+const status = (text) => { $("status").textContent = text };
+
+const progress = ({ read, of, operations }) => {
+  const bar = $("progress");
+  if (operations) bar.removeAttribute("value");
+  else Object.assign(bar, { max: of, value: read });
+  began.doing = operations ? `Deciding ${operations.toLocaleString("en")} operations` : `Reading, ${Math.floor((100 * read) / of)}%`;
+};
+
+let file = null; // the history that was chosen or dropped, or null if it is typed
+
+const check = () => {
+  wanted = !started;
+  if (wanted || busy) return;
+  $("result").hidden = true;
+  unmark();
+  const fields = filled();
+  began = { at: performance.now(), doing: "Reading" };
+  busy = true;
+  $("cancel").disabled = false;
+  $("check").disabled = true;
+  $("progress").hidden = false;
+  $("progress").removeAttribute("value");
+  status("Checking ..");
+  clock = setInterval(() => status(`${began.doing}, ${Math.round((performance.now() - began.at) / 1000)} s`), 1000);
+  worker.postMessage({ history: file ?? fields.history, options: optionsOf(fields), more: { file: file?.name ?? "history", files: { [ownFile]: fields.star } } });
+};
+
+const finish = () => {
+  clearInterval(clock);
+  busy = false;
+  $("cancel").disabled = true;
+  $("check").disabled = false;
+  $("progress").hidden = true;
+};
+
+const cancel = () => {
+  if (!busy) return;
+  finish();
+  status("Cancelled.");
+  $("check").focus();
+  start();
+};
+
+// lines fills a list with texts.
+const lines = (id, texts) => {
+  $(id).replaceChildren(...(texts ?? []).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  $(id).hidden = !texts?.length;
+};
+
+const say = (id, text) => {
+  $(id).textContent = text ?? "";
+  $(id).hidden = !text;
+};
+
+// show shows a verdict, with what there is of a result.
+const show = ({ line = {}, warnings, output, evidence, lacks }, wrong) => {
+  const word = line.valid === true ? "valid" : line.valid === false ? "invalid" : "unknown";
+  const title = wrong ? "Not checked" : { valid: "Valid: linearizable", invalid: "INVALID: not linearizable", unknown: `Unknown${line.cause ? `: ${line.cause}` : ""}` }[word];
+  $("verdict").textContent = title;
+  $("verdict").className = wrong ? "wrong" : word;
+  say("model-said", !wrong && `${line.model ?? "no model"}${line.init != null ? ` from ${line.init}` : ""}, ${line.operations} operations, ${line.crashed} crashed, ${line.ms} ms`);
+  say("explanation", wrong ?? line.explanation ?? line.error);
+  lines("story", line.story);
+  lines("warnings", [...(warnings ?? []), ...(!wrong && lacks?.html ? [`no page of evidence: ${lacks.html}`] : [])]);
+  $("text").hidden = !output?.text;
+  $("text").querySelector("pre").textContent = output?.text ?? "";
+  const html = evidence?.html;
+  URL.revokeObjectURL($("download").href);
+  $("save").hidden = $("evidence").hidden = !html;
+  if (html) $("download").href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  $("evidence").srcdoc = html ?? "";
+  $("result").hidden = false;
+  status(title);
+  if ($("verdict").getBoundingClientRect().bottom > innerHeight) $("verdict").scrollIntoView();
+};
+
+// complain shows an error, at its place if that is in what was typed.
+const complain = ({ message, file: where, line, column, result }) => {
+  show({ ...result, evidence: undefined }, message);
+  if (where === ownFile && line) mark("star", message, line, column);
+  else if (!file && where === "history" && line) mark("history", message, line, column);
+};
+
+// mark goes to a place in a text, and shows its line below.
+const mark = (id, message, line, column = 1) => {
+  const area = $(id);
+  const all = area.value.split("\n");
+  const row = all[line - 1] ?? "";
+  const from = [...row].slice(0, column - 1).join("");
+  const rest = row.slice(from.length);
+  const at = all.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + from.length;
+  const shown = document.createElement("pre");
+  shown.append(`${line}: ${from}`, Object.assign(document.createElement("mark"), { textContent: rest || " " }));
+  $(`${id}-wrong`).replaceChildren(message, shown);
+  $(`${id}-wrong`).hidden = false;
+  area.setAttribute("aria-invalid", "true");
+  area.focus();
+  area.setSelectionRange(at, at + rest.length);
+  const height = area.scrollHeight / Math.max(all.length, 1);
+  area.scrollTop = Math.max(0, (line - 3) * height);
+};
+
+const unmark = () => {
+  for (const id of ["star", "history"]) {
+    $(id).removeAttribute("aria-invalid");
+    $(`${id}-wrong`).hidden = true;
+  }
+};
+
+// choose takes a file for the history, or null to have it typed.
+const choose = (f) => {
+  file = f;
+  $("typed").hidden = Boolean(f);
+  $("chosen").hidden = !f;
+  if (f) $("name").textContent = `${f.name}, ${f.size.toLocaleString("en")} bytes`;
+  else $("file").value = "";
+};
+
+const checkFile = (f) => {
+  cancel();
+  choose(f);
+  check();
+};
+
+// The example of a name such as register-2.
+const example = (name) => {
+  const x = globalThis.clew.examples.find((x) => x.name === name);
+  if (!x) return false;
+  cancel();
+  choose(null);
+  fill(x);
+  $("example").value = name;
+  return true;
+};
+
+// What a link carries is the form, as compressed JSON.
+const link = async () => {
+  const fields = Object.fromEntries(Object.entries(filled()).filter(([name, value]) => value && (name !== "star" || $("model").value === "own")));
+  if (file) {
+    const text = file.size > 1 << 20 ? "" : await file.text();
+    if (!text || /[\0\ufffd]/.test(text)) throw new Error("a link carries small texts only, and this file is not one");
+    fields.history = text;
+  }
+  const bytes = await through(JSON.stringify(fields), new CompressionStream("deflate-raw"));
+  const base64 = btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (base64.length > maxLink) throw new Error(`the history is too large for a link: ${base64.length} characters, and at most ${maxLink}`);
+  return `#h=${base64}`;
+};
+
+const share = async () => {
+  try {
+    const url = new URL(await link(), location.href).href;
+    history.replaceState(null, "", url);
+    $("shared").hidden = false;
+    $("link").value = url;
+    $("link").focus();
+    $("link").select();
+    status("The link is in the field, and in the address of this page.");
+  } catch (error) {
+    status(error.message);
+  }
+};
+
+// opened checks what the page's own link carries, and reports whether it carries anything.
+const opened = () => {
+  const hash = decodeURIComponent(location.hash.slice(1));
+  if (!hash.startsWith("h=")) {
+    if (!hash) return false;
+    if (example(hash)) check();
+    else status(`There is no example ${hash}.`);
+    return true;
+  }
+  (async () => {
+    try {
+      const bytes = bytesOf(hash.slice(2).replaceAll("-", "+").replaceAll("_", "/").padEnd(Math.ceil((hash.length - 2) / 4) * 4, "="));
+      const fields = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
+      cancel();
+      choose(null);
+      fill(fields);
+      check();
+    } catch {
+      status("The link is damaged.");
+    }
+  })();
+  return true;
+};
+
+form.onsubmit = (e) => {
+  e.preventDefault();
+  check();
+};
+$("cancel").onclick = cancel;
+$("share").onclick = share;
+$("drop").onclick = () => {
+  choose(null);
+  $("history").focus();
+};
+$("file").onchange = () => { if ($("file").files.length) checkFile($("file").files[0]) };
+$("model").onchange = () => { $("own").hidden = $("model").value !== "own" };
+$("example").onchange = () => { if (example($("example").value)) check() };
+onhashchange = opened;
+onkeydown = (e) => {
+  if (e.key === "Escape") cancel();
+  if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) check();
+};
+
+// Something dragged anywhere on the page is dropped on it.
+document.ondragover = (e) => {
+  e.preventDefault();
+  document.body.classList.add("dropping");
+};
+document.ondragleave = (e) => { if (!e.relatedTarget) document.body.classList.remove("dropping") };
+document.ondrop = (e) => {
+  e.preventDefault();
+  document.body.classList.remove("dropping");
+  const dropped = e.dataTransfer.files[0];
+  if (dropped) checkFile(dropped);
+};
+
+// list fills the menus with what clew.js lists.
+const list = ({ models, examples, flags }) => {
+  for (const { name, about } of models) $("model").append(new Option(`${name}: ${about}`, name));
+  let group;
+  for (const { name, model, title } of examples) {
+    const label = model === "own" ? "your own models" : model;
+    if (group?.label !== label) $("example").append((group = Object.assign(document.createElement("optgroup"), { label })));
+    group.append(new Option(`${label}: ${title}`, name));
+  }
+  $("flags").textContent = flags.map((name) => `--${name}`).join(" ");
+};
+
+(async () => {
+  // The source of the page finds what was built last.
+  await script("clew.js").catch(() => script("../../bin/try/clew.js")).catch(() => {});
+  if (!globalThis.clew) {
+    $("missing").hidden = false;
+    return status("");
+  }
+  try {
+    list(globalThis.clew);
+    fill(filled());
+    start.url = URL.createObjectURL(new Blob([globalThis.clew.worker], { type: "text/javascript" }));
+    module = await WebAssembly.compile(await through(bytesOf(globalThis.clew.wasm), new DecompressionStream("gzip")));
+    delete globalThis.clew.wasm;
+    start();
+  } catch (error) {
+    status(`clew does not start: ${error.message}`);
+  }
+})();
