@@ -30,6 +30,7 @@ c: # clew as a library for C, and for what is built on it, in bin/: docs/c.md
 	go build -tags library -buildmode c-archive -ldflags '-s -w' -o bin/libclew.a ./packages/c
 	rm -f bin/libclew.h && cp packages/c/clew.h bin/
 python: c # a wheel in bin/: docs/python.md
+	$(call tool,release) -licenses bin/THIRD_PARTY_LICENSES.txt
 	python3 packages/python/backend.py bin
 module: # renames the module, in its modules, imports and docs: make module PATH=example.com/x/clew
 	$(call tool,module) "$(path)"

@@ -58,6 +58,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: clew\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     files[f"{info}/entry_points.txt"] = b"[pytest11]\nclew = clew.pytest_plugin\n"
     files[f"{info}/LICENSE"] = (HERE.parent.parent / "LICENSE").read_bytes()
+    others = library.parent / "THIRD_PARTY_LICENSES.txt"  # of what is in the library; `make python` writes it
+    if others.exists():
+        files[f"{info}/{others.name}"] = others.read_bytes()
     record = "".join(f"{name},sha256={_hash(data)},{len(data)}\n" for name, data in files.items())
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     wheel = f"clew-{number}-{tag}.whl"

@@ -199,7 +199,7 @@ func (p *place) wheel(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("pip builds another wheel than make python: %v", err)
 	}
-	if files := p.run(t, "python -m pip show -f clew"); !strings.Contains(files, "clew/py.typed\n") || !strings.Contains(files, "clew/libclew.") {
+	if files := p.run(t, "python -m pip show -f clew"); !strings.Contains(files, "clew/py.typed\n") || !strings.Contains(files, "clew/libclew.") || !strings.Contains(files, "THIRD_PARTY_LICENSES.txt") {
 		t.Error(files)
 	}
 }
@@ -233,6 +233,7 @@ func (p *place) install(t *testing.T) {
 		"Python 3.9 or newer":          "docs/python.md has the same",
 		"C, C++, Rust":                 "docs/c.md has the same",
 		"JavaScript, Node 20 or newer": "tools/wasm installs the package",
+		"a browser, offline":           "tools/browser opens the page",
 		"Go":                           "beside the clone",
 		"Linux, macOS":                 "",
 		"Windows, any with Go":         "",

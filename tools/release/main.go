@@ -30,11 +30,27 @@ import (
 func main() {
 	to := flag.String("o", "dist", "the `folder`, which is new or empty")
 	url := flag.String("url", published, "where the files will be, below their tag")
+	texts := flag.String("licenses", "", "write only the texts of others' licenses, to this `file`")
 	flag.Parse()
-	if err := release(".", *to, *url, licenses.Platforms); err != nil {
+	var err error
+	if *texts != "" {
+		err = writeLicenses(".", *texts)
+	} else {
+		err = release(".", *to, *url, licenses.Platforms)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// writeLicenses writes what the archives have as thirdPartyName, for packages that are built elsewhere.
+func writeLicenses(repository, to string) error {
+	c := &common{repository: repository}
+	if err := c.readLicenses(); err != nil {
+		return err
+	}
+	return os.WriteFile(to, c.thirdParty, 0o666)
 }
 
 // published stands for where the files will be, below their tag.

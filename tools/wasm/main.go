@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"clew/tools/licenses"
 )
 
 func main() {
@@ -41,7 +43,11 @@ var hot = strings.Fields(`clew/edn/... clew/jepsen/... clew/internal/opmap clew/
 	runtime internal/runtime/... slices cmp bytes strings bufio io sync sync/atomic unicode/utf8 math math/bits strconv
 	internal/strconv internal/bytealg`)
 
-// build builds programs, and copies what loads them.
+// thirdParty is the file with the texts of others' licenses.
+const thirdParty = "THIRD_PARTY_LICENSES.txt"
+
+// build builds programs, and copies what loads them. The last program is made of whatever the others are made of: its licenses
+// stand beside them.
 func build(to string, programs []program) error {
 	root, err := output("go", "env", "GOROOT")
 	if err != nil {
@@ -68,6 +74,17 @@ func build(to string, programs []program) error {
 		if err := weigh(filepath.Join(to, p.file)); err != nil {
 			return err
 		}
+	}
+	modules, err := licenses.Used(".", programs[len(programs)-1].of, licenses.Platform{OS: "js", Arch: "wasm"})
+	if err != nil {
+		return err
+	}
+	var texts bytes.Buffer
+	if err := licenses.WriteTexts(&texts, modules); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(to, thirdParty), texts.Bytes(), 0o666); err != nil {
+		return err
 	}
 	loader, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {

@@ -63,6 +63,11 @@ func TestThePackage(t *testing.T) {
 	}
 	readme(t, app, filepath.Join(of, "README.md"), must)
 
+	texts, err := os.ReadFile(filepath.Join(app, "node_modules", "clew", thirdParty))
+	if err != nil || !bytes.Contains(texts, []byte("go.starlark.net")) || !bytes.Contains(texts, []byte("github.com/klauspost/compress")) {
+		t.Errorf("the package lacks licenses: %v", err)
+	}
+
 	clew := filepath.Join(app, "native-clew")
 	must(root, "go", "build", "-o", clew, "./cmd/clew")
 	histories, err := filepath.Glob(filepath.Join(root, "testdata", "histories", "*.edn"))

@@ -69,12 +69,12 @@ func buildPage(to string) error {
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err
 	}
-	for _, name := range []string{"index.html", "style.css", "page.js"} {
-		text, err := os.ReadFile(filepath.Join("docs", "try", name))
+	for _, from := range []string{"docs/try/index.html", "docs/try/style.css", "docs/try/page.js", "LICENSE", filepath.Join(parts, thirdParty)} {
+		text, err := os.ReadFile(from)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(to, name), text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(to, filepath.Base(from)), text, 0o666); err != nil {
 			return err
 		}
 	}
