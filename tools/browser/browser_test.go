@@ -72,6 +72,8 @@ func startBrowser(t *testing.T) *browser {
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
 	b := &browser{t: t, ctx: ctx}
+	// Elements get the focus as in a window in front.
+	b.do(call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 	b.do(call(cdplog.Enable, cdp.Empty{}), call(runtime.Enable, cdp.Empty{}), chromedp.Func(func(_ context.Context, tab *chromedp.Target) error {
 		go listen(b, tab, cdplog.EntryAdded, func(e cdplog.EventEntryAdded) string { return fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text) })
 		go listen(b, tab, runtime.ConsoleAPICalled, func(e runtime.EventConsoleAPICalled) string { return "console: " + string(e.Type) })
