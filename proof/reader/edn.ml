@@ -37,8 +37,11 @@ let rec text b v =
   | Map kvs -> add "{"; List.iter add (List.sort compare (List.map (fun (k, v) -> let b = Buffer.create 16 in text b k; text b v; Buffer.contents b) kvs)); add "}"
   | Tagged (tag, v) -> quoted "#" tag; text b v
   | Odd s -> fail "%s for sure" s
-let canonical v = let b = Buffer.create 32 in text b v; Buffer.contents b
-let equal v u = v == u || canonical v = canonical u
+let canonical v = match v with
+  | Int s -> "i" ^ s ^ ";"
+  | Nil -> "nil"
+  | _ -> let b = Buffer.create 32 in text b v; Buffer.contents b
+let equal v u = v == u || String.equal (canonical v) (canonical u)
 let rec certain v = match v with
   | Odd _ -> false
   | List l -> List.for_all certain l.items
@@ -116,19 +119,24 @@ let atom s =
     | '#' -> Odd s
     | _ -> if symbolic s then Atom ("y" ^ s) else fail "%s" s
 
-(* What is spelled the same is read once. A NaN equals nothing. *)
-let atoms : (string, t) Hashtbl.t = Hashtbl.create 1000
-let atom s =
-  match Hashtbl.find_opt atoms s with
-  | Some v -> v
-  | None ->
-    let v = atom s in
-    if s <> "##NaN" && Hashtbl.length atoms < 100_000 then Hashtbl.add atoms s v;
-    v
-
-let delimiter c = match c with
-  | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> true | _ -> false
+let delimiters = String.init 256 (fun i -> match Char.chr i with
+    | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> 'd' | _ -> ' ')
+let delimiter c = delimiters.[Char.code c] = 'd'
 let blank c = match c with '\t' .. '\r' | '\x1c' .. ' ' | ',' -> true | _ -> false
+
+(* What is spelled the same is read once, as long as nothing else has its place. A NaN equals nothing. *)
+let slots = 1 lsl 16
+let spelled = Array.make slots "" and meant = Array.make slots Nil
+let rec agrees s from t i = i = String.length t || (s.[from + i] = t.[i] && agrees s from t (i + 1))
+let atom_at s from until hash =
+  let slot = hash land (slots - 1) in
+  let known = spelled.(slot) in
+  if String.length known = until - from && agrees s from known 0 then meant.(slot)
+  else begin
+    let t = String.sub s from (until - from) in
+    let v = atom t in
+    if t <> "##NaN" then (spelled.(slot) <- t; meant.(slot) <- v);
+    v end
 
 let twice vs = let cs = List.sort compare (List.map canonical vs) in
   let rec go = function a :: (b :: _ as rest) -> a = b || go rest | _ -> false in go cs
@@ -184,10 +192,10 @@ let forms s each =
     | '{' -> incr at;
       let xs = items '}' depth in
       let kvs = pairs xs in
+      let plain = List.for_all (fun (k, _) -> match k with Key _ -> true | _ -> false) kvs in
+      let rec again = function (Key k, _) :: rest -> List.exists (fun (k', _) -> match k' with Key k' -> String.equal k k' | _ -> false) rest || again rest | _ -> false in
       if List.length xs mod 2 = 1 then Odd "a map without a value"
-      else if not (List.for_all (fun (k, _) -> certain k) kvs) || (List.exists (fun (k, _) -> match k with Key _ -> false | _ -> true) kvs && twice (List.map fst kvs))
-           || (let rec dup = function [] -> false | (k, _) :: rest -> List.exists (fun (k', _) -> k = k') rest || dup rest in List.length kvs < 30 && dup kvs)
-           || (List.length kvs >= 30 && twice (List.map fst kvs)) then Odd "a map with a key twice"
+      else if not (plain || List.for_all (fun (k, _) -> certain k) kvs) || (if plain && List.compare_length_with kvs 30 < 0 then again kvs else twice (List.map fst kvs)) then Odd "a map with a key twice"
       else Map kvs
     | '"' -> string ()
     | '\\' ->
@@ -211,9 +219,10 @@ let forms s each =
       if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v)
     | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
     | _ ->
-      let t = token () in
-      if t = "" then fail "%C" s.[!at];
-      atom t in
+      let from = !at and hash = ref 0 in
+      while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;
+      if !at = from then fail "%C" s.[!at];
+      atom_at s from !at (!hash lxor (!hash lsr 16)) in
   skip ();
   while !at < n do each (form 0); skip () done
 

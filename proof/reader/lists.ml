@@ -5,3 +5,9 @@ module List = struct
   let append a b = rev_append (rev a) b
   let ( @ ) = append
 end
+
+module Texts = Hashtbl.Make (struct
+    type t = string
+    let equal = String.equal
+    let hash (s : string) = Hashtbl.hash s
+  end)

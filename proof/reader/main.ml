@@ -47,14 +47,18 @@ let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of ope
 
 let section g (_, _, meaning) line =
   let ops = g.Meaning.ops in
-  let by_number = Hashtbl.create (Array.length ops) in
-  Array.iter (fun op -> Hashtbl.replace by_number op.number op) ops;
+  let rec within n from until =
+    if from >= until then None
+    else let middle = (from + until) / 2 in
+      let m = ops.(middle).number in
+      if m = n then Some ops.(middle) else if m < n then within n (middle + 1) until else within n from middle in
+  let by_number n = if n >= 0 && n < Array.length ops && ops.(n).number = n then Some ops.(n) else within n 0 (Array.length ops) in
   let observed op = op.status = Fail && op.f = "cas" && Meaning.param g "failed-cas" = Some "observe" in
   let Meaning.Meaning (checker, init, call) = meaning g in
   let happened = List.filter (fun op -> op.status <> Fail || observed op) (Array.to_list ops) in
   let history = List.rev (List.rev_map (fun op ->
       { P.inv = Search.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Search.pos op.ret, ()) else P.Crashed) }) happened) in
-  let ids xs = List.rev (List.rev_map (fun n -> match Hashtbl.find_opt by_number n with
+  let ids xs = List.rev (List.rev_map (fun n -> match by_number n with
       | Some op -> Search.pos op.inv
       | None -> reject "operation %d is none of these" n) (Array.to_list xs)) in
   let distinct = Search.distinct checker in
@@ -62,7 +66,7 @@ let section g (_, _, meaning) line =
   | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); true
   | _ ->
     let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
-    let failing = match Hashtbl.find_opt by_number fails with Some op -> op | None -> reject "the operation that fails is none of these" in
+    let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is none of these" in
     check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
     let core = ints (line "core") in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";

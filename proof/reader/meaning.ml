@@ -9,12 +9,12 @@ module P = Proved
 let pos = Search.pos and z = Search.z
 
 (* Equal values have equal numbers. *)
-let numbers : (string, P.positive) Hashtbl.t = Hashtbl.create 1000
+let numbers : P.positive Texts.t = Texts.create 1000
 let intern v =
   let name = canonical v in
-  match Hashtbl.find_opt numbers name with
+  match Texts.find_opt numbers name with
   | Some p -> p
-  | None -> let p = pos (Hashtbl.length numbers + 1) in Hashtbl.add numbers name p; p
+  | None -> let p = pos (Texts.length numbers + 1) in Texts.add numbers name p; p
 let nil = intern Nil
 
 let listed v = match v with List l -> l.items | _ -> fail "what is not a list"
@@ -22,7 +22,7 @@ let is_list v = match v with List _ -> true | _ -> false
 let is_map v = match v with Map _ -> true | _ -> false
 let pairs v = match v with Map kvs -> kvs | _ -> reject "a model that cannot begin with such a value"
 let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a pair"
-let is_nil v = v = Nil
+let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
 (* A model: its checker, the initial state, and the calls that operations mean. *)
