@@ -103,9 +103,9 @@ Proof. apply Spec_Counter.laws. Qed.
 Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict.
 Theorem growing_set_proved : Proved Spec_Set.step Spec_Set.abs growing_set.
 Proof. exact Spec_Set.laws. Qed.
-Lemma set_init l : Spec_Set.abs (members l) (fun v => if in_dec Pos.eq_dec v l then true else false).
+Lemma set_init l : Spec_Set.abs (Spec_Set.set_of l) (fun v => if in_dec Pos.eq_dec v l then true else false).
 Proof.
-  intros v. pose proof (Spec_Set.mem_members l v) as M. destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (members l) v); auto; intuition congruence.
+  destruct (Spec_Set.set_of_spec l) as [C M]. split; auto. intros v. specialize (M v). destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (Spec_Set.set_of l) v); auto; intuition congruence.
 Qed.
 Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict.
 Theorem ids_proved : Proved Spec_Ids.step Spec_Ids.abs ids.

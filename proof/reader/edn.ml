@@ -138,8 +138,9 @@ let atom_at s from until hash =
     if t <> "##NaN" then (spelled.(slot) <- t; meant.(slot) <- v);
     v end
 
-let twice vs = let cs = List.sort compare (List.map canonical vs) in
-  let rec go = function a :: (b :: _ as rest) -> a = b || go rest | _ -> false in go cs
+let twice vs =
+  let seen = Texts.create 64 in
+  List.exists (fun v -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
 
 (* All forms of a text, in order. *)
 let forms s each =

@@ -9,5 +9,8 @@ end
 module Texts = Hashtbl.Make (struct
     type t = string
     let equal = String.equal
-    let hash (s : string) = Hashtbl.hash s
+    let hash s =
+      let h = ref 0 in
+      for i = 0 to String.length s - 1 do h := (!h * 31) + Char.code s.[i] done;
+      (!h lxor (!h lsr 17)) land max_int
   end)

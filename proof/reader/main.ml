@@ -124,7 +124,7 @@ let prove history certificate =
 
 let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
 let () =
-  Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 300 };
+  Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 400 };
   let args = List.tl (Array.to_list Sys.argv) in
   let rec go worst args = match args with
     | history :: certificate :: rest ->
