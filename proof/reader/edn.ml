@@ -138,7 +138,14 @@ let atom_at s from until hash =
     if t <> "##NaN" then (spelled.(slot) <- t; meant.(slot) <- v);
     v end
 
+let rec rises = function
+  | Int a :: (Int b :: _ as rest) ->
+    let n = String.length a and m = String.length b in
+    (n < m || (n = m && String.compare a b < 0)) && rises rest
+  | [ Int _ ] -> true
+  | _ -> false
 let twice vs =
+  (not (rises vs)) &&
   let seen = Texts.create 64 in
   List.exists (fun v -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
 

@@ -108,9 +108,11 @@ let ranks g =
     | _ when List.for_all (fun v -> match v with Str s -> simple s | _ -> false) values -> compare
     | _ -> fail "values whose order is uncertain" in
   let sorted = List.sort_uniq compare_ (if knossos g then Nil :: values else values) in
-  let table = Hashtbl.create 100 and n = List.length sorted in
-  List.iteri (fun i v -> Hashtbl.replace table (intern v) (pos (if param g "priority" = Some "min" then n - i else i + 1))) sorted;
-  fun v -> try Hashtbl.find table v with Not_found -> one
+  let n = List.length sorted in
+  let numbered = List.map number_of sorted in
+  let table = Array.make (1 + List.fold_left max 0 numbered) one in
+  List.iteri (fun i v -> table.(v) <- pos (if param g "priority" = Some "min" then n - i else i + 1)) numbered;
+  fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
   (* Elements in order are compared faster. *)
