@@ -133,28 +133,13 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 		}
 		r := gen.Rand(uint64(450_000 + i))
 		for range n {
-			spec := campaign.WithParameters(r, spec)
-			o := campaign.GenOptions(spec)
-			o.Init = true
-			if slices.Contains(campaign.Containers, spec.Name) && r.IntN(2) == 0 {
-				o.Unique, o.Values = true, 8
-			}
-			g := gen.New(r, o)
-			spec.Init = g.Init
-			h, _, err := campaign.ReadText(spec, g.Text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, err := campaign.Checked(h, spec, "auto")
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec, history, result := certifiedHistory(t, r, spec)
 			name := func(how string) string {
 				return fmt.Sprintf("%s %s %s %d", spec.Name, campaign.Name(spec), how, len(c.pairs))
 			}
-			file := c.text(g.Text)
+			file := c.text(history)
 			own := name("as it was")
-			texts[own] = g.Text + c.add(own, file, result)
+			texts[own] = history + c.add(own, file, result)
 			want[own] = "proved: "
 			if result.Verdict == jepsen.Unknown {
 				continue
@@ -185,11 +170,11 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 				text := strings.Replace(head, "?", fmt.Sprint(valid), 1) + "\n" + section + "\n"
 				forgery := name("forged")
 				c.put(forgery, file, text)
-				texts[forgery], want[forgery] = g.Text+text, "nothing"
+				texts[forgery], want[forgery] = history+text, "nothing"
 				forgeries++
 			}
 			for range 4 {
-				other := altered(r, g.Text)
+				other := altered(r, history)
 				change := name("changed")
 				c.put(change, c.text(other), b.String())
 				texts[change], want[change] = other+b.String(), "nothing"
@@ -256,6 +241,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2,3]", "rejected: operation 3 is none of these"},
 		{"register", write("1") + write("2") + read("1"), valid + "[0,1,2]", "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable"},
+		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,1,2]`, "rejected: the core names operation 1 twice"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0],"core":[0,1,2]`, "rejected: an operation that returned is not in the order"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1,2],"core":[0,1,2]`, "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("1") + read("1"), invalid + `3,"before":[0,1,2],"core":[0,1,3]`, "rejected: an operation cannot happen where it stands in the order"},

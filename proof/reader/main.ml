@@ -70,6 +70,8 @@ let section g (_, _, meaning) line =
     check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
     let core = ints (line "core") in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
+    let once = Hashtbl.create 100 in
+    Array.iter (fun n -> check (not (Hashtbl.mem once n)) "the core names operation %d twice" n; Hashtbl.replace once n ()) core;
     let returns = Hashtbl.create 1000 in
     List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns (Search.pos op.inv) ()) happened;
     let required = Hashtbl.mem returns in
@@ -97,6 +99,7 @@ let prove history certificate =
   let (fs, _, _) = known in
   let fs = Meaning.words fs in
   let ops = operations (unzipped raw history) (clients = "all") fs in
+  Search.reserve (2 * Array.length ops + 1);
   check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
   Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;
   let parts = if independent then by_key ops keyless else [ ("", ops) ] in

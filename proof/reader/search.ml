@@ -6,19 +6,17 @@ open Proved
 
 exception Too_hard
 
-(* A number shares all but its first digit with others. *)
+(* A number shares all but its first digit with others; those that were reserved are only made once. *)
 let small = ref [| XH; XH |]
 let digit n rest = if n land 1 = 1 then XI rest else XO rest
-let rec pos n =
+let reserve n =
   let have = Array.length !small in
-  if n < have then !small.(max n 1)
-  else if have < 1 lsl 22 && n < 4 * have then begin
-    let more = Array.make (4 * have) XH in
+  if n >= have then begin
+    let more = Array.make (n + 1) XH in
     Array.blit !small 0 more 0 have;
-    for i = have to (4 * have) - 1 do more.(i) <- digit i more.(i lsr 1) done;
-    small := more;
-    pos n end
-  else digit n (pos (n lsr 1))
+    for i = have to n do more.(i) <- digit i more.(i lsr 1) done;
+    small := more end
+let rec pos n = if n < Array.length !small then !small.(max n 1) else digit n (pos (n lsr 1))
 let rec int_of_pos = function XH -> 1 | XO p -> 2 * int_of_pos p | XI p -> (2 * int_of_pos p) + 1
 let z n = if n = 0 then Z0 else if n > 0 then Zpos (pos n) else Zneg (pos (-n))
 
