@@ -32,11 +32,15 @@ Hypothesis same_init : abs init s.
 
 Definition valid := check_valid (next_of c) distinct init h.
 Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash search targets init h.
+(* All operations are the core, and nothing is said about the first failure. *)
+Definition whole := check_core (next_of c) (eqb_of c) (same_of c) (pure_of c) hash search init h (targets h).
 
 Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
 Proof. intros H. eapply (valid_sound step); eauto. Qed.
 Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof. intros H. eapply (invalid_sound step); eauto. Qed.
+Theorem check_whole_sound : whole = Accepted -> ~ Linearizable step s h.
+Proof. intros H. eapply (check_core_sound step); eauto; apply proved. Qed.
 End Any.
 
 (** ** register, cas-register, multi-register, lookup-set and kv *)

@@ -27,7 +27,7 @@ let shared required (e, d) = (e, List.filter required d)
 let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
 let hash required c = pos (number (shared required c) + 1)
 
-let limit = 300_000
+let limit = 1_000_000
 
 let search (type call est) (c : (call, est) checker) required =
   let worked = ref 0 in
