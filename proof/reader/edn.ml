@@ -95,6 +95,17 @@ let number s =
       Atom (if d = "0" then "m0" else Printf.sprintf "m%s%se%d" (if s.[0] = '-' then "-" else "") d e)
     end else Odd s
   end
+  else if String.contains s '/' then begin
+    (* a ratio, which is as small as it can be, or a whole number *)
+    let slash = String.index s '/' in
+    if plain_digits s from slash && plain_digits s (slash + 1) n && slash - from <= 17 && n - slash - 1 <= 17 then begin
+      let rec gcd a b = if b = 0 then a else gcd b (a mod b) in
+      let a = int_of_string (trimmed from slash) and b = int_of_string (trimmed (slash + 1) n) in
+      let d = gcd a b in
+      let sign = if a > 0 && s.[0] = '-' then "-" else "" in
+      if b = 0 then Odd s else if b = d then Int (sign ^ string_of_int (a / d)) else Atom (Printf.sprintf "r%s%d/%d" sign (a / d) (b / d))
+    end else Odd s
+  end
   else match float_of_string_opt s with
     | Some x when String.for_all (fun c -> (c >= '0' && c <= '9') || String.contains "+-.eE" c) s && digits s from (from + 1)
                   && (String.contains s '.' || String.contains s 'e' || String.contains s 'E')
@@ -148,6 +159,42 @@ let twice vs =
   (not (rises vs)) &&
   let seen = Texts.create 64 in
   List.exists (fun v -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
+
+(* A UUID of 36 characters, in either case. *)
+let uuid s =
+  let ok = ref (String.length s = 36) in
+  String.iteri (fun i c -> if (i = 8 || i = 13 || i = 18 || i = 23) <> (c = '-') || not (match c with '0' .. '9' | 'a' .. 'f' | 'A' .. 'F' | '-' -> true | _ -> false) then ok := false) s;
+  if !ok then Some (Atom ("u" ^ String.lowercase_ascii s)) else None
+
+(* An instant that is spelled in full, "2024-02-29T12:00:00.000Z" or with an offset: its milliseconds. The calendar was another one before 1583. *)
+let instant s =
+  let n = String.length s in
+  let number from until = if until <= n && digits s from until then int_of_string (String.sub s from (until - from)) else -1 in
+  let shape = "....-..-..T..:..:.." in
+  let m = String.length shape in
+  let ok = n > m && (let ok = ref true in String.iteri (fun i c -> if c <> '.' && s.[i] <> c then ok := false) shape; !ok) in
+  if not ok then None
+  else begin
+    let year = number 0 4 and month = number 5 7 and day = number 8 10 and hour = number 11 13 and minute = number 14 16 and second = number 17 19 in
+    let stop = ref (m + 1) in
+    if s.[m] = '.' then while !stop < n && digits s !stop (!stop + 1) do incr stop done else stop := m;
+    let part = if s.[m] = '.' then String.sub (String.sub s (m + 1) (!stop - m - 1) ^ "000") 0 3 else "000" in
+    let away = match String.sub s !stop (n - !stop) with
+      | "Z" -> 0
+      | z when String.length z = 6 && (z.[0] = '+' || z.[0] = '-') && z.[3] = ':' && digits z 1 3 && digits z 4 6 ->
+        let h = int_of_string (String.sub z 1 2) and m = int_of_string (String.sub z 4 2) in
+        if h > 23 || m > 59 then max_int else if z.[0] = '-' then - (60 * h + m) else 60 * h + m
+      | _ -> max_int in
+    let leap = year mod 4 = 0 && (year mod 100 <> 0 || year mod 400 = 0) in
+    let length = match month with 2 -> if leap then 29 else 28 | 4 | 6 | 9 | 11 -> 30 | _ -> 31 in
+    if year < 1583 || month < 1 || month > 12 || day < 1 || day > length || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59
+       || away = max_int || (s.[m] = '.' && !stop = m + 1) then None
+    else begin
+      let y = if month < 3 then year - 1 else year and shifted = (month + 9) mod 12 in
+      let days = (365 * y) + (y / 4) - (y / 100) + (y / 400) + (((153 * shifted) + 2) / 5) + day in
+      Some (Atom (Printf.sprintf "t%d%s" ((((days * 1440) + (hour * 60) + minute - away) * 60) + second) part))
+    end
+  end
 
 (* All forms of a text, in order. *)
 let forms s each =
@@ -224,7 +271,10 @@ let forms s each =
       let tag = token () in
       if String.length tag < 2 || not (symbolic tag) then fail "%s" tag;
       let v = form (depth + 1) in
-      if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v)
+      (match tag, v with
+       | "#uuid", Str s -> (match uuid s with Some v -> v | None -> Odd tag)
+       | "#inst", Str s -> (match instant s with Some v -> v | None -> Odd tag)
+       | _ -> if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v))
     | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
     | _ ->
       let from = !at and hash = ref 0 in

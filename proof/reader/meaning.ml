@@ -94,7 +94,8 @@ let container g checker start =
   let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
   Meaning (checker, start items, call)
 
-(* Ranks follow Clojure's compare: of whole numbers, or of strings or keywords without characters beyond the first 65,536. *)
+(* Ranks follow Clojure's compare: of numbers that are floats or smaller than their precision, or of strings, keywords or symbols without a
+   namespace, or of characters, each without characters beyond the first 65,536; of booleans. *)
 let ranks g =
   let mentioned = ref (match init g with Some v -> listed v | None -> []) in
   List.iter (fun op -> match op.f with
@@ -102,16 +103,31 @@ let ranks g =
       | _ -> ()) (every g);
   let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty")) !mentioned in
   let simple s = String.for_all (fun c -> Char.code c < 0xf0) s in
-  let compare_ = match values with
-    | [] -> compare
-    | _ when List.for_all whole values -> fun a b -> (match a, b with Nil, Nil -> 0 | Nil, _ -> -1 | _, Nil -> 1 | _ -> compare (int_of a) (int_of b))
-    | _ when List.for_all (fun v -> match v with Str s -> simple s | _ -> false) values -> compare
+  let kind v = match v with
+    | Int s when String.length s <= 15 -> 'n'
+    | Int _ -> 'i'
+    | Atom s when s.[0] = 'f' && s <> "finf" && s <> "f-inf" -> 'n'
+    | Str s when simple s -> 's'
+    | Key s when simple s && not (String.contains s '/') -> 'k'
+    | Atom s when s.[0] = 'y' && simple s && not (String.contains s '/') -> 'y'
+    | Atom s when s.[0] = 'c' && String.length s = 2 -> 'c'
+    | Bool _ -> 'b'
     | _ -> fail "values whose order is uncertain" in
-  let sorted = List.sort_uniq compare_ (if knossos g then Nil :: values else values) in
-  let n = List.length sorted in
-  let numbered = List.map number_of sorted in
-  let table = Array.make (1 + List.fold_left max 0 numbered) one in
-  List.iteri (fun i v -> table.(v) <- pos (if param g "priority" = Some "min" then n - i else i + 1)) numbered;
+  let number v = match v with Int s -> float_of_string s | Atom s -> float_of_string (String.sub s 1 (String.length s - 1)) | _ -> 0.0 in
+  let compare_ = match List.sort_uniq compare (List.map kind values) with
+    | [] -> compare
+    | [ 'n' ] -> fun a b -> compare (number a) (number b)
+    | [ 'i' ] | [ 'i'; 'n' ] when List.for_all whole values -> fun a b -> compare (int_of a) (int_of b)
+    | [ ('s' | 'k' | 'y' | 'c' | 'b') ] -> compare
+    | _ -> fail "values whose order is uncertain" in
+  let compare_ a b = match a, b with Nil, Nil -> 0 | Nil, _ -> -1 | _, Nil -> 1 | _ -> compare_ a b in
+  let sorted = List.sort compare_ (if knossos g then Nil :: values else values) in
+  let table = Array.make (1 + List.fold_left (fun n v -> max n (number_of v)) 0 sorted) one in
+  let n = List.length sorted and rank = ref 0 and last = ref None in
+  List.iter (fun v ->
+      (match !last with Some u when compare_ u v = 0 -> () | _ -> incr rank);
+      last := Some v;
+      table.(number_of v) <- pos (if param g "priority" = Some "min" then n + 1 - !rank else !rank)) sorted;
   fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
