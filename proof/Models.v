@@ -1,7 +1,7 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain.
+From Clew Require Import History Order First Core Projection Check Plain Patterns.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -138,6 +138,12 @@ Proof. exact (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Ba
 Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle.
 Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
 Proof. exact (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)). Qed.
+Definition log_pair (nothing : positive) := check_pair (LogFacts.shows nothing) LogFacts.denies (next_of (log nothing)).
+Theorem log_pair_sound nothing distinct init h time before i j : log_pair nothing distinct init h time before i j = Accepted ->
+  FirstFailure (Plain.step (does (Log.apply nothing))) init h time /\ ~ Linearizable (Plain.step (does (Log.apply nothing))) init h.
+Proof.
+  intros H. eapply (check_pair_sound _ _ _ _ (LogFacts.facts nothing) _ Plain.abs); [apply log_proved|exact H|easy].
+Qed.
 Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle.
 Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
 Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same). Qed.

@@ -46,10 +46,10 @@ let fields json must may = match json with
 let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
 
 (* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Whole
-let theorem carried = match carried with Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound" | Whole -> "check_whole_sound"
+type carried = Valid | Invalid | Pair | Whole
+let theorem carried = match carried with Pair -> "check_pair_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound" | Whole -> "check_whole_sound"
 
-let section g (_, _, meaning) line =
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) Meaning.pattern option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -58,7 +58,6 @@ let section g (_, _, meaning) line =
       if m = n then Some ops.(middle) else if m < n then within n (middle + 1) until else within n from middle in
   let by_number n = if n >= 0 && n < Array.length ops && ops.(n).number = n then Some ops.(n) else within n 0 (Array.length ops) in
   let observed op = op.status = Fail && op.f = "cas" && Meaning.param g "failed-cas" = Some "observe" in
-  let Meaning.Meaning (checker, init, call) = meaning g in
   let happened = List.filter (fun op -> op.status <> Fail || observed op) (Array.to_list ops) in
   let history = List.rev (List.rev_map (fun op ->
       { P.inv = Search.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Search.pos op.ret, ()) else P.Crashed) }) happened) in
@@ -82,12 +81,31 @@ let section g (_, _, meaning) line =
     let core = ints (line "core") in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
     let once = Hashtbl.create 100 in
-    Array.iter (fun n -> check (not (Hashtbl.mem once n)) "the core names operation %d twice" n; Hashtbl.replace once n ()) core;
-    let returns = Hashtbl.create 1000 in
-    List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
-    let required i = Hashtbl.mem returns (Search.int_of_pos i) in
-    judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history (Search.pos failing.ret) (ids (ints (line "before"))) (ids core));
-    Invalid
+    Array.iter (fun n ->
+        let op = match by_number n with Some op -> op | None -> reject "operation %d is none of these" n in
+        check (not (Hashtbl.mem once op.inv)) "the core names operation %d twice" n;
+        Hashtbl.replace once op.inv ()) core;
+    let time = Search.pos failing.ret and before = ids (ints (line "before")) in
+    (* Two operations may suffice: the one that fails, and another one that had returned. *)
+    let pair = match pattern with
+      | None -> None
+      | Some p ->
+        let had = List.filter (fun o -> Hashtbl.mem once (Search.int_of_pos o.P.inv) && (match P.ret o with Some t -> Search.int_of_pos t <= failing.ret | None -> false)) history in
+        match List.find_opt (fun o -> Search.int_of_pos o.P.inv = failing.inv) had with
+        | None -> None
+        | Some last -> Option.map (fun o -> p, if p.Meaning.pair o last then o, last else last, o) (List.find_opt (fun o -> p.Meaning.pair o last || p.Meaning.pair last o) had) in
+    match pair with
+    | Some (p, (x, y)) -> judge ops (p.Meaning.check_pair distinct init history time before x.P.inv y.P.inv); Pair
+    | None ->
+      let returns = Hashtbl.create 1000 in
+      List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
+      let required i = Hashtbl.mem returns (Search.int_of_pos i) in
+      judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
+      Invalid
+
+let section g (_, _, meaning) line = match meaning g with
+  | Meaning.Meaning (checker, init, call) -> judged g checker init call None line
+  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) line
 
 let prove history certificate =
   let raw = read_file history in

@@ -26,8 +26,15 @@ let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a p
 let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
+(* How two operations alone may contradict each other, and how that is checked. *)
+type ('call, 'est) pattern = {
+  pair : ('call, unit) P.op -> ('call, unit) P.op -> bool;
+  check_pair : ('est list -> 'est list -> bool) -> 'est -> ('call, unit) P.op list -> P.positive -> P.positive list -> P.positive -> P.positive -> P.verdict }
+
 (* A model: its checker, the initial state, and the calls that operations mean. *)
-type meaning = Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+type meaning =
+  | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+  | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) pattern -> meaning
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
@@ -294,7 +301,7 @@ let kv g =
       match o with
       | Nothing -> []
       | Get v -> P.read k (bytes v) | Failed v -> P.refused k (bytes v) | Erase -> P.erase k [] | Put v -> P.write k (bytes v)
-      | Append v -> [ P.Append (k, bytes v) ]
+      | Append v -> P.append0 k (bytes v)
       | Cas (a, b) -> P.cas_of_strings k (bytes a) (bytes b) in
     Meaning (P.of_strings, P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start), call)
   end else begin
@@ -400,7 +407,8 @@ let log g =
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         let offset, v = if is_nil at then asked, op.value else at, within op.value in
         P.Log.ReadAt (z (int_of offset), intern v) in
-  Meaning (P.log nil, (List.rev (List.map intern start), z (List.length start)), call)
+  Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call,
+           { pair = P.pair (P.LogFacts.shows nil) P.LogFacts.denies; check_pair = P.log_pair nil })
 
 let lease g =
   let term v = match v with
