@@ -138,15 +138,36 @@ Proof. exact (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Ba
 Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle.
 Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
 Proof. exact (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)). Qed.
-Definition log_pair (nothing : positive) := check_pair (LogFacts.shows nothing) LogFacts.denies (next_of (log nothing)).
-Theorem log_pair_sound nothing distinct init h time before i j : log_pair nothing distinct init h time before i j = Accepted ->
-  FirstFailure (Plain.step (does (Log.apply nothing))) init h time /\ ~ Linearizable (Plain.step (does (Log.apply nothing))) init h.
-Proof.
-  intros H. eapply (check_pair_sound _ _ _ _ (LogFacts.facts nothing) _ Plain.abs); [apply log_proved|exact H|easy].
-Qed.
 Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle.
 Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
 Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same). Qed.
 Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle.
 Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
 Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same). Qed.
+
+(** ** Two operations that contradict each other *)
+Record pattern {call est : Type} := Pattern {
+  pair_of : op call unit -> op call unit -> bool;
+  check_pair_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> positive -> positive -> verdict;
+  whole_pair_of : list (op call unit) -> positive -> positive -> verdict }.
+Arguments pattern : clear implicits.
+Definition pattern_of {call est fact} (c : checker call est) (shows : call -> list fact) (denies : call -> fact -> bool) : pattern call est :=
+  Pattern _ _ (pair shows denies) (check_pair shows denies (next_of c)) (whole_pair shows denies).
+Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
+  (forall distinct init h time before i j s, check_pair_of p distinct init h time before i j = Accepted -> abs init s ->
+    FirstFailure step s h time /\ ~ Linearizable step s h)
+  /\ forall h i j s, whole_pair_of p h i j = Accepted -> ~ Linearizable step s h.
+Lemma pattern_refutes {call est state fact} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est)
+  (holds : fact -> state -> Prop) shows denies : Proved step abs c -> Facts step holds shows denies -> Refutes step abs (pattern_of c shows denies).
+Proof.
+  intros P F. split; simpl; intros.
+  - eapply (check_pair_sound step); eauto. apply P.
+  - eapply (whole_pair_sound step); eauto.
+Qed.
+
+Definition log_pattern (nothing : positive) := pattern_of (log nothing) (LogFacts.shows nothing) LogFacts.denies.
+Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) Plain.abs (log_pattern nothing).
+Proof. exact (pattern_refutes _ _ _ _ _ _ (log_proved nothing) (LogFacts.facts nothing)). Qed.
+Definition list_pattern := pattern_of list_append ListFacts.shows ListFacts.denies.
+Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
+Proof. exact (pattern_refutes _ _ _ _ _ _ list_append_proved ListFacts.facts). Qed.

@@ -46,10 +46,10 @@ let fields json must may = match json with
 let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
 
 (* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Pair | Whole
-let theorem carried = match carried with Pair -> "check_pair_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound" | Whole -> "check_whole_sound"
+type carried = Valid | Invalid | Pair | Whole | Whole_pair
+let theorem carried = match carried with Pair -> "check_pair_sound" | Whole_pair -> "whole_pair_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound" | Whole -> "check_whole_sound"
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) Meaning.pattern option) line =
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -68,12 +68,23 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
   match line "valid" with
   | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); Valid
   | _ when line "anomaly" <> None ->
-    (* The anomaly is for people: transactions that are not strictly serializable have no linearization at all. *)
-    let returns = Hashtbl.create 1000 in
-    List.iter (fun op -> if op.ret < max_int then Hashtbl.replace returns op.inv ()) happened;
-    let required i = Hashtbl.mem returns (Search.int_of_pos i) in
-    judge ops (P.whole checker (Search.hash required) (Search.search checker required) Search.targets init history);
-    Whole
+    (* Transactions that are not strictly serializable have no linearization at all. Two of those in the anomaly may show that. *)
+    let first v = match v with Json.Ints xs when Array.length xs > 0 -> by_number xs.(0) | _ -> None in
+    let listed v = match v with Some (Json.List vs) -> vs | _ -> [] in
+    let ends v = match v with Json.Object kvs -> List.filter_map (fun (k, v) -> if k = "from" || k = "to" then first v else None) kvs | v -> Option.to_list (first v) in
+    let named = List.concat_map ends (listed (line "cycle") @ listed (line "at")) in
+    let shown = List.filter (fun o -> List.exists (fun op -> op.inv = Search.int_of_pos o.P.inv) named) history in
+    let pairs = match pattern with
+      | None -> []
+      | Some p -> List.concat_map (fun x -> List.filter_map (fun y -> if p.P.pair_of x y then Some (p, x, y) else None) shown) shown in
+    (match pairs with
+     | (p, x, y) :: _ -> judge ops (p.P.whole_pair_of history x.P.inv y.P.inv); Whole_pair
+     | [] ->
+       let returns = Hashtbl.create 1000 in
+       List.iter (fun op -> if op.ret < max_int then Hashtbl.replace returns op.inv ()) happened;
+       let required i = Hashtbl.mem returns (Search.int_of_pos i) in
+       judge ops (P.whole checker (Search.hash required) (Search.search checker required) Search.targets init history);
+       Whole)
   | _ ->
     let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
     let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is none of these" in
@@ -93,9 +104,9 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
         let had = List.filter (fun o -> Hashtbl.mem once (Search.int_of_pos o.P.inv) && (match P.ret o with Some t -> Search.int_of_pos t <= failing.ret | None -> false)) history in
         match List.find_opt (fun o -> Search.int_of_pos o.P.inv = failing.inv) had with
         | None -> None
-        | Some last -> Option.map (fun o -> p, if p.Meaning.pair o last then o, last else last, o) (List.find_opt (fun o -> p.Meaning.pair o last || p.Meaning.pair last o) had) in
+        | Some last -> Option.map (fun o -> p, if p.P.pair_of o last then o, last else last, o) (List.find_opt (fun o -> p.P.pair_of o last || p.P.pair_of last o) had) in
     match pair with
-    | Some (p, (x, y)) -> judge ops (p.Meaning.check_pair distinct init history time before x.P.inv y.P.inv); Pair
+    | Some (p, (x, y)) -> judge ops (p.P.check_pair_of distinct init history time before x.P.inv y.P.inv); Pair
     | None ->
       let returns = Hashtbl.create 1000 in
       List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;

@@ -26,15 +26,10 @@ let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a p
 let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
-(* How two operations alone may contradict each other, and how that is checked. *)
-type ('call, 'est) pattern = {
-  pair : ('call, unit) P.op -> ('call, unit) P.op -> bool;
-  check_pair : ('est list -> 'est list -> bool) -> 'est -> ('call, unit) P.op list -> P.positive -> P.positive list -> P.positive -> P.positive -> P.verdict }
-
-(* A model: its checker, the initial state, and the calls that operations mean. *)
+(* A model: its checker, the initial state, and the calls that operations mean; and how two operations may contradict each other. *)
 type meaning =
   | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
-  | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) pattern -> meaning
+  | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern -> meaning
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
@@ -407,8 +402,7 @@ let log g =
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         let offset, v = if is_nil at then asked, op.value else at, within op.value in
         P.Log.ReadAt (z (int_of offset), intern v) in
-  Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call,
-           { pair = P.pair (P.LogFacts.shows nil) P.LogFacts.denies; check_pair = P.log_pair nil })
+  Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
 
 let lease g =
   let term v = match v with
@@ -455,7 +449,7 @@ let list_append g =
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
         else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
         else None) steps in
-  Meaning (P.list_append, start, call)
+  Lasting (P.list_append, start, call, P.list_pattern)
 
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [
