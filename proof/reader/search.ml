@@ -27,7 +27,8 @@ let shared required (e, d) = (e, List.filter required d)
 let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
 let hash required c = pos (number (shared required c) + 1)
 
-let limit = 1_000_000
+(* Of configurations, each with what has happened in it. *)
+let limit = 5_000_000
 
 let search (type call est) (c : (call, est) checker) required =
   let worked = ref 0 in
@@ -44,7 +45,7 @@ let search (type call est) (c : (call, est) checker) required =
       let key = shared required config in
       let others = try Seen.find seen key with Not_found -> [] in
       if not (List.exists (fun d' -> if exactly then d' = d else under pending d' d) others) then begin
-        incr worked;
+        worked := !worked + 1 + List.length d;
         if !worked > limit then raise Too_hard;
         Seen.replace seen key (d :: others);
         found := config :: !found;
