@@ -7,4 +7,4 @@ Extraction "proved.ml" valid invalid whole best insert has under members cas_of_
   Spec_Registers.read Spec_Registers.write Spec_Registers.refused Spec_Registers.erase Spec_Registers.append
   of_numbers of_strings registers_init fifo stack unordered priority bag_init counter growing_set Spec_Set.set_of ids growing_ids
   versioned owned fenced bank log lease list_append
-  log_pattern list_pattern.
+  log_pattern list_pattern lease_pattern.

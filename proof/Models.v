@@ -171,3 +171,6 @@ Proof. exact (pattern_refutes _ _ _ _ _ _ (log_proved nothing) (LogFacts.facts n
 Definition list_pattern := pattern_of list_append ListFacts.shows ListFacts.denies.
 Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
 Proof. exact (pattern_refutes _ _ _ _ _ _ list_append_proved ListFacts.facts). Qed.
+Definition lease_pattern := pattern_of lease LeaseFacts.shows LeaseFacts.denies.
+Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
+Proof. exact (pattern_refutes _ _ _ _ _ _ lease_proved LeaseFacts.facts). Qed.

@@ -219,3 +219,40 @@ Proof.
       apply starts_spec. exists (rev rest). rewrite <- (rev_involutive vs), H, rev_app_distr, rev_involutive. easy.
 Qed.
 End ListFacts.
+
+(** ** A lease: its epochs grow, and each is claimed once. *)
+Module LeaseFacts.
+Import Lease.
+Open Scope Z_scope.
+(** The epoch is at least this. *)
+Definition fact := Z.
+Definition holds (n : fact) (s : state) : Prop := n <= current s.
+Definition shows (c : call) : list fact := match c with Claim _ (Some e) | Renew _ (Some e) | Release _ (Some e) => [e] | _ => [] end.
+Definition denies (c : call) (n : fact) : bool :=
+  match c with Claim _ (Some e) => e <=? n | Renew _ (Some e) | Release _ (Some e) => e <? n | _ => false end.
+
+Lemma held_spec s o e s' : held_by s o e = Some s' -> current s <= current s' /\ forall n, e = Some n -> current s <= n /\ current s' = n.
+Proof.
+  unfold held_by. destruct (owner_dec _ _); [|easy]. destruct e as [e|]; [|intros E; injection E as <-; split; [lia|easy]].
+  destruct (Z.ltb_spec e (current s)) as [|L]; [now rewrite orb_true_r|]. destruct (_ || _); [easy|]. intros E; injection E as <-. simpl. split; [lia|].
+  intros n E. injection E as <-. lia.
+Qed.
+Lemma grows s c s' : apply s c = Some s' -> current s <= current s'
+  /\ (forall n, In n (shows c) -> current s' = n) /\ (forall n, denies c n = true -> current s < n).
+Proof.
+  destruct c as [o [e|]|o e|o e|]; simpl.
+  - destruct (Z.ltb_spec (current s) e); [|easy]. intros E; injection E as <-. simpl. repeat split; [lia|intros n [<-|[]]; easy|intros n D%Z.leb_le; lia].
+  - intros E; injection E as <-. simpl. repeat split; [lia|easy|easy].
+  - intros [L P]%held_spec. split; auto. destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n [<-|[]]; easy|intros n D%Z.ltb_lt; lia].
+  - destruct (held_by s (Some o) e) as [s1|] eqn:H; [|easy]. apply held_spec in H as [L P]. intros E; injection E as <-. simpl. split; auto.
+    destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n [<-|[]]; easy|intros n D%Z.ltb_lt; lia].
+  - intros E; injection E as <-. repeat split; [lia|easy|easy].
+Qed.
+Lemma facts : Facts (Plain.step (does apply)) holds shows denies.
+Proof.
+  constructor; unfold Plain.step, does, holds; intros s c a s' n [G [S D]]%grows.
+  - lia.
+  - intros H%S. lia.
+  - intros H%D. lia.
+Qed.
+End LeaseFacts.

@@ -32,5 +32,10 @@ Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [
 Example inverted : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [7; 6]]) = true. Proof. reflexivity. Qed.
 Example longer : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [6; 7; 8]]) = false. Proof. reflexivity. Qed.
 
+(** Two holders of an epoch. *)
+Definition lease_pair := pair (answer := unit) LeaseFacts.shows LeaseFacts.denies.
+Example two_holders : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 1%Z))) = true. Proof. reflexivity. Qed.
+Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 2%Z))) = false. Proof. reflexivity. Qed.
+
 (** An operation does not contradict itself. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.

@@ -432,7 +432,7 @@ let lease g =
       | "renew" -> P.Lease.Renew (Some owner, epoch)
       | _ -> P.Lease.Release (owner, epoch)
     end in
-  Meaning (P.lease, start, call)
+  Lasting (P.lease, start, call, P.lease_pattern)
 
 let list_append g =
   let start = match init g with
