@@ -19,6 +19,7 @@ import (
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // newProved returns an empty collection for the program of proof/. It skips the test if CLEW_PROOF does not name it.
@@ -133,28 +134,13 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 		}
 		r := gen.Rand(uint64(450_000 + i))
 		for range n {
-			spec := campaign.WithParameters(r, spec)
-			o := campaign.GenOptions(spec)
-			o.Init = true
-			if slices.Contains(campaign.Containers, spec.Name) && r.IntN(2) == 0 {
-				o.Unique, o.Values = true, 8
-			}
-			g := gen.New(r, o)
-			spec.Init = g.Init
-			h, _, err := campaign.ReadText(spec, g.Text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, err := campaign.Checked(h, spec, "auto")
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec, history, result := certifiedHistory(t, r, spec)
 			name := func(how string) string {
 				return fmt.Sprintf("%s %s %s %d", spec.Name, campaign.Name(spec), how, len(c.pairs))
 			}
-			file := c.text(g.Text)
+			file := c.text(history)
 			own := name("as it was")
-			texts[own] = g.Text + c.add(own, file, result)
+			texts[own] = history + c.add(own, file, result)
 			want[own] = "proved: "
 			if result.Verdict == jepsen.Unknown {
 				continue
@@ -162,9 +148,6 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 			var b bytes.Buffer
 			if err := certificate.Write(context.Background(), &b, result, certificate.Options{}); err != nil {
 				t.Fatal(err)
-			}
-			if strings.Contains(b.String(), `"consistency"`) {
-				continue
 			}
 			head, _, _ := strings.Cut(b.String(), "\n")
 			var says struct{ Parameters map[models.Param]string }
@@ -177,35 +160,48 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			const level = `,"consistency":"strict-serializable"`
+			ofLevel := strings.Contains(head, level)
 			sections := forged(r, result)
 			r.Shuffle(len(sections), func(i, j int) { sections[i], sections[j] = sections[j], sections[i] })
-			for _, section := range sections[:min(len(sections), 6)] {
+			sections = sections[:min(len(sections), 6)]
+			if n := result.History.Operations(); spec.Name == "list-append" && result.Verdict == jepsen.Valid && n > 0 {
+				for range 3 {
+					sections = append(sections, fmt.Sprintf(`{"key":null,"valid":false,"anomaly":"G1c","cycle":[{"type":"wr","from":[%d,0],"to":[%d,0]}],"at":[[%d,0],[%d,0]]}`, r.IntN(n), r.IntN(n), r.IntN(n), r.IntN(n)))
+				}
+			}
+			for _, section := range sections {
 				valid := strings.Contains(section, `"valid":true`)
-				head := strings.Replace(strings.Replace(head, `"valid":true`, `"valid":?`, 1), `"valid":false`, `"valid":?`, 1)
+				head := strings.Replace(head, level, "", 1)
+				if strings.Contains(section, `"anomaly"`) {
+					head = strings.TrimSuffix(head, "}") + level + "}"
+				}
+				head = strings.Replace(strings.Replace(head, `"valid":true`, `"valid":?`, 1), `"valid":false`, `"valid":?`, 1)
 				text := strings.Replace(head, "?", fmt.Sprint(valid), 1) + "\n" + section + "\n"
 				forgery := name("forged")
 				c.put(forgery, file, text)
-				texts[forgery], want[forgery] = g.Text+text, "nothing"
+				texts[forgery], want[forgery] = history+text, "nothing"
 				forgeries++
 			}
 			for range 4 {
-				other := altered(r, g.Text)
+				other := altered(r, history)
 				change := name("changed")
 				c.put(change, c.text(other), b.String())
 				texts[change], want[change] = other+b.String(), "nothing"
 				changes++
 				h, _, err := campaign.ReadText(read, other)
-				if err != nil { // some readers may be more lenient, but all in the same way
-					python.put(change, c.pairs[len(c.pairs)-2], b.String())
-					continue
+				var again *report.Result
+				if err == nil {
+					again, err = campaign.Checked(h, read, "auto")
 				}
-				again, err := campaign.Checked(h, read, "auto")
 				switch {
-				case err != nil:
+				case err != nil && ofLevel: // the other program compares the anomaly, which says nothing to this one
+					want[change] = "proved: not linearizable "
+				case err != nil: // some readers may be more lenient, but all in the same way
 					python.put(change, c.pairs[len(c.pairs)-2], b.String())
 				case again.Verdict == jepsen.Valid:
 					want[change] = "proved: linearizable "
-				case again.Verdict == jepsen.Invalid && strings.Contains(b.String(), fmt.Sprintf(`"fails":%d,`, again.History.OpOf[again.FailEvent.OrNone()])):
+				case again.Verdict == jepsen.Invalid && (ofLevel || strings.Contains(b.String(), fmt.Sprintf(`"fails":%d,`, again.History.OpOf[again.FailEvent.OrNone()]))):
 					want[change] = "proved: not linearizable "
 				}
 			}
@@ -248,6 +244,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 	read := func(v string) string { return op(1, "read", "nil", v) }
 	add := func(f, v string) string { return op(0, f, v, v) }
 	const valid, invalid = `"key":null,"valid":true,"order":`, `"key":null,"valid":false,"fails":`
+	const anomaly = `"key":null,"valid":false,"anomaly":"G-single-item-realtime","cycle":[{"type":"rw","from":[1,0],"to":[0,0]},{"type":"realtime","from":[0],"to":[1]}]`
 	for i, x := range []struct{ model, history, line, says string }{
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2]", "proved: linearizable"},
 		{"register", write("1") + write("2") + read("2"), valid + "[1,0,2]", "rejected: an operation had returned before one began that stands before it"},
@@ -256,6 +253,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2,3]", "rejected: operation 3 is none of these"},
 		{"register", write("1") + write("2") + read("1"), valid + "[0,1,2]", "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable"},
+		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,1,2]`, "rejected: the core names operation 1 twice"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0],"core":[0,1,2]`, "rejected: an operation that returned is not in the order"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1,2],"core":[0,1,2]`, "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("1") + read("1"), invalid + `3,"before":[0,1,2],"core":[0,1,3]`, "rejected: an operation cannot happen where it stands in the order"},
@@ -274,11 +272,31 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"counter", add("add", "1") + op(0, "read", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
 		{"mutex", add("acquire", "nil") + add("release", "nil") + add("acquire", "nil"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
 		{"mutex", add("acquire", "nil") + add("release", "nil"), invalid + `1,"before":[0],"core":[0]`, "rejected: the core lacks the operation that fails"},
+		{"log", op(0, "append", "5", "0") + op(1, "tail", "nil", "0"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_pair_sound)"},
+		{"log", op(0, "append", "5", "0") + op(1, "tail", "nil", "1"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
+		{"log", op(0, "append", "5", "0") + op(1, "tail", "nil", "0"), invalid + `1,"before":[],"core":[0,1]`, "rejected: an operation that returned is not in the order"},
+		{"log", event(0, "invoke", "append", "5") + op(1, "tail", "nil", "0") + event(0, "ok", "append", "0"), invalid + `1,"before":[],"core":[0,1]`, "rejected: the core has a linearization"},
+		{"log", op(0, "append", "5", "0") + op(1, "append", "6", "0"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_pair_sound)"},
+		{"log", op(0, "append", "5", "0") + op(1, "append", "6", "1"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
+		{"lease", op(0, "claim", "[6 1]", "[6 1]") + op(1, "claim", "[7 1]", "[7 1]"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_pair_sound)"},
+		{"lease", op(0, "claim", "[6 1]", "[6 1]") + op(1, "claim", "[7 2]", "[7 2]"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
+		{"lease", event(0, "invoke", "claim", "[6 2]") + op(1, "check", "nil", "[7 1]") + event(0, "ok", "claim", "[6 2]"), invalid + `1,"before":[],"core":[0,1]`, "proved: not linearizable (check_invalid_sound)"},
+		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 []]]"), anomaly, "proved: not linearizable (whole_pair_sound)"},
+		{"list-append", event(0, "invoke", "txn", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 []]]") + event(0, "ok", "txn", "[[:append 1 2]]"), anomaly, "rejected: the core has a linearization"},
+		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [2]]]"), anomaly, "rejected: the core has a linearization"},
+		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [3 2]]]"), anomaly, "proved: not linearizable (check_whole_sound)"},
 		{"mutex", add("acquire", "nil") + event(3, "invoke", "release", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the operation that fails has not returned"},
 	} {
 		operations := strings.Count(x.history, ":invoke")
-		text := fmt.Sprintf(`{"clew-certificate":1,"operations":%d,"model":"%s","parameters":{},"independent":false,"clients":"integers","valid":%v}`+"\n{%s}\n",
-			operations, x.model, strings.HasPrefix(x.line, valid), x.line)
+		parameters, level := "", ""
+		switch x.model {
+		case "log":
+			parameters = `"answers":"told"`
+		case "list-append":
+			level = `,"consistency":"strict-serializable"`
+		}
+		text := fmt.Sprintf(`{"clew-certificate":1,"operations":%d,"model":"%s","parameters":{%s},"independent":false,"clients":"integers","valid":%v%s}`+"\n{%s}\n",
+			operations, x.model, parameters, strings.HasPrefix(x.line, valid), level, x.line)
 		c.put(fmt.Sprint(i), c.text(x.history), text)
 		for name, what := range c.check() {
 			if name == fmt.Sprint(i) && !strings.HasPrefix(what, x.says) {

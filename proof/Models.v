@@ -1,7 +1,7 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain.
+From Clew Require Import History Order First Core Projection Check Plain Patterns.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -32,11 +32,15 @@ Hypothesis same_init : abs init s.
 
 Definition valid := check_valid (next_of c) distinct init h.
 Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash search targets init h.
+(* All operations are the core, and nothing is said about the first failure. *)
+Definition whole := check_core (next_of c) (eqb_of c) (same_of c) (pure_of c) hash search init h (targets h).
 
 Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
 Proof. intros H. eapply (valid_sound step); eauto. Qed.
 Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof. intros H. eapply (invalid_sound step); eauto. Qed.
+Theorem check_whole_sound : whole = Accepted -> ~ Linearizable step s h.
+Proof. intros H. eapply (check_core_sound step); eauto; apply proved. Qed.
 End Any.
 
 (** ** register, cas-register, multi-register, lookup-set and kv *)
@@ -103,9 +107,9 @@ Proof. apply Spec_Counter.laws. Qed.
 Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict.
 Theorem growing_set_proved : Proved Spec_Set.step Spec_Set.abs growing_set.
 Proof. exact Spec_Set.laws. Qed.
-Lemma set_init l : Spec_Set.abs (members l) (fun v => if in_dec Pos.eq_dec v l then true else false).
+Lemma set_init l : Spec_Set.abs (Spec_Set.set_of l) (fun v => if in_dec Pos.eq_dec v l then true else false).
 Proof.
-  intros v. pose proof (Spec_Set.mem_members l v) as M. destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (members l) v); auto; intuition congruence.
+  destruct (Spec_Set.set_of_spec l) as [C M]. split; auto. intros v. specialize (M v). destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (Spec_Set.set_of l) v); auto; intuition congruence.
 Qed.
 Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict.
 Theorem ids_proved : Proved Spec_Ids.step Spec_Ids.abs ids.
@@ -140,3 +144,33 @@ Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle
 Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle.
 Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
 Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same). Qed.
+
+(** ** Two operations that contradict each other *)
+Record pattern {call est : Type} := Pattern {
+  pair_of : op call unit -> op call unit -> bool;
+  check_pair_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> positive -> positive -> verdict;
+  whole_pair_of : list (op call unit) -> positive -> positive -> verdict }.
+Arguments pattern : clear implicits.
+Definition pattern_of {call est fact} (c : checker call est) (shows : call -> list fact) (denies : call -> fact -> bool) : pattern call est :=
+  Pattern _ _ (pair shows denies) (check_pair shows denies (next_of c)) (whole_pair shows denies).
+Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
+  (forall distinct init h time before i j s, check_pair_of p distinct init h time before i j = Accepted -> abs init s ->
+    FirstFailure step s h time /\ ~ Linearizable step s h)
+  /\ forall h i j s, whole_pair_of p h i j = Accepted -> ~ Linearizable step s h.
+Lemma pattern_refutes {call est state fact} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est)
+  (holds : fact -> state -> Prop) shows denies : Proved step abs c -> Facts step holds shows denies -> Refutes step abs (pattern_of c shows denies).
+Proof.
+  intros P F. split; simpl; intros.
+  - eapply (check_pair_sound step); eauto. apply P.
+  - eapply (whole_pair_sound step); eauto.
+Qed.
+
+Definition log_pattern (nothing : positive) := pattern_of (log nothing) (LogFacts.shows nothing) LogFacts.denies.
+Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) Plain.abs (log_pattern nothing).
+Proof. exact (pattern_refutes _ _ _ _ _ _ (log_proved nothing) (LogFacts.facts nothing)). Qed.
+Definition list_pattern := pattern_of list_append ListFacts.shows ListFacts.denies.
+Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
+Proof. exact (pattern_refutes _ _ _ _ _ _ list_append_proved ListFacts.facts). Qed.
+Definition lease_pattern := pattern_of lease LeaseFacts.shows LeaseFacts.denies.
+Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
+Proof. exact (pattern_refutes _ _ _ _ _ _ lease_proved LeaseFacts.facts). Qed.

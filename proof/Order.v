@@ -1,7 +1,8 @@
 (** Whether an order is a linearization.
 
 [next] computes the states that a step leads to. It works on a representation of states; [abs e s] says that [e] stands for [s].
-The order is read once. The latest invocation so far says whether an operation comes too late, and a set has those that were used. *)
+The order is read once, and the history beside it. A table has the operations that were called so far and are not in the order yet. It
+stays small, as they are open then, or crashed. The latest invocation so far says whether an operation comes too late. *)
 
 From Coq Require Import List PArith FMapPositive Bool Lia.
 From Clew Require Import History.
@@ -18,8 +19,6 @@ Context {call answer : Type}.
 Notation op := (op call answer).
 
 (** Operations are told by the times of their invocations. *)
-Definition index (h : list op) : PM.t op := fold_left (fun m o => PM.add (inv o) o m) h (PM.empty _).
-
 Fixpoint ascending (last : positive) (h : list op) : bool :=
   match h with [] => true | o :: h => if last <? inv o then ascending (inv o) h else false end.
 (** Times begin at 2. *)
@@ -39,17 +38,6 @@ Proof.
   intros [<-|Hx] [<-|Hy] E; eauto; [pose proof (ascending_later _ _ H _ Hy)|pose proof (ascending_later _ _ H _ Hx)]; lia.
 Qed.
 
-Lemma index_find h i o : PM.find i (index h) = Some o -> In o h /\ inv o = i.
-Proof.
-  unfold index. assert (G : forall m, PM.find i (fold_left (fun m o => PM.add (inv o) o m) h m) = Some o ->
-    In o h /\ inv o = i \/ PM.find i m = Some o).
-  { induction h as [|x h IH]; simpl; intros m H; [now right|].
-    destruct (IH _ H) as [[Ho E]|E]; [tauto|].
-    destruct (Pos.eq_dec i (inv x)) as [->|N].
-    - rewrite PM.gss in E. injection E as ->. tauto.
-    - rewrite PM.gso in E by easy. tauto. }
-  intros H. destruct (G _ H) as [|E]; [easy|]. now rewrite PM.gempty in E.
-Qed.
 End Index.
 
 Section Order.
@@ -73,86 +61,119 @@ Proof.
   exact (G []).
 Qed.
 
-Fixpoint walk (m : PM.t op) (latest : positive) (used : PM.t unit) (es : list est) (order : list positive) : reason * positive + PM.t unit :=
+Fixpoint load (time : positive) (calls : list op) (m : PM.t op) : list op * PM.t op :=
+  match calls with [] => ([], m) | o :: rest => if inv o <=? time then load time rest (PM.add (inv o) o m) else (calls, m) end.
+
+Fixpoint walk (m : PM.t op) (calls : list op) (latest : positive) (es : list est) (order : list positive) : reason * positive + PM.t op * list op :=
   match order with
-  | [] => inr used
+  | [] => inr (m, calls)
   | i :: order =>
+    let (calls, m) := load i calls m in
     match PM.find i m with
     | None => inl (NotOfHistory, i)
     | Some o =>
-      match PM.find i used with
-      | Some _ => inl (Twice, i)
-      | None =>
-        if match ret o with Some t => t <? latest | None => false end then inl (TooLate, i) else
-        match thin (flat_map (fun e => next e (what o) (known o)) es) with
-        | [] => inl (Impossible, i)
-        | es => walk m (Pos.max latest (inv o)) (PM.add i tt used) es order
-        end
+      if match ret o with Some t => t <? latest | None => false end then inl (TooLate, i) else
+      match thin (flat_map (fun e => next e (what o) (known o)) es) with
+      | [] => inl (Impossible, i)
+      | es => walk (PM.remove i m) calls (Pos.max latest (inv o)) es order
       end
     end
   end.
 
-Fixpoint absent (used : PM.t unit) (h : list op) : option positive :=
-  match h with
-  | [] => None
-  | o :: h => match ret o, PM.find (inv o) used with Some _, None => Some (inv o) | _, _ => absent used h end
+Definition returned (o : op) : bool := match ret o with Some _ => true | None => false end.
+Definition absent (m : PM.t op) (calls : list op) : option op :=
+  match find returned calls with
+  | Some o => Some o
+  | None => PM.fold (fun _ o found => if returned o then Some o else found) m None
   end.
 
 Definition check_order (init : est) (h : list op) (order : list positive) : verdict :=
   if sorted h then
-    match walk (index h) 1 (PM.empty _) [init] order with
+    match walk (PM.empty _) h 1 [init] order with
+    | inl (NotOfHistory, i) => Rejected (if existsb (fun o => inv o =? i) h then Twice else NotOfHistory) i
     | inl (why, i) => Rejected why i
-    | inr used => match absent used h with Some i => Rejected Missing i | None => Accepted end
+    | inr (m, calls) => match absent m calls with Some o => Rejected Missing (inv o) | None => Accepted end
     end
   else Rejected Unsorted 1.
 
-Lemma absent_none used h : absent used h = None -> forall o, In o h -> ret o <> None -> PM.find (inv o) used <> None.
+Definition is_left (m : PM.t op) (calls : list op) (o : op) : Prop := PM.find (inv o) m = Some o \/ In o calls.
+Definition in_step (m : PM.t op) (calls : list op) : Prop :=
+  exists last, ascending last calls = true /\ forall k o, PM.find k m = Some o -> inv o = k /\ k <= last.
+
+Lemma absent_none m calls : in_step m calls -> absent m calls = None -> forall o, is_left m calls o -> ret o = None.
 Proof.
-  induction h as [|x h IH]; simpl; intros H o Ho R; [easy|].
-  destruct Ho as [->|Ho].
-  - destruct (ret o); [|easy]. now destruct (PM.find (inv o) used).
-  - apply IH; [|easy|easy]. destruct (ret x); [|easy]. now destruct (PM.find (inv x) used).
+  unfold absent. intros (last & _ & K) A o Ho. assert (R : returned o = false); [|now unfold returned in R; destruct (ret o)].
+  destruct (find returned calls) eqn:F; [easy|]. destruct Ho as [Ho|Ho]; [|exact (find_none _ _ F _ Ho)].
+  rewrite PM.fold_1 in A. apply PM.elements_correct in Ho. clear F K. revert A.
+  assert (G : forall (l : list (positive * op)) found, fold_left (fun a p => if returned (snd p) then Some (snd p) else a) l found = None -> found = None /\ forall p, In p l -> returned (snd p) = false).
+  { clear. induction l as [|p l IH]; simpl; intros found H; [split; [easy|now intros]|]. destruct (IH _ H) as [E F]. destruct (returned (snd p)) eqn:R; [easy|].
+    split; auto. intros q [<-|Hq]; auto. }
+  intros A. exact (proj2 (G _ _ A) _ Ho).
 Qed.
 
-Lemma walk_sound h order : forall latest used es used',
-  walk (index h) latest used es order = inr used' -> es <> [] ->
-  exists os, incl os h /\ NoDup os /\ in_time os
-    /\ (exists e, In e es /\ forall s, abs e s -> run step s os)
-    /\ (forall y, In y os -> PM.find (inv y) used = None)
-    /\ (forall y t, In y os -> ret y = Some t -> latest <= t)
-    /\ (forall i, PM.find i used' <> None -> PM.find i used <> None \/ exists o, In o os /\ inv o = i).
+Lemma load_spec time : forall calls m calls' m', load time calls m = (calls', m') -> in_step m calls ->
+  in_step m' calls' /\ (forall o, is_left m calls o <-> is_left m' calls' o) /\ forall o, In o calls' -> time < inv o.
 Proof.
-  induction order as [|i order IH]; simpl; intros latest used es used' W N.
-  - exists []. injection W as ->. repeat split; try easy; [constructor| |tauto].
+  induction calls as [|x calls IH]; simpl; intros m calls' m' L S.
+  - injection L as <- <-. repeat split; auto. now intros.
+  - assert (S' := S). destruct S' as (last & A & K). simpl in A. destruct (Pos.ltb_spec last (inv x)) as [Lx|]; [|easy].
+    destruct (Pos.leb_spec (inv x) time) as [B|B].
+    + destruct (IH _ _ _ L) as (S1 & E & C).
+      { exists (inv x). split; auto. intros k o H. destruct (Pos.eq_dec k (inv x)) as [->|N].
+        - rewrite PM.gss in H. injection H as ->. split; auto; lia.
+        - rewrite PM.gso in H by auto. destruct (K _ _ H). split; auto; lia. }
+      split; auto. split; auto. intros o. rewrite <- E. unfold is_left. simpl. split.
+      * intros [H|[->|H]]; [left|left; apply PM.gss|auto]. rewrite PM.gso; auto. intros X. destruct (K _ _ H). lia.
+      * intros [H|H]; auto. destruct (Pos.eq_dec (inv o) (inv x)) as [X|X]; [rewrite X, PM.gss in H; injection H as ->; auto|rewrite PM.gso in H; auto].
+    + injection L as <- <-. split; auto. split; [easy|]. intros o [<-|Ho]; auto. pose proof (ascending_later _ _ A _ Ho). lia.
+Qed.
+
+Lemma walk_sound order : forall m calls latest es m' calls',
+  walk m calls latest es order = inr (m', calls') -> in_step m calls -> es <> [] ->
+  exists os, (forall o, In o os -> is_left m calls o) /\ NoDup os /\ in_time os
+    /\ (exists e, In e es /\ forall s, abs e s -> run step s os)
+    /\ (forall y t, In y os -> ret y = Some t -> latest <= t)
+    /\ (forall o, is_left m calls o -> In o os \/ is_left m' calls' o)
+    /\ in_step m' calls'.
+Proof.
+  induction order as [|i order IH]; simpl; intros m calls latest es m' calls' W S N.
+  - exists []. injection W as <- <-. repeat split; try easy; [constructor| |auto].
     destruct es as [|e es]; [easy|]. exists e. split; [now left|]. intros; constructor.
-  - destruct (PM.find i (index h)) as [o|] eqn:F; [|easy]. apply index_find in F as [Ho <-].
-    destruct (PM.find (inv o) used) eqn:U; [easy|].
-    destruct (match ret o with Some t => t <? latest | None => false end) eqn:L; [easy|].
-    destruct (thin _) as [|e1 es1] eqn:S in W; [easy|].
-    apply IH in W as (os & Hi & Hd & Ht & (e & He & Hr) & Hu & Hl & Hf); [|easy].
-    exists (o :: os). repeat split.
-    + intros x [<-|Hx]; auto.
-    + constructor; [|easy]. intros Hx. specialize (Hu _ Hx). now rewrite PM.gss in Hu.
+  - destruct (load i calls m) as [calls1 m1] eqn:L. destruct (load_spec _ _ _ _ _ L S) as (S1 & E1 & C1).
+    destruct (PM.find i m1) as [o|] eqn:F; [|easy].
+    destruct (match ret o with Some t => t <? latest | None => false end) eqn:B; [easy|].
+    destruct (thin _) as [|e1 es1] eqn:T in W; [easy|].
+    assert (I : inv o = i) by (destruct S1 as (? & _ & K); now apply K in F). subst i.
+    assert (G : forall y, is_left (PM.remove (inv o) m1) calls1 y -> is_left m1 calls1 y /\ y <> o).
+    { intros y [H|H].
+      - destruct (Pos.eq_dec (inv y) (inv o)) as [X|X]; [now rewrite X, PM.grs in H|]. rewrite PM.gro in H by auto. split; [now left|congruence].
+      - split; [now right|]. specialize (C1 _ H). intros ->. lia. }
+    apply IH in W as (os & Hi & Hd & Ht & (e & He & Hr) & Hl & Hf & S'); [| |easy].
+    2: { destruct S1 as (last & A & K). exists last. split; auto. intros k x H.
+         destruct (Pos.eq_dec k (inv o)) as [->|X]; [now rewrite PM.grs in H|rewrite PM.gro in H; auto]. }
+    exists (o :: os). repeat split; auto.
+    + intros x [<-|Hx]; apply E1; [now left|]. now apply G, Hi.
+    + constructor; auto. intros Hx. now apply Hi, G in Hx.
     + intros y Hy (t & R & P). specialize (Hl _ _ Hy R). lia.
-    + easy.
-    + rewrite <- S in He. apply thin_incl, in_flat_map in He as (e0 & He0 & He).
+    + rewrite <- T in He. apply thin_incl, in_flat_map in He as (e0 & He0 & He).
       exists e0. split; [easy|]. intros s A. destruct (next_sound _ _ _ _ _ A He) as (s' & E & A').
       econstructor; eauto.
-    + intros y [<-|Hy]; [easy|]. specialize (Hu _ Hy).
-      destruct (Pos.eq_dec (inv y) (inv o)) as [E|E]; [rewrite E, PM.gss in Hu|rewrite PM.gso in Hu]; easy.
-    + intros y t [<-|Hy] R; [rewrite R in L; now apply Pos.ltb_ge in L|]. specialize (Hl _ _ Hy R). lia.
-    + intros j Hj. destruct (Hf _ Hj) as [G|(x & Hx & E)]; [|right; exists x; split; [now right|easy]].
-      destruct (Pos.eq_dec j (inv o)) as [->|D]; [right; exists o; split; [now left|easy]|].
-      rewrite PM.gso in G by easy. now left.
+    + intros y t [<-|Hy] R; [rewrite R in B; now apply Pos.ltb_ge in B|]. specialize (Hl _ _ Hy R). lia.
+    + intros y [Hy|Hy]%E1.
+      * destruct (Pos.eq_dec (inv y) (inv o)) as [X|X].
+        -- rewrite X in Hy. rewrite F in Hy. injection Hy as ->. left. now left.
+        -- destruct (Hf y) as [|]; [left; now rewrite PM.gro|left; now right|now right].
+      * destruct (Hf y) as [|]; [now right|left; now right|now right].
 Qed.
 
 Theorem check_order_sound init h order s : check_order init h order = Accepted -> abs init s -> Linearizable step s h.
 Proof.
   unfold check_order. destruct (sorted h) eqn:S; [|easy].
-  destruct (walk _ _ _ _ _) as [[]|used] eqn:W; [easy|]. destruct (absent used h) eqn:A; [easy|]. intros _ I.
-  apply walk_sound in W as (os & Hi & Hd & Ht & (e & [<-|[]] & Hr) & _ & _ & Hf); [|easy].
+  destruct (walk _ _ _ _ _) as [[[] i]|[m calls]] eqn:W; try easy. destruct (absent m calls) eqn:A; [easy|]. intros _ I.
+  apply walk_sound in W as (os & Hi & Hd & Ht & (e & [<-|[]] & Hr) & _ & Hf & S'); [| |easy].
+  2: { exists 1. split; auto. intros k o H. now rewrite PM.gempty in H. }
   exists os. constructor; auto.
-  intros o Ho R. destruct (Hf _ (absent_none _ _ A _ Ho R)) as [G|(x & Hx & E)]; [now rewrite PM.gempty in G|].
-  now rewrite (sorted_unique _ S o x) by auto.
+  - intros o Ho. destruct (Hi _ Ho) as [X|X]; auto. now rewrite PM.gempty in X.
+  - intros o Ho R. destruct (Hf o) as [|X]; [now right|easy|]. now rewrite (absent_none _ _ S' A _ X) in R.
 Qed.
 End Order.

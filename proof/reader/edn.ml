@@ -37,8 +37,11 @@ let rec text b v =
   | Map kvs -> add "{"; List.iter add (List.sort compare (List.map (fun (k, v) -> let b = Buffer.create 16 in text b k; text b v; Buffer.contents b) kvs)); add "}"
   | Tagged (tag, v) -> quoted "#" tag; text b v
   | Odd s -> fail "%s for sure" s
-let canonical v = let b = Buffer.create 32 in text b v; Buffer.contents b
-let equal v u = v == u || canonical v = canonical u
+let canonical v = match v with
+  | Int s -> "i" ^ s ^ ";"
+  | Nil -> "nil"
+  | _ -> let b = Buffer.create 32 in text b v; Buffer.contents b
+let equal v u = v == u || String.equal (canonical v) (canonical u)
 let rec certain v = match v with
   | Odd _ -> false
   | List l -> List.for_all certain l.items
@@ -92,6 +95,17 @@ let number s =
       Atom (if d = "0" then "m0" else Printf.sprintf "m%s%se%d" (if s.[0] = '-' then "-" else "") d e)
     end else Odd s
   end
+  else if String.contains s '/' then begin
+    (* a ratio, which is as small as it can be, or a whole number *)
+    let slash = String.index s '/' in
+    if plain_digits s from slash && plain_digits s (slash + 1) n && slash - from <= 17 && n - slash - 1 <= 17 then begin
+      let rec gcd a b = if b = 0 then a else gcd b (a mod b) in
+      let a = int_of_string (trimmed from slash) and b = int_of_string (trimmed (slash + 1) n) in
+      let d = gcd a b in
+      let sign = if a > 0 && s.[0] = '-' then "-" else "" in
+      if b = 0 then Odd s else if b = d then Int (sign ^ string_of_int (a / d)) else Atom (Printf.sprintf "r%s%d/%d" sign (a / d) (b / d))
+    end else Odd s
+  end
   else match float_of_string_opt s with
     | Some x when String.for_all (fun c -> (c >= '0' && c <= '9') || String.contains "+-.eE" c) s && digits s from (from + 1)
                   && (String.contains s '.' || String.contains s 'e' || String.contains s 'E')
@@ -116,22 +130,71 @@ let atom s =
     | '#' -> Odd s
     | _ -> if symbolic s then Atom ("y" ^ s) else fail "%s" s
 
-(* What is spelled the same is read once. A NaN equals nothing. *)
-let atoms : (string, t) Hashtbl.t = Hashtbl.create 1000
-let atom s =
-  match Hashtbl.find_opt atoms s with
-  | Some v -> v
-  | None ->
-    let v = atom s in
-    if s <> "##NaN" && Hashtbl.length atoms < 100_000 then Hashtbl.add atoms s v;
-    v
-
-let delimiter c = match c with
-  | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> true | _ -> false
+let delimiters = String.init 256 (fun i -> match Char.chr i with
+    | '\t' .. '\r' | '\x1c' .. ' ' | ',' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | ';' | '\\' -> 'd' | _ -> ' ')
+let delimiter c = delimiters.[Char.code c] = 'd'
 let blank c = match c with '\t' .. '\r' | '\x1c' .. ' ' | ',' -> true | _ -> false
 
-let twice vs = let cs = List.sort compare (List.map canonical vs) in
-  let rec go = function a :: (b :: _ as rest) -> a = b || go rest | _ -> false in go cs
+(* What is spelled the same is read once, as long as nothing else has its place. A NaN equals nothing. *)
+let slots = 1 lsl 16
+let spelled = Array.make slots "" and meant = Array.make slots Nil
+let rec agrees s from t i = i = String.length t || (s.[from + i] = t.[i] && agrees s from t (i + 1))
+let atom_at s from until hash =
+  let slot = hash land (slots - 1) in
+  let known = spelled.(slot) in
+  if String.length known = until - from && agrees s from known 0 then meant.(slot)
+  else begin
+    let t = String.sub s from (until - from) in
+    let v = atom t in
+    if t <> "##NaN" then (spelled.(slot) <- t; meant.(slot) <- v);
+    v end
+
+let rec rises = function
+  | Int a :: (Int b :: _ as rest) ->
+    let n = String.length a and m = String.length b in
+    (n < m || (n = m && String.compare a b < 0)) && rises rest
+  | [ Int _ ] -> true
+  | _ -> false
+let twice vs =
+  (not (rises vs)) &&
+  let seen = Texts.create 64 in
+  List.exists (fun v -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
+
+(* A UUID of 36 characters, in either case. *)
+let uuid s =
+  let ok = ref (String.length s = 36) in
+  String.iteri (fun i c -> if (i = 8 || i = 13 || i = 18 || i = 23) <> (c = '-') || not (match c with '0' .. '9' | 'a' .. 'f' | 'A' .. 'F' | '-' -> true | _ -> false) then ok := false) s;
+  if !ok then Some (Atom ("u" ^ String.lowercase_ascii s)) else None
+
+(* An instant that is spelled in full, "2024-02-29T12:00:00.000Z" or with an offset: its milliseconds. The calendar was another one before 1583. *)
+let instant s =
+  let n = String.length s in
+  let number from until = if until <= n && digits s from until then int_of_string (String.sub s from (until - from)) else -1 in
+  let shape = "....-..-..T..:..:.." in
+  let m = String.length shape in
+  let ok = n > m && (let ok = ref true in String.iteri (fun i c -> if c <> '.' && s.[i] <> c then ok := false) shape; !ok) in
+  if not ok then None
+  else begin
+    let year = number 0 4 and month = number 5 7 and day = number 8 10 and hour = number 11 13 and minute = number 14 16 and second = number 17 19 in
+    let stop = ref (m + 1) in
+    if s.[m] = '.' then while !stop < n && digits s !stop (!stop + 1) do incr stop done else stop := m;
+    let part = if s.[m] = '.' then String.sub (String.sub s (m + 1) (!stop - m - 1) ^ "000") 0 3 else "000" in
+    let away = match String.sub s !stop (n - !stop) with
+      | "Z" -> 0
+      | z when String.length z = 6 && (z.[0] = '+' || z.[0] = '-') && z.[3] = ':' && digits z 1 3 && digits z 4 6 ->
+        let h = int_of_string (String.sub z 1 2) and m = int_of_string (String.sub z 4 2) in
+        if h > 23 || m > 59 then max_int else if z.[0] = '-' then - (60 * h + m) else 60 * h + m
+      | _ -> max_int in
+    let leap = year mod 4 = 0 && (year mod 100 <> 0 || year mod 400 = 0) in
+    let length = match month with 2 -> if leap then 29 else 28 | 4 | 6 | 9 | 11 -> 30 | _ -> 31 in
+    if year < 1583 || month < 1 || month > 12 || day < 1 || day > length || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59
+       || away = max_int || (s.[m] = '.' && !stop = m + 1) then None
+    else begin
+      let y = if month < 3 then year - 1 else year and shifted = (month + 9) mod 12 in
+      let days = (365 * y) + (y / 4) - (y / 100) + (y / 400) + (((153 * shifted) + 2) / 5) + day in
+      Some (Atom (Printf.sprintf "t%d%s" ((((days * 1440) + (hour * 60) + minute - away) * 60) + second) part))
+    end
+  end
 
 (* All forms of a text, in order. *)
 let forms s each =
@@ -184,10 +247,10 @@ let forms s each =
     | '{' -> incr at;
       let xs = items '}' depth in
       let kvs = pairs xs in
+      let plain = List.for_all (fun (k, _) -> match k with Key _ -> true | _ -> false) kvs in
+      let rec again = function (Key k, _) :: rest -> List.exists (fun (k', _) -> match k' with Key k' -> String.equal k k' | _ -> false) rest || again rest | _ -> false in
       if List.length xs mod 2 = 1 then Odd "a map without a value"
-      else if not (List.for_all (fun (k, _) -> certain k) kvs) || (List.exists (fun (k, _) -> match k with Key _ -> false | _ -> true) kvs && twice (List.map fst kvs))
-           || (let rec dup = function [] -> false | (k, _) :: rest -> List.exists (fun (k', _) -> k = k') rest || dup rest in List.length kvs < 30 && dup kvs)
-           || (List.length kvs >= 30 && twice (List.map fst kvs)) then Odd "a map with a key twice"
+      else if not (plain || List.for_all (fun (k, _) -> certain k) kvs) || (if plain && List.compare_length_with kvs 30 < 0 then again kvs else twice (List.map fst kvs)) then Odd "a map with a key twice"
       else Map kvs
     | '"' -> string ()
     | '\\' ->
@@ -208,12 +271,16 @@ let forms s each =
       let tag = token () in
       if String.length tag < 2 || not (symbolic tag) then fail "%s" tag;
       let v = form (depth + 1) in
-      if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v)
+      (match tag, v with
+       | "#uuid", Str s -> (match uuid s with Some v -> v | None -> Odd tag)
+       | "#inst", Str s -> (match instant s with Some v -> v | None -> Odd tag)
+       | _ -> if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v))
     | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
     | _ ->
-      let t = token () in
-      if t = "" then fail "%C" s.[!at];
-      atom t in
+      let from = !at and hash = ref 0 in
+      while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;
+      if !at = from then fail "%C" s.[!at];
+      atom_at s from !at (!hash lxor (!hash lsr 16)) in
   skip ();
   while !at < n do each (form 0); skip () done
 

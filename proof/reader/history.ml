@@ -25,36 +25,43 @@ let sure v = if certain v then v else fail "a value that may equal one that is s
 
 let operations text every_client knows =
   let ops = ref [] and count = ref 0 and at = ref 1 in
-  let running = Hashtbl.create 64 and last = Hashtbl.create 64 in
+  let running = Texts.create 64 and last = Texts.create 64 in
   let event e =
     let kvs = match e with Map kvs -> kvs | _ -> fail "anything but EDN op maps" in
-    let get name = match List.assoc_opt (Key name) kvs with Some v -> v | None -> Nil in
-    let process = match List.assoc_opt (Key "process") kvs with Some p -> sure p | None -> fail "an event without a process" in
-    let f = match get "f" with Key f -> Some f | _ -> None in
-    if process = Key "nemesis" || (not every_client && not (whole process) && not (match f with Some f -> List.mem f knows | None -> false)) then ()
+    let process = ref None and called = ref Nil and kind = ref Nil and value = ref Nil and key = ref Nil in
+    List.iter (fun (k, v) -> match k with
+        | Key "process" -> process := Some v
+        | Key "f" -> called := v
+        | Key "type" -> kind := v
+        | Key "value" -> value := v
+        | Key "key" -> key := v
+        | _ -> ()) kvs;
+    let process = match !process with Some p -> sure p | None -> fail "an event without a process" in
+    let f = match !called with Key f -> Some f | _ -> None in
+    if (match process with Key "nemesis" -> true | _ -> false) || (not every_client && not (whole process) && not (match f with Some f -> List.mem f knows | None -> false)) then ()
     else begin
       check (every_client || whole process) "a process that is not an integer has an operation";
-      let kind = match get "type" with Key k -> k | _ -> "" in
+      let kind = match !kind with Key k -> k | _ -> "" in
       let f = match f with Some f -> f | None -> fail "an op without an :f" in
-      readable (List.mem kind [ "invoke"; "ok"; "fail"; "info" ]) "an op of :type %s" kind;
+      readable (match kind with "invoke" | "ok" | "fail" | "info" -> true | _ -> false) "an op of :type %s" kind;
       incr at;
-      let p = canonical process and value = get "value" in
+      let p = canonical process and value = !value in
       if kind = "invoke" then begin
-        readable (not (Hashtbl.mem running p)) "a process with two operations at once";
-        let op = { number = !count; f; process; key = sure (get "key"); inv = !at; given = sure value; value; ret = max_int; status = Info } in
+        readable (not (Texts.mem running p)) "a process with two operations at once";
+        let op = { number = !count; f; process; key = sure !key; inv = !at; given = sure value; value; ret = max_int; status = Info } in
         incr count;
         ops := op :: !ops;
-        Hashtbl.replace running p op;
-        Hashtbl.replace last p op
-      end else match Hashtbl.find_opt running p with
+        Texts.replace running p op;
+        Texts.replace last p op
+      end else match Texts.find_opt running p with
         | Some op ->
-          Hashtbl.remove running p;
+          Texts.remove running p;
           op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
           if kind <> "info" then op.ret <- !at;
           if kind = "ok" then op.value <- sure value;
           readable (f = op.f || kind = "fail") "an operation :%s that ends as :%s" op.f f
         | None ->
-          readable (kind = "info" || (kind = "fail" && (match Hashtbl.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
+          readable (kind = "info" || (kind = "fail" && (match Texts.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
     end in
   forms text (fun v -> match bare v with
       | List l -> List.iter (fun e -> event (bare e)) l.items
@@ -68,7 +75,7 @@ let pair f v = match v with
   | _ -> None
 
 let by_key ops keyless =
-  let keys = Hashtbl.create 64 and names = ref [] and shared = ref [] and lacking = ref false in
+  let keys = Texts.create 64 and names = ref [] and shared = ref [] and lacking = ref false in
   Array.iter (fun op ->
       let a = pair op.f op.value and b = pair op.f op.given in
       (match a, b with Some (k, _), Some (k', _) -> readable (equal k k') "an operation of two keys" | _ -> ());
@@ -77,13 +84,13 @@ let by_key ops keyless =
       | None -> shared := op :: !shared
       | Some (k, _) ->
         let name = canonical k in
-        if not (Hashtbl.mem keys name) then names := name :: !names;
-        Hashtbl.replace keys name (op :: (try Hashtbl.find keys name with Not_found -> []));
+        if not (Texts.mem keys name) then names := name :: !names;
+        Texts.replace keys name (op :: (try Texts.find keys name with Not_found -> []));
         (match a with Some (_, v) -> op.value <- v | None -> ());
         (match b with Some (_, v) -> op.given <- v | None -> ())) ops;
   check (!names <> []) "no operation has a key";
   check (keyless || not !lacking) "operations have no key, and the certificate does not say keyless";
   List.map (fun name ->
-      let own = Hashtbl.find keys name in
+      let own = Texts.find keys name in
       let copies = List.map (fun op -> { op with number = op.number }) !shared in
       name, Array.of_list (List.sort (fun a b -> compare a.number b.number) (List.rev_append own copies))) !names

@@ -9,12 +9,13 @@ module P = Proved
 let pos = Search.pos and z = Search.z
 
 (* Equal values have equal numbers. *)
-let numbers : (string, P.positive) Hashtbl.t = Hashtbl.create 1000
-let intern v =
-  let name = canonical v in
-  match Hashtbl.find_opt numbers name with
-  | Some p -> p
-  | None -> let p = pos (Hashtbl.length numbers + 1) in Hashtbl.add numbers name p; p
+let wholes : int Texts.t = Texts.create 1000 and others : int Texts.t = Texts.create 1000
+let number_of v =
+  let table, name = match v with Int s -> wholes, s | _ -> others, canonical v in
+  match Texts.find_opt table name with
+  | Some n -> n
+  | None -> let n = Texts.length wholes + Texts.length others + 1 in Texts.add table name n; n
+let intern v = pos (number_of v)
 let nil = intern Nil
 
 let listed v = match v with List l -> l.items | _ -> fail "what is not a list"
@@ -22,11 +23,13 @@ let is_list v = match v with List _ -> true | _ -> false
 let is_map v = match v with Map _ -> true | _ -> false
 let pairs v = match v with Map kvs -> kvs | _ -> reject "a model that cannot begin with such a value"
 let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a pair"
-let is_nil v = v = Nil
+let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
-(* A model: its checker, the initial state, and the calls that operations mean. *)
-type meaning = Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+(* A model: its checker, the initial state, and the calls that operations mean; and how two operations may contradict each other. *)
+type meaning =
+  | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+  | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern -> meaning
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
@@ -93,7 +96,8 @@ let container g checker start =
   let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
   Meaning (checker, start items, call)
 
-(* Ranks follow Clojure's compare: of whole numbers, or of strings or keywords without characters beyond the first 65,536. *)
+(* Ranks follow Clojure's compare: of numbers that are floats or smaller than their precision, or of strings, keywords or symbols without a
+   namespace, or of characters, each without characters beyond the first 65,536; of booleans. *)
 let ranks g =
   let mentioned = ref (match init g with Some v -> listed v | None -> []) in
   List.iter (fun op -> match op.f with
@@ -101,26 +105,48 @@ let ranks g =
       | _ -> ()) (every g);
   let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty")) !mentioned in
   let simple s = String.for_all (fun c -> Char.code c < 0xf0) s in
-  let compare_ = match values with
-    | [] -> compare
-    | _ when List.for_all whole values -> fun a b -> (match a, b with Nil, Nil -> 0 | Nil, _ -> -1 | _, Nil -> 1 | _ -> compare (int_of a) (int_of b))
-    | _ when List.for_all (fun v -> match v with Str s -> simple s | _ -> false) values -> compare
+  let kind v = match v with
+    | Int s when String.length s <= 15 -> 'n'
+    | Int _ -> 'i'
+    | Atom s when s.[0] = 'f' && s <> "finf" && s <> "f-inf" -> 'n'
+    | Str s when simple s -> 's'
+    | Key s when simple s && not (String.contains s '/') -> 'k'
+    | Atom s when s.[0] = 'y' && simple s && not (String.contains s '/') -> 'y'
+    | Atom s when s.[0] = 'c' && String.length s = 2 -> 'c'
+    | Bool _ -> 'b'
     | _ -> fail "values whose order is uncertain" in
-  let sorted = List.sort_uniq compare_ (if knossos g then Nil :: values else values) in
-  let table = Hashtbl.create 100 and n = List.length sorted in
-  List.iteri (fun i v -> Hashtbl.replace table (intern v) (pos (if param g "priority" = Some "min" then n - i else i + 1))) sorted;
-  fun v -> try Hashtbl.find table v with Not_found -> one
+  let number v = match v with Int s -> float_of_string s | Atom s -> float_of_string (String.sub s 1 (String.length s - 1)) | _ -> 0.0 in
+  let compare_ = match List.sort_uniq compare (List.map kind values) with
+    | [] -> compare
+    | [ 'n' ] -> fun a b -> compare (number a) (number b)
+    | [ 'i' ] | [ 'i'; 'n' ] when List.for_all whole values -> fun a b -> compare (int_of a) (int_of b)
+    | [ ('s' | 'k' | 'y' | 'c' | 'b') ] -> compare
+    | _ -> fail "values whose order is uncertain" in
+  let compare_ a b = match a, b with Nil, Nil -> 0 | Nil, _ -> -1 | _, Nil -> 1 | _ -> compare_ a b in
+  let sorted = List.sort compare_ (if knossos g then Nil :: values else values) in
+  let table = Array.make (1 + List.fold_left (fun n v -> max n (number_of v)) 0 sorted) one in
+  let n = List.length sorted and rank = ref 0 and last = ref None in
+  List.iter (fun v ->
+      (match !last with Some u when compare_ u v = 0 -> () | _ -> incr rank);
+      last := Some v;
+      table.(number_of v) <- pos (if param g "priority" = Some "min" then n + 1 - !rank else !rank)) sorted;
+  fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
-  let elements v = match v with List { items; _ } | Set items -> List.map intern items | _ -> reject "a set that cannot begin with such a value" in
+  (* Elements in order are compared faster. *)
+  let rec rises = function a :: (b :: _ as rest) -> (a : int) < b && rises rest | _ -> true in
+  let numbers items =
+    let ns = List.map number_of items in
+    List.map pos (if rises ns then ns else List.sort_uniq (fun (a : int) b -> compare a b) ns) in
+  let elements v = match v with List { items; _ } | Set items -> numbers items | _ -> reject "a set that cannot begin with such a value" in
   let call op =
     if op.f = "add" then P.Include (intern op.value)
     else if op.status <> Ok then P.NoRead
     else match op.value with
-      | Set items -> P.Members (List.map intern items)
-      | List { items; _ } when not (knossos g) -> P.Members (List.map intern items)
+      | Set items -> P.Members (numbers items)
+      | List { items; _ } when not (knossos g) -> P.Members (numbers items)
       | _ -> fail "what was read of a set, and is not one" in
-  Meaning (P.growing_set, P.members (match init g with Some v -> elements v | None -> []), call)
+  Meaning (P.growing_set, P.set_of (match init g with Some v -> elements v | None -> []), call)
 
 (* Numbers of permits. What says nothing of numbers counts as one. *)
 let silent v = match v with
@@ -270,7 +296,7 @@ let kv g =
       match o with
       | Nothing -> []
       | Get v -> P.read k (bytes v) | Failed v -> P.refused k (bytes v) | Erase -> P.erase k [] | Put v -> P.write k (bytes v)
-      | Append v -> [ P.Append (k, bytes v) ]
+      | Append v -> P.append0 k (bytes v)
       | Cas (a, b) -> P.cas_of_strings k (bytes a) (bytes b) in
     Meaning (P.of_strings, P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start), call)
   end else begin
@@ -376,7 +402,7 @@ let log g =
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         let offset, v = if is_nil at then asked, op.value else at, within op.value in
         P.Log.ReadAt (z (int_of offset), intern v) in
-  Meaning (P.log nil, (List.rev (List.map intern start), z (List.length start)), call)
+  Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
 
 let lease g =
   let term v = match v with
@@ -406,7 +432,7 @@ let lease g =
       | "renew" -> P.Lease.Renew (Some owner, epoch)
       | _ -> P.Lease.Release (owner, epoch)
     end in
-  Meaning (P.lease, start, call)
+  Lasting (P.lease, start, call, P.lease_pattern)
 
 let list_append g =
   let start = match init g with
@@ -423,7 +449,7 @@ let list_append g =
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
         else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
         else None) steps in
-  Meaning (P.list_append, start, call)
+  Lasting (P.list_append, start, call, P.list_pattern)
 
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [

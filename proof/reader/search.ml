@@ -6,7 +6,17 @@ open Proved
 
 exception Too_hard
 
-let rec pos n = if n <= 1 then XH else if n land 1 = 1 then XI (pos (n lsr 1)) else XO (pos (n lsr 1))
+(* A number shares all but its first digit with others; those that were reserved are only made once. *)
+let small = ref [| XH; XH |]
+let digit n rest = if n land 1 = 1 then XI rest else XO rest
+let reserve n =
+  let have = Array.length !small in
+  if n >= have then begin
+    let more = Array.make (n + 1) XH in
+    Array.blit !small 0 more 0 have;
+    for i = have to n do more.(i) <- digit i more.(i lsr 1) done;
+    small := more end
+let rec pos n = if n < Array.length !small then !small.(max n 1) else digit n (pos (n lsr 1))
 let rec int_of_pos = function XH -> 1 | XO p -> 2 * int_of_pos p | XI p -> (2 * int_of_pos p) + 1
 let z n = if n = 0 then Z0 else if n > 0 then Zpos (pos n) else Zneg (pos (-n))
 
@@ -17,7 +27,8 @@ let shared required (e, d) = (e, List.filter required d)
 let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
 let hash required c = pos (number (shared required c) + 1)
 
-let limit = 300_000
+(* Of configurations, each with what has happened in it. *)
+let limit = 5_000_000
 
 let search (type call est) (c : (call, est) checker) required =
   let worked = ref 0 in
@@ -34,7 +45,7 @@ let search (type call est) (c : (call, est) checker) required =
       let key = shared required config in
       let others = try Seen.find seen key with Not_found -> [] in
       if not (List.exists (fun d' -> if exactly then d' = d else under pending d' d) others) then begin
-        incr worked;
+        worked := !worked + 1 + List.length d;
         if !worked > limit then raise Too_hard;
         Seen.replace seen key (d :: others);
         found := config :: !found;

@@ -17,25 +17,23 @@ let hex s =
   Bytes.set_int64_be tail (Bytes.length tail - 8) (Int64.of_int (8 * n));
   let h = [| 0x6a09e667; 0xbb67ae85; 0x3c6ef372; 0xa54ff53a; 0x510e527f; 0x9b05688c; 0x1f83d9ab; 0x5be0cd19 |] in
   let w = Array.make 64 0 in
-  let rot x r = ((x lsr r) lor (x lsl (32 - r))) land mask in
+  (* Twice the word in one number, so that what is shifted out comes in again. *)
+  let double x = x lor (x lsl 32) in
+  let rec rounds i a b c d e f g last =
+    if i = 64 then Array.iteri (fun i x -> h.(i) <- (h.(i) + x) land mask) [| a; b; c; d; e; f; g; last |]
+    else begin
+      let aa = double a and ee = double e in
+      let t = ((ee lsr 6) lxor (ee lsr 11) lxor (ee lsr 25)) land mask + ((e land f) lxor (lnot e land g)) + last + k.(i) + w.(i) in
+      let u = ((aa lsr 2) lxor (aa lsr 13) lxor (aa lsr 22)) land mask + ((a land b) lxor (a land c) lxor (b land c)) in
+      rounds (i + 1) ((t + u) land mask) a b c ((d + t) land mask) e f g end in
   let block get =
     for i = 0 to 15 do w.(i) <- get (4 * i) done;
     for i = 16 to 63 do
       let a = w.(i - 15) and b = w.(i - 2) in
-      let s0 = rot a 7 lxor rot a 18 lxor (a lsr 3) and s1 = rot b 17 lxor rot b 19 lxor (b lsr 10) in
-      w.(i) <- (w.(i - 16) + s0 + w.(i - 7) + s1) land mask
+      let aa = double a and bb = double b in
+      w.(i) <- (w.(i - 16) + ((aa lsr 7) lxor (aa lsr 18) lxor (a lsr 3)) land mask + w.(i - 7) + ((bb lsr 17) lxor (bb lsr 19) lxor (b lsr 10)) land mask) land mask
     done;
-    let v = Array.copy h in
-    for i = 0 to 63 do
-      let a = v.(0) and e = v.(4) in
-      let s1 = rot e 6 lxor rot e 11 lxor rot e 25 and ch = (e land v.(5)) lxor (lnot e land mask land v.(6)) in
-      let t1 = v.(7) + s1 + ch + k.(i) + w.(i) in
-      let s0 = rot a 2 lxor rot a 13 lxor rot a 22 and maj = (a land v.(1)) lxor (a land v.(2)) lxor (v.(1) land v.(2)) in
-      Array.blit v 0 v 1 7;
-      v.(4) <- (v.(4) + t1) land mask;
-      v.(0) <- (t1 + s0 + maj) land mask
-    done;
-    Array.iteri (fun i x -> h.(i) <- (h.(i) + x) land mask) v in
+    rounds 0 h.(0) h.(1) h.(2) h.(3) h.(4) h.(5) h.(6) h.(7) in
   for b = 0 to (n / 64) - 1 do block (fun i -> Int32.to_int (String.get_int32_be s ((64 * b) + i)) land mask) done;
   for b = 0 to (Bytes.length tail / 64) - 1 do block (fun i -> Int32.to_int (Bytes.get_int32_be tail ((64 * b) + i)) land mask) done;
   String.concat "" (Array.to_list (Array.map (Printf.sprintf "%08x") h))
