@@ -1,6 +1,6 @@
 // Command release builds what a release consists of: an archive for each platform,
-// Debian packages, lists of what is in the programs, a container file, recipes for Homebrew and
-// Nix, notes, and checksums.
+// Debian packages, lists of what is in the programs, the package for JavaScript and the page that checks what is dropped on
+// it, a container file, recipes for Homebrew and Nix, notes, and checksums.
 //
 //	make release
 //
@@ -89,6 +89,11 @@ func release(repository, to, url string, platforms []licenses.Platform) error {
 		files = append(files, made...)
 		installed.add(p, made[1])
 	}
+	anywhere, err := common.webAssembly(work)
+	if err != nil {
+		return err
+	}
+	files = append(files, anywhere...)
 	recipes, err := common.recipes(url, installed)
 	if err != nil {
 		return err

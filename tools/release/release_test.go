@@ -125,6 +125,10 @@ func TestARelease(t *testing.T) {
 	}
 	isReady(t, filepath.Join(dist, name+".tar.gz"), name)
 	areRecipes(t, dist, files, name+".tar.gz")
+	runsInNode(t, filepath.Join(dist, "clew-1.2.3.tgz"))
+	if page := files["clew_1.2.3_page.zip"]; !bytes.Contains(page, []byte("clew_1.2.3_page/index.html")) || !bytes.Contains(page, []byte("clew_1.2.3_page/clew.js")) {
+		t.Error("the page is not whole")
+	}
 	isPackage(t, filepath.Join(dist, "clew_1.2.3-1_"+platform.Arch+".deb"), clew)
 	if err := release("../..", dist, published, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a release over another: %v", err)
@@ -149,6 +153,31 @@ func isReady(t *testing.T, archive, name string) {
 	}
 	if strings.Contains(string(readme), "go run ") {
 		t.Error("the README of the archive still needs Go")
+	}
+}
+
+// runsInNode unpacks the package for JavaScript, and checks a history with it.
+func runsInNode(t *testing.T, pack string) {
+	t.Helper()
+	dir := t.TempDir()
+	command(t, dir, "tar", "xzf", pack)
+	manifest, err := os.ReadFile(filepath.Join(dir, "package", "package.json"))
+	if err != nil || !bytes.Contains(manifest, []byte(`"version": "1.2.3"`)) {
+		t.Fatalf("%v\n%s", err, manifest)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Log(err)
+		return
+	}
+	history, err := filepath.Abs("../../testdata/histories/stale-read.edn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("node", "package/bin/clew.js", "check", history)
+	run.Dir = dir
+	out, _ := run.CombinedOutput()
+	if run.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "stale-read.edn: INVALID") {
+		t.Errorf("%v\n%s", run.ProcessState, out)
 	}
 }
 
