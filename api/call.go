@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -103,9 +104,27 @@ func (c *call) into(fields any) error {
 	d := json.NewDecoder(bytes.NewReader(c.json))
 	d.DisallowUnknownFields()
 	if err := d.Decode(fields); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return refused("%q must be %s, not %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], kindOf(wrong.Type), wrong.Value)
+		}
 		return refused("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// kindOf says what JSON stands for a type.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "an integer"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a text"
 }
 
 // body returns the text of a request: a string, an array of op maps as it stands, or the bytes after the request.

@@ -41,6 +41,7 @@ const optionsOf = ({ model, init, independent, options }) => {
     if (name) all[name] = value.trim() || true;
     else if (flag.trim()) all[flag.trim()] = true; // clew says what is wrong with it
   }
+  if ((model && "model" in all) || (init.trim() && "init" in all)) throw new Error("the model or the initial value is in its field and among the flags; expected only one of them");
   if (model === "own") all["model-file"] = ownFile;
   else if (model) all.model = model;
   if (init.trim()) all.init = init.trim();
@@ -101,6 +102,12 @@ const check = () => {
   $("result").hidden = true;
   unmark();
   const fields = filled();
+  let options;
+  try {
+    options = optionsOf(fields);
+  } catch (error) {
+    return complain(error);
+  }
   began = { at: performance.now(), doing: "Reading" };
   busy = true;
   $("cancel").disabled = false;
@@ -109,7 +116,7 @@ const check = () => {
   $("progress").removeAttribute("value");
   status("Checking ..");
   clock = setInterval(() => status(`${began.doing}, ${Math.round((performance.now() - began.at) / 1000)} s`), 1000);
-  worker.postMessage({ history: file ?? fields.history, options: optionsOf(fields), more: { file: file?.name ?? "history", files: { [ownFile]: fields.star } } });
+  worker.postMessage({ history: file ?? fields.history, options, more: { file: file?.name ?? "history", files: { [ownFile]: fields.star } } });
 };
 
 const finish = () => {
@@ -142,10 +149,10 @@ const say = (id, text) => {
 // show shows a verdict, with what there is of a result.
 const show = ({ line = {}, warnings, output, evidence, lacks }, wrong) => {
   const word = line.valid === true ? "valid" : line.valid === false ? "invalid" : "unknown";
-  const title = wrong ? "Not checked" : { valid: "Valid: linearizable", invalid: "INVALID: not linearizable", unknown: `Unknown${line.cause ? `: ${line.cause}` : ""}` }[word];
+  const title = wrong ? "Not checked" : word === "valid" && !line.operations ? "Nothing to check: there are no operations" : { valid: "Valid: linearizable", invalid: "INVALID: not linearizable", unknown: `Unknown${line.cause ? `: ${line.cause}` : ""}` }[word];
   $("verdict").textContent = title;
   $("verdict").className = wrong ? "wrong" : word;
-  say("model-said", !wrong && `${line.model ?? "no model"}${line.init != null ? ` from ${line.init}` : ""}, ${line.operations} operations, ${line.crashed} crashed, ${line.ms} ms`);
+  say("model-said", !wrong && `${line.model ?? "no model"}${line.init != null ? ` from ${line.init}` : ""}, ${line.operations} ${line.operations === 1 ? "operation" : "operations"}, ${line.crashed} crashed, ${line.ms} ms`);
   say("explanation", wrong ?? line.explanation ?? line.error);
   lines("story", line.story);
   lines("warnings", [...(warnings ?? []), ...(!wrong && lacks?.html ? [`no page of evidence: ${lacks.html}`] : [])]);
@@ -244,13 +251,25 @@ const share = async () => {
     $("link").select();
     status("The link is in the field, and in the address of this page.");
   } catch (error) {
+    unshare();
     status(error.message);
   }
 };
 
+// unshare takes back a link, which does not have what the form says now.
+const unshare = () => {
+  $("shared").hidden = true;
+  if (location.hash.startsWith("#h=")) history.replaceState(null, "", location.href.replace(/#.*$/s, ""));
+};
+
 // opened checks what the page's own link carries, and reports whether it carries anything.
 const opened = () => {
-  const hash = decodeURIComponent(location.hash.slice(1));
+  let hash = location.hash.slice(1);
+  try {
+    hash = decodeURIComponent(hash);
+  } catch {
+    // it is no name of an example, and is told as it is
+  }
   if (!hash.startsWith("h=")) {
     if (!hash) return false;
     if (example(hash)) check();
@@ -264,7 +283,8 @@ const opened = () => {
       cancel();
       choose(null);
       fill(fields);
-      check();
+      if (fields.model && $("model").value !== fields.model) status(`This page does not have the model ${fields.model}, which the link names.`);
+      else check();
     } catch {
       status("The link is damaged.");
     }
@@ -276,6 +296,7 @@ form.onsubmit = (e) => {
   e.preventDefault();
   check();
 };
+form.oninput = unshare;
 $("cancel").onclick = cancel;
 $("share").onclick = share;
 $("drop").onclick = () => {
@@ -298,10 +319,18 @@ document.ondragover = (e) => {
 };
 document.ondragleave = (e) => { if (!e.relatedTarget) document.body.classList.remove("dropping") };
 document.ondrop = (e) => {
-  e.preventDefault();
   document.body.classList.remove("dropping");
-  const dropped = e.dataTransfer.files[0];
-  if (dropped) checkFile(dropped);
+  const [dropped, ...others] = e.dataTransfer.files;
+  const words = e.dataTransfer.getData("text");
+  if (!dropped && (!words || e.target instanceof HTMLTextAreaElement)) return; // the text goes where it was dropped
+  e.preventDefault();
+  unshare();
+  if (others.length) return status(`One history at a time: ${others.length + 1} files were dropped.`);
+  if (dropped) return checkFile(dropped);
+  cancel();
+  choose(null);
+  $("history").value = words;
+  check();
 };
 
 // list fills the menus with what clew.js lists.

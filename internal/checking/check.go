@@ -26,7 +26,9 @@ var SearchNames = []string{"algorithm", "depth", "time-limit", "memory-limit", "
 // for all that runs beside this, and there is no more than that.
 func Limits(s store.Settings, shared int64) (limit time.Duration, bytes int64, err error) {
 	if given, set := s["time-limit"]; set {
-		if limit, err = time.ParseDuration(given); err != nil || limit <= 0 {
+		if limit, err = time.ParseDuration(given); err != nil {
+			return 0, 0, fmt.Errorf("--time-limit must be a duration such as 30s or 5m, not %s", given)
+		} else if limit <= 0 {
 			return 0, 0, fmt.Errorf("--time-limit must be a positive duration, not %s", given)
 		}
 	}

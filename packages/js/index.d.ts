@@ -99,6 +99,7 @@ export function check(history: History, options?: CheckOptions, more?: Named & {
 
 /** Says how an operation ends. */
 export interface Invocation {
+  /** With what it returned. Without arguments, that is the value it was called with. */
   ok(value?: unknown, more?: Record<string, unknown>): void;
   /** It certainly did not happen, and never will. */
   fail(more?: Record<string, unknown>): void;

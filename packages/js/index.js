@@ -60,13 +60,29 @@ export const load = (from) =>
     throw error;
   }));
 
+// kindOf names what something is, for messages.
+const kindOf = (x) => (x === null || typeof x !== "object" ? String(x) : `a ${x.constructor?.name ?? "object"}`);
+
+// plain is for JSON.stringify, which would drop what it has no form for, or take it for null or for {}.
+const plain = function (key, value) {
+  const odd = typeof value === "number" ? !Number.isFinite(value) : ["function", "symbol", "bigint"].includes(typeof value);
+  const empty = [Map, Set, Promise, ArrayBuffer].some((type) => value instanceof type) || ArrayBuffer.isView(value);
+  if (odd || empty || (value === undefined && Array.isArray(this))) throw new TypeError(`expected a value that JSON has, found ${kindOf(value)}${key && ` as ${key}`}`);
+  return value;
+};
+const json = (x) => text.encode(JSON.stringify(x, plain));
+
 // request returns a request. A history that is a text or bytes follows it as it is.
 const request = (call, fields, name, body) => {
   const head = { api: 1, call, ...fields };
-  if (Array.isArray(body)) return text.encode(JSON.stringify({ ...head, [name]: body }));
-  if (body === undefined) return text.encode(JSON.stringify(head));
-  const bytes = typeof body === "string" ? text.encode(body) : new Uint8Array(body.buffer ?? body, body.byteOffset ?? 0, body.byteLength);
-  const line = text.encode(JSON.stringify({ ...head, bytes: bytes.length }) + "\n");
+  if (name === undefined) return json(head);
+  if (Array.isArray(body)) return json({ ...head, [name]: body });
+  let bytes;
+  if (typeof body === "string") bytes = text.encode(body);
+  else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  else if (body instanceof ArrayBuffer) bytes = new Uint8Array(body);
+  else throw new TypeError(`expected a ${name} that is a text, bytes${name === "history" ? " or an array of op maps" : ""}, found ${kindOf(body)}`);
+  const line = text.encode(`${JSON.stringify({ ...head, bytes: bytes.length }, plain)}\n`);
   const all = new Uint8Array(line.length + bytes.length);
   all.set(line);
   all.set(bytes, line.length);
@@ -86,6 +102,12 @@ export const check = async (history, options = {}, { file, files, progress } = {
   return checked(await later(request("check", { file, options, files }, "history", history), told));
 };
 
+// given returns arguments that begin with a value. undefined would be recorded as nil, which is an answer.
+const given = ([value, ...more]) => {
+  if (value === undefined) throw new TypeError("expected a value, found undefined; null stands for nil");
+  return [value, ...more];
+};
+
 /** Opens a recorder, which takes down what clients do. */
 export const recorder = async (options = {}, { file, files } = {}) => {
   const { now } = await load();
@@ -93,13 +115,14 @@ export const recorder = async (options = {}, { file, files } = {}) => {
   const { handle } = ask("recorder.open", { file, options, files });
   return {
     /** Records that a client begins an operation. What is returned says how it ends. */
-    invoke(process, f, value = null, more) {
-      ask("recorder.invoke", { handle, process, f, value, with: more });
-      const end = (type) => (value = null, more) => void ask("recorder.complete", { handle, process, type, value, with: more });
+    invoke(process, f, ...rest) {
+      const [called, more] = rest.length ? given(rest) : [null];
+      ask("recorder.invoke", { handle, process, f, value: called, with: more });
+      const end = (type, value, more) => void ask("recorder.complete", { handle, process, type, value, with: more });
       return {
-        ok: end("ok"),
-        fail: (more) => end("fail")(value, more),
-        info: (error, more) => end("info")(value, error === undefined ? more : { error: String(error?.message ?? error), ...more }),
+        ok: (...rest) => end("ok", ...(rest.length ? given(rest) : [called])),
+        fail: (more) => end("fail", called, more),
+        info: (error, more) => end("info", called, error === undefined ? more : { error: String(error?.message ?? error), ...more }),
       };
     },
     /** The history so far, as lines of JSON. */

@@ -316,6 +316,12 @@ func testTryLink(b *browser, url string) {
 	b.js(`document.getElementById("share").click()`)
 	b.until(`document.getElementById("status").textContent.startsWith("a link carries small texts only")`)
 	b.tryPage(url)
+	// What the form says no longer stands in a link.
+	b.js(`document.getElementById("share").click()`)
+	b.js(`(e => { e.value = "register"; e.dispatchEvent(new Event("input", {bubbles: true})) })(document.getElementById("model"))`)
+	b.holds(`document.getElementById("shared").hidden && location.hash === ""`)
+	b.js(`location.hash = "100%"`)
+	b.until(`document.getElementById("status").textContent === "There is no example 100%."`)
 	b.js(`location.hash = "h=AAAA"`)
 	b.until(`document.getElementById("status").textContent === "The link is damaged."`)
 }

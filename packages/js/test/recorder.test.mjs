@@ -103,3 +103,27 @@ test("progress is told", async () => {
 });
 
 test("clew says its version", async () => assert.ok(await version()));
+
+test("what is not a history, or not a value, is refused and not taken for an empty one", async () => {
+  for (const odd of [undefined, null, 5, {}, { history: "x" }, new Blob(["x"]), Promise.resolve("x"), new URL("file:///x")]) {
+    await assert.rejects(check(odd, { model: "register" }), { name: "TypeError", message: /expected a history that is a text, bytes or an array of op maps, found / });
+  }
+  const m = await monitor({ model: "register" });
+  await assert.rejects(m.feed({}), TypeError);
+  await m.close();
+  const r = await recorder({ model: "register" });
+  const read = r.invoke(0, "read");
+  for (const odd of [undefined, NaN, new Map([[1, 2]]), [undefined], Promise.resolve(1), () => 1]) {
+    assert.throws(() => read.ok(odd), TypeError);
+  }
+  read.ok(null);
+  r.close();
+});
+
+test("an operation that is ok without a value has that of its call", async () => {
+  const r = await recorder({ model: "register", init: 0 });
+  r.invoke(0, "write", 5).ok();
+  r.invoke(0, "read").ok(5);
+  assert.strictEqual((await r.check()).valid, true);
+  r.close();
+});

@@ -153,6 +153,8 @@ class Operation:
     ``crash`` say so without one.
     """
 
+    __slots__ = ("_recorder", "_process", "_f", "_keys", "_type", "value")
+
     def __init__(self, recorder: Recorder, process: int, f: str, value: Any, keys: dict[str, Any]) -> None:
         self._recorder, self._process, self._f, self._keys = recorder, process, f, keys
         self._type = "ok"

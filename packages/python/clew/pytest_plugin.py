@@ -33,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def clew_recorder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[clew.Recorder]:
     """Records what the test's clients do. It is checked when the test has passed."""
     marker = request.node.get_closest_marker("clew")
+    if marker and marker.args:
+        raise pytest.UsageError('pytest.mark.clew takes keywords only: expected model="register", found ' + ", ".join(map(repr, marker.args)))
     options = {"file": request.node.nodeid, **(marker.kwargs if marker else {}), "html": True}
     recorder = clew.Recorder(**options)
     pages: Optional[str] = request.config.getoption("--clew-pages")
@@ -55,8 +57,11 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         return
     told = result.text.rstrip("\n")
     if "html" in result.evidence:
-        pages.mkdir(parents=True, exist_ok=True)
         page = pages / (re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-") + ".html")
-        page.write_text(result.evidence["html"], encoding="utf-8")
-        told += f"\n\npage: {page}"
+        try:
+            pages.mkdir(parents=True, exist_ok=True)
+            page.write_text(result.evidence["html"], encoding="utf-8")
+            told += f"\n\npage: {page}"
+        except OSError as error:
+            told += f"\n\nno page: {error}"
     pytest.fail(told, pytrace=False)

@@ -46,6 +46,26 @@ def test_outcomes(pytester):
                      "test_outcomes.py-test_wrong.html"]
 
 
+def test_the_verdict_stands_without_its_page(pytester):
+    pytester.makepyfile(OPERATIONS + """
+    @pytest.mark.clew(model="register")
+    def test_wrong(clew_recorder): reads(clew_recorder, 2)
+    """)
+    result = pytester.runpytest("--clew-pages", str(pytester.makefile(".txt", "x")) + "/pages")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*INVALID*", "no page: *"])
+
+
+def test_options_have_names(pytester):
+    pytester.makepyfile(OPERATIONS + """
+    @pytest.mark.clew("register")
+    def test_model(clew_recorder): reads(clew_recorder, 1)
+    """)
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*takes keywords only: expected model=\"register\", found 'register'*"])
+
+
 def test_the_page_is_in_tmp_path(pytester):
     pytester.makepyfile(OPERATIONS + """
     @pytest.mark.clew(model="register")
