@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"clew/edn"
 	"clew/internal/option"
@@ -84,6 +85,9 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 		return nil, refused("expected an object of JSON: %w", err)
 	}
 	c.after = bytes.TrimPrefix(request[d.InputOffset():], []byte("\n"))
+	if err := distinct(c.json); err != nil {
+		return nil, err
+	}
 	var h head
 	if err := json.Unmarshal(c.json, &h); err != nil {
 		return nil, refused("expected an object of JSON with \"api\" and \"call\": %w", err)
@@ -97,6 +101,39 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 		return nil, refused("unknown call %q; %sexpected %s", h.Call, text.DidYouMean(h.Call, names), text.OneOf(names))
 	}
 	return do(c)
+}
+
+// distinct returns an error unless the keys of a request are different and the text is UTF-8: otherwise something of it would
+// be lost.
+func distinct(request []byte) error {
+	if !utf8.Valid(request) {
+		return refused("expected UTF-8; other bytes may follow the request, which says then how many (\"bytes\")")
+	}
+	d, seen := json.NewDecoder(bytes.NewReader(request)), map[string]bool{}
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil // which is refused as no object
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return refused("%w", err)
+		}
+		name := strings.ToLower(fmt.Sprint(key)) // json takes a key in any case
+		if seen[name] {
+			return refused("the request has %q twice", name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return refused("%w", err)
+		}
+	}
+	return nil
+}
+
+// isHalved says whether a string of JSON has an escaped half of a pair of surrogates, which is no text.
+func isHalved(given json.RawMessage, s string) bool {
+	return strings.ContainsRune(s, utf8.RuneError) && bytes.Contains(bytes.ToLower(given), []byte(`\ud`))
 }
 
 // into reads the request, which has these fields and no others.
@@ -142,8 +179,13 @@ func (c *call) body(name string, given json.RawMessage, size *int64) ([]byte, er
 		return nil, refused("expected %q, a text, or \"bytes\" and the text after the request", name)
 	case given[0] == '"':
 		var s string
-		err := json.Unmarshal(given, &s)
-		return []byte(s), err
+		if err := json.Unmarshal(given, &s); err != nil {
+			return nil, err
+		}
+		if isHalved(given, s) {
+			return nil, refused("%q has half of a pair of surrogates, which is no text", name)
+		}
+		return []byte(s), nil
 	case name == "text" || given[0] != '[':
 		return nil, refused("%q must be a text, not %s", name, text.Shorten(string(given), 40))
 	}

@@ -58,17 +58,17 @@ func Load(path string) (*File, error) {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(text) > maxFile:
-		return nil, fmt.Errorf("%s: a model file has at most %d bytes", path, maxFile)
 	}
 	return Parse(path, text)
 }
 
 // Parse reads the text of a model file. Errors name it by path.
 func Parse(path string, text []byte) (*File, error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: a model file has at most %d bytes", path, maxFile)
+	}
 	f := &File{path: path, ops: map[string]*starlark.Function{}}
 	globals, err := f.run(text)
 	if err != nil {
@@ -106,6 +106,9 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 	tree, err := options.Parse(f.path, text, 0)
 	if err != nil {
+		return nil, placed(f.path, err)
+	}
+	if err := nested(tree.Stmts); err != nil {
 		return nil, placed(f.path, err)
 	}
 	for _, s := range tree.Stmts {
@@ -153,6 +156,52 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	}
 	globals.Freeze() // steps run concurrently, and depend only on their arguments
 	return globals, nil
+}
+
+// maxNesting bounds how deep a file nests, since whatever walks it may run out of stack. Starlark's parser bounds brackets in
+// this way, but not chains such as 1 + 1 + 1.
+const maxNesting = 1000
+
+// nested returns an error if statements nest too deep.
+func nested(stmts []syntax.Stmt) (err error) {
+	for _, s := range stmts {
+		depth := 0
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if n == nil {
+				depth--
+				return true
+			}
+			if depth == maxNesting {
+				err = syntax.Error{Pos: placeOf(n), Msg: "excessive nesting"}
+			} else if err == nil {
+				depth++
+			}
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeOf returns a place within a node, without walking it.
+func placeOf(n syntax.Node) syntax.Position {
+	switch n := n.(type) {
+	case *syntax.BinaryExpr:
+		return n.OpPos
+	case *syntax.DotExpr:
+		return n.Dot
+	case *syntax.CallExpr:
+		return n.Lparen
+	case *syntax.IndexExpr:
+		return n.Lbrack
+	case *syntax.Ident:
+		return n.NamePos
+	case *syntax.Literal:
+		return n.TokenPos
+	}
+	return syntax.Position{}
 }
 
 // set takes over a global name of the file.

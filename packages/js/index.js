@@ -78,8 +78,10 @@ const request = (call, fields, name, body) => {
   if (name === undefined) return json(head);
   if (Array.isArray(body)) return json({ ...head, [name]: body });
   let bytes;
-  if (typeof body === "string") bytes = text.encode(body);
-  else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  if (typeof body === "string") {
+    if (body.isWellFormed?.() === false) throw new TypeError(`expected a ${name} in Unicode, found half of a pair of surrogates`);
+    bytes = text.encode(body);
+  } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   else if (body instanceof ArrayBuffer) bytes = new Uint8Array(body);
   else throw new TypeError(`expected a ${name} that is a text, bytes${name === "history" ? " or an array of op maps" : ""}, found ${kindOf(body)}`);
   const line = text.encode(`${JSON.stringify({ ...head, bytes: bytes.length }, plain)}\n`);
@@ -98,8 +100,17 @@ const checked = (result) => ({ valid: result.line.valid, ...result });
 
 /** Checks a history: a text or bytes in any form that clew reads, or an array of op maps. */
 export const check = async (history, options = {}, { file, files, progress } = {}) => {
-  const told = progress && ((read, of, operations) => progress({ read, of, operations }));
-  return checked(await later(request("check", { file, options, files }, "history", history), told));
+  let failure; // of the caller's function, which must not end in clew
+  const told = progress && ((read, of, operations) => {
+    try {
+      if (!failure) progress({ read, of, operations });
+    } catch (error) {
+      failure = { error };
+    }
+  });
+  const result = checked(await later(request("check", { file, options, files }, "history", history), told));
+  if (failure) throw failure.error;
+  return result;
 };
 
 // given returns arguments that begin with a value. undefined would be recorded as nil, which is an answer.
@@ -118,7 +129,12 @@ export const recorder = async (options = {}, { file, files } = {}) => {
     invoke(process, f, ...rest) {
       const [called, more] = rest.length ? given(rest) : [null];
       ask("recorder.invoke", { handle, process, f, value: called, with: more });
-      const end = (type, value, more) => void ask("recorder.complete", { handle, process, type, value, with: more });
+      let ended = false;
+      const end = (type, value, more) => {
+        if (ended) throw new ClewError({ kind: "order", message: `process ${process}'s ${f} has ended already` });
+        ask("recorder.complete", { handle, process, type, value, with: more });
+        ended = true;
+      };
       return {
         ok: (...rest) => end("ok", ...(rest.length ? given(rest) : [called])),
         fail: (more) => end("fail", called, more),
@@ -136,9 +152,17 @@ export const recorder = async (options = {}, { file, files } = {}) => {
 export const monitor = async (options = {}, { file, files } = {}) => {
   const { handle } = await later(request("monitor.open", { file, options, files }));
   const lines = (said) => ((options.output ?? "json") === "json" ? said.split("\n").filter(Boolean).map((line) => JSON.parse(line)) : said);
+  let half = ""; // of a pair of surrogates, with which the last piece ended
   return {
     /** Reads a piece, and returns what has become known since the last one. */
-    feed: async (piece) => lines((await later(request("monitor.feed", { handle }, "text", piece))).lines),
+    feed: async (piece) => {
+      if (typeof piece === "string") {
+        piece = half + piece;
+        half = /[\ud800-\udbff]$/.exec(piece)?.[0] ?? "";
+        piece = piece.slice(0, piece.length - half.length);
+      }
+      return lines((await later(request("monitor.feed", { handle }, "text", piece))).lines);
+    },
     /** Says that nothing more comes, and returns the rest, with the totals. */
     close: async () => {
       const result = await later(request("monitor.close", { handle }));

@@ -127,3 +127,27 @@ test("an operation that is ok without a value has that of its call", async () =>
   assert.strictEqual((await r.check()).valid, true);
   r.close();
 });
+
+test("an operation ends once", async () => {
+  const r = await recorder({ model: "register" });
+  const first = r.invoke(0, "write", 1);
+  first.ok(1);
+  r.invoke(0, "write", 9);
+  assert.throws(() => first.fail(), { kind: "order", message: /has ended already/ });
+  r.close();
+});
+
+test("a text is in Unicode, however it is cut", async () => {
+  const history = ['{:process 0, :type :invoke, :f :write, :value "😀"}', '{:process 0, :type :ok, :f :write, :value "😀"}', "{:process 0, :type :invoke, :f :read, :value nil}", '{:process 0, :type :ok, :f :read, :value "😁"}', ""].join("\n");
+  const m = await monitor({ model: "register", init: "nil" });
+  const found = [];
+  for (let i = 0; i < history.length; i++) found.push(...(await m.feed(history[i])));
+  found.push(...(await m.close()).lines);
+  assert.strictEqual(found.at(-1).totals.anomalies, 1);
+  await assert.rejects(check(history.replace("😁", "\ud83d"), { model: "register" }), TypeError);
+});
+
+test("a model that nests too deep is an error", async () => {
+  await assert.rejects(check([], { "model-file": "m.star" }, { files: { "m.star": `init = ${"1 + ".repeat(20000)}1\n` } }), { kind: "options", message: /excessive nesting/ });
+  assert.match(await version(), /./);
+});

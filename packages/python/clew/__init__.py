@@ -175,7 +175,11 @@ class Operation:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
         if kind is not None and self._type == "ok":
             self._type = "info"
-        self._recorder.complete(self._process, self._type, self.value, **self._keys)
+        try:
+            self._recorder.complete(self._process, self._type, self.value, **self._keys)
+        except TypeError:  # the value has no JSON; what the operation did is not known then
+            self._recorder.complete(self._process, "info", None, **self._keys)
+            raise
 
 
 class Recorder:
@@ -290,7 +294,7 @@ class Monitor:
         return self._took(_call("monitor.feed", text, handle=self._handle)["lines"])
 
     def _took(self, lines: str) -> list[dict[str, Any]]:
-        found = [line for line in map(json.loads, lines.splitlines()) if "anomaly" in line]
+        found = [line for line in map(json.loads, filter(None, lines.split("\n"))) if "anomaly" in line]
         self._anomalies += found
         return found
 
@@ -300,7 +304,7 @@ class Monitor:
             self._forget.detach()
             said = _long_call("monitor.close", handle=self._handle)
             self._took(said["lines"])
-            totals = json.loads(said["lines"].splitlines()[-1])
+            totals = json.loads(said["lines"].rstrip("\n").split("\n")[-1])
             self.result = MonitorResult(said["status"], self._anomalies, totals, said["warnings"], said.get("html"))
         return self.result
 

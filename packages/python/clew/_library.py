@@ -58,7 +58,7 @@ def version() -> str:
 def plain(value: Any) -> Any:
     """Returns what JSON has in place of a value."""
     if isinstance(value, (set, frozenset)):
-        return list(value)
+        return sorted(value, key=encoded)  # so that equal sets are equal
     raise TypeError(f"{value!r} is of type {type(value).__name__}, which JSON does not have")
 
 

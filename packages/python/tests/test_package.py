@@ -160,6 +160,34 @@ class Recorder(unittest.TestCase):
                 read.value = {1}
         self.assertIs(recorder.result.valid, True)
 
+    def test_equal_sets_are_equal(self):
+        one, other = set(), set()
+        for x in (8, 0):
+            one.add(x)
+        for x in (0, 8):
+            other.add(x)
+        with clew.Recorder(model="register") as recorder:
+            with recorder.operation("write", one):
+                pass
+            with recorder.operation("read") as read:
+                read.value = other
+        self.assertIs(recorder.result.valid, True)
+
+    def test_only_line_feeds_end_lines(self):
+        monitor = clew.Monitor(model="register", init=0)
+        monitor.feed('{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value "a\x85b"}\n')
+        self.assertEqual(monitor.close().totals["totals"]["anomalies"], 1)
+
+    def test_an_operation_whose_value_has_no_json_ends(self):
+        recorder = clew.Recorder(model="register")
+        with self.assertRaises(TypeError):
+            with recorder.operation("read") as read:
+                read.value = object()
+        with recorder.operation("read"):
+            pass
+        self.assertIn('"type":"info"', recorder.history())
+        recorder.close()
+
     def test_exceptions_pass_without_a_check(self):
         with self.assertRaises(KeyError):
             with clew.Recorder(model="register") as recorder:
