@@ -113,6 +113,7 @@ type Monitor struct {
 	holds  bool          // nothing may be forgotten
 	failed bool          // a look has failed
 	totals MonitorTotals
+	oldest *jepsen.Op // see MonitorTotals; it is not kept in a state
 
 	// When to look.
 	events  int // that have come since the last look
@@ -148,8 +149,8 @@ type MonitorTotals struct {
 	Held       int    // operations that are held now
 	MostHeld   int    // and at most
 	Open       int    // operations that were open at the last look, but for those that are stuck
-	// Oldest is the first of those that are open, for whose end the judgment of later answers waits; its process is -1 if none is.
-	Oldest jepsen.Op
+	// Oldest is the first of those that are open, for whose end the judgment of later answers waits; nil if there is none.
+	Oldest *jepsen.Op
 	// Delay is how long ago the oldest event came that is not judged.
 	Delay time.Duration
 
@@ -201,7 +202,7 @@ func (t MonitorTotals) String() string {
 		said += fmt.Sprintf("; the initial value %s is taken from the first reads", text.Shorten(t.Init, 80))
 	}
 	said += fmt.Sprintf("; at most %s held", text.Count(t.MostHeld, "operation"))
-	if t.Delay >= toldDelay && t.Open > 0 {
+	if t.Delay >= toldDelay && t.Oldest != nil {
 		said += fmt.Sprintf("; nothing since %s ago is judged, as %s has not returned", t.Delay.Round(time.Second), t.Oldest)
 	}
 	return said
@@ -279,7 +280,7 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 // Totals returns what has been found so far.
 func (m *Monitor) Totals() MonitorTotals {
 	t := m.totals
-	t.Kinds, t.Sessions = maps.Clone(t.Kinds), maps.Clone(t.Sessions)
+	t.Kinds, t.Sessions, t.Oldest = maps.Clone(t.Kinds), maps.Clone(t.Sessions), m.oldest
 	d := &m.diagnosis
 	t.Behind, t.BehindFor, t.Nodes, t.Keys = d.Behind, time.Duration(d.For), d.Nodes.Most(), d.Keys.Most()
 	if d.Windows.Seen > 0 {
@@ -562,11 +563,12 @@ func (m *Monitor) judge(ended bool) error {
 	m.took, m.looked = time.Since(start), time.Now()
 	m.totals.Held = h.Operations()
 	m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
-	m.totals.Open, m.totals.Oldest = 0, jepsen.Op{Process: -1}
+	m.totals.Open, m.oldest = 0, nil
 	for op := range jepsen.Operation(h.Operations()) {
 		if m.held.IsOpen(h, op) {
 			if m.totals.Open == 0 {
-				m.totals.Oldest = h.Op(op)
+				oldest := h.Op(op)
+				m.oldest = &oldest
 			}
 			m.totals.Open++
 		}

@@ -170,7 +170,7 @@ func (l *Lines) Totals(t clew.MonitorTotals, end bool) string {
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
 	x.Nemesis, x.Behind, x.BehindMS = Renamed(t.Nemesis, NoWindow), t.Behind, milliseconds(t.BehindFor)
-	if t.Open > 0 && !end {
+	if t.Oldest != nil && !end {
 		x.Oldest = &t.Oldest.Index
 	}
 	x.DelayMS = t.Delay.Milliseconds()
