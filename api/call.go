@@ -131,7 +131,7 @@ func distinct(request []byte) error {
 	return nil
 }
 
-// isHalved says whether a string of JSON has an escaped half of a pair of surrogates, which is no text.
+// isHalved says whether a string of JSON has an escaped half of a pair of surrogates, which is not a text.
 func isHalved(given json.RawMessage, s string) bool {
 	return strings.ContainsRune(s, utf8.RuneError) && bytes.Contains(bytes.ToLower(given), []byte(`\ud`))
 }
@@ -183,7 +183,7 @@ func (c *call) body(name string, given json.RawMessage, size *int64) ([]byte, er
 			return nil, err
 		}
 		if isHalved(given, s) {
-			return nil, refused("%q has half of a pair of surrogates, which is no text", name)
+			return nil, refused("%q has half of a pair of surrogates, which is not a text", name)
 		}
 		return []byte(s), nil
 	case name == "text" || given[0] != '[':

@@ -268,7 +268,7 @@ const opened = () => {
   try {
     hash = decodeURIComponent(hash);
   } catch {
-    // it is no name of an example, and is told as it is
+    // then it does not name an example, and is told as it is
   }
   if (!hash.startsWith("h=")) {
     if (!hash) return false;
