@@ -126,8 +126,7 @@ export const recorder = async (options = {}, { file, files } = {}) => {
   const { handle } = ask("recorder.open", { file, options, files });
   return {
     /** Records that a client begins an operation. What is returned says how it ends. */
-    invoke(process, f, ...rest) {
-      const [called, more] = rest.length ? given(rest) : [null];
+    invoke(process, f, called = null, more) {
       ask("recorder.invoke", { handle, process, f, value: called, with: more });
       let ended = false;
       const end = (type, value, more) => {
