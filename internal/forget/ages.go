@@ -25,6 +25,8 @@ type client struct {
 	Wrote, Saw newest            // the newest of its own writes, and of those of which it has seen the value
 	Number     int               // of all that it has seen
 	Sights     [mostSights]sight // the last of them, a ring
+
+	name uint64 // that of the process
 }
 
 // newest is a write, by the place where it began, and that where the client's operation returned that wrote or saw it.
@@ -111,9 +113,10 @@ func (a *Ages) Note(part *models.Operations, key string, varies bool, from, to i
 		if sees(register, part.Kind[row]) {
 			saw := part.A[row]
 			v := ValueOf(k, h.Values, edn.ID(saw))
-			of, remembered := a.Written.of(v.Hash)
-			began, known := of.Began, remembered && !of.Again
-			if !remembered && saw != initial {
+			began, known := int64(0), false
+			if of := a.Written.of(v.Hash); of != nil {
+				began, known = of.Began, !of.Again
+			} else if saw != initial {
 				x := Write{Began: -1, Ended: returned, At: clock.time(h.Completion[op])}
 				if of, found := a.writers.of(saw); found {
 					x.Began, x.By = clock.Place(h.Invocation[part.Of[of]]), nameOf(h, part.Of[of]).Hash
@@ -127,7 +130,7 @@ func (a *Ages) Note(part *models.Operations, key string, varies bool, from, to i
 			}
 		}
 		if writes {
-			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: returned, At: clock.time(h.Completion[op]), By: nameOf(h, op).Hash,
+			a.Written.Note(ValueOf(k, h.Values, edn.ID(value)), Write{Began: invoked, Ended: returned, At: clock.time(h.Completion[op]), By: c.name,
 				Returned: true, Again: value == initial})
 			c.Wrote.take(invoked, returned)
 		}
@@ -169,7 +172,8 @@ type writers struct {
 	part   *models.Operations
 	update func(models.Op) (int32, bool)
 	filled bool
-	by     []models.Row // by value: the last operation that writes it plus 1, or 0
+	number int64   // of parts so far
+	by     []int64 // by value: the number of the last part in which it was looked for, and below it the last row that writes it
 }
 
 // begin begins with a part, end ends it.
@@ -177,33 +181,30 @@ func (w *writers) begin(part *models.Operations, update func(models.Op) (int32, 
 	w.part, w.update, w.filled = part, update, false
 }
 
-func (w *writers) end() {
-	if w.filled {
-		w.fill(func(models.Row) models.Row { return 0 })
-	}
-	w.part, w.update = nil, nil
-}
+func (w *writers) end() { w.part, w.update = nil, nil }
 
 // of returns the last operation that writes a value. The first call takes linear time.
 func (w *writers) of(value int32) (row models.Row, found bool) {
 	if !w.filled {
-		w.filled = true
-		w.fill(func(row models.Row) models.Row { return row + 1 })
+		w.fill()
 	}
 	if int(value) >= len(w.by) {
 		return 0, false
 	}
-	return w.by[value] - 1, w.by[value] > 0
+	by := w.by[value]
+	return models.Row(by), by>>32 == w.number
 }
 
-// fill notes for all values what a function returns of the last operation that writes them.
-func (w *writers) fill(with func(models.Row) models.Row) {
-	for row := range models.Row(w.part.Len()) {
-		if value, writes := w.update(w.part.Op(row)); writes {
+// fill notes for all values the last operation that writes them.
+func (w *writers) fill() {
+	w.filled = true
+	w.number++
+	for row := range w.part.Len() {
+		if value, writes := w.update(w.part.Op(models.Row(row))); writes {
 			if int(value) >= len(w.by) {
 				w.by = slices.Grow(w.by, int(value)+1-len(w.by))[:value+1]
 			}
-			w.by[value] = with(row)
+			w.by[value] = w.number<<32 | int64(row)
 		}
 	}
 }
@@ -218,16 +219,17 @@ func initialOf(m models.Model) int32 {
 
 // client returns what is known of the client that called an operation.
 func (a *Ages) client(h *jepsen.History, op jepsen.Operation, k Key) *client {
-	name := ValueOf(k, h.Values, h.Processes[h.Process[h.Invocation[op]]]).Hash
-	c := a.Clients[name]
+	own := ValueOf(k, h.Values, h.Processes[h.Process[h.Invocation[op]]]).Hash // its name and the key
+	c := a.Clients[own]
 	if c == nil {
 		if a.Clients == nil || len(a.Clients) == mostClients {
 			a.Clients = map[uint64]*client{}
 			clear(a.noted)
 		}
 		c = &client{Wrote: newest{Began: -1}, Saw: newest{Began: -1}}
-		a.Clients[name] = c
+		a.Clients[own] = c
 	}
+	c.name = nameOf(h, op).Hash
 	return c
 }
 
@@ -267,12 +269,12 @@ func (a *Ages) Of(part *models.Operations, key string, varies bool, row models.R
 			age.For = max(-1, now-since) // which may be more than fits
 		}
 	}
-	old, remembered := a.Written.of(v.Hash)
-	if initial && !remembered {
-		old, remembered = write{Began: -1, Ended: -1, Open: true}, true
+	old := a.Written.of(v.Hash)
+	if initial && old == nil {
+		old = &write{Began: -1, Ended: -1, Open: true}
 	}
-	if remembered && !old.Again {
-		age.Session = a.session(a.client(h, part.Of[row], k), nameOf(h, part.Of[row]).Hash, old, began)
+	if old != nil && !old.Again {
+		age.Session = a.session(a.client(h, part.Of[row], k), old, began)
 	}
 	return age, true
 }
@@ -291,20 +293,19 @@ func (a *Ages) Of(part *models.Operations, key string, varies bool, row models.R
 // For the second it must be known what the client had seen since the value was written: that is certain as long as all of it
 // is in the ring. A crashed write may happen after what its client does next, so it does not count as the earlier one.
 //
-// session returns the first of these that is broken by an operation that began at a place, or "". The name is that of its
-// client.
-func (a *Ages) session(c *client, name uint64, old write, began int64) string {
+// session returns the first of these that is broken by an operation that a client began at a place, or "".
+func (a *Ages) session(c *client, old *write, began int64) string {
 	if c.Wrote.before(began, old.Ended) {
 		return ReadYourWrites
 	}
 	first := max(0, c.Number-mostSights)
 	complete := first == 0 || c.Sights[first%mostSights].Ended < old.Began // all that matters is in the ring
-	for n := first; n < c.Number && complete && !old.Open && old.By != name; n++ {
+	for n := first; n < c.Number && complete && !old.Open && old.By != c.name; n++ {
 		x := c.Sights[n%mostSights]
 		if x.Value == old.Value {
 			break
 		}
-		if later, known := a.Written.once(x.Value); known && later.By == old.By && later.Began > old.Began && x.Ended < began {
+		if later := a.Written.of(x.Value); later != nil && !later.Again && later.By == old.By && later.Began > old.Began && x.Ended < began {
 			return MonotonicWrites
 		}
 	}

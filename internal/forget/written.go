@@ -237,19 +237,12 @@ func (w *Written) Was(v Value) (was, certain bool) {
 	return was, was || !w.Lost
 }
 
-// once returns the write of a value, unless it is not remembered, or the value was written several times.
-func (w *Written) once(hash uint64) (x write, known bool) {
-	x, known = w.of(hash)
-	return x, known && !x.Again
-}
-
-// of returns the last write of a value that is remembered.
-func (w *Written) of(hash uint64) (x write, remembered bool) {
-	number, known := w.last(hash)
-	if !known {
-		return write{}, false
+// of returns the last write of a value, or nil if none is remembered. It is valid until the next one is noted.
+func (w *Written) of(hash uint64) *write {
+	if number, known := w.last(hash); known {
+		return &w.Ring[number%mostWrites]
 	}
-	return w.Ring[number%mostWrites], true
+	return nil
 }
 
 // Behind returns how many writes of the same key began after the one of a value had ended, and ended before some place, and

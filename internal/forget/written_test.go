@@ -45,7 +45,7 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 	// Of the texts that were written last, a bucket may have had too little room for a few.
 	remembered := 0
 	for n := mostWrites / 2; n < mostWrites; n++ {
-		if _, known := w.once(ValueOf(y, v, v.InternString(fmt.Sprint("s", n))).Hash); known {
+		if w.of(ValueOf(y, v, v.InternString(fmt.Sprint("s", n))).Hash) != nil {
 			remembered++
 		}
 	}
@@ -53,11 +53,11 @@ func TestWrittenRemembersWhatItCan(t *testing.T) {
 		t.Errorf("%d of %d texts are remembered", remembered, mostWrites/2)
 	}
 	last := ValueOf(y, v, v.InternString(fmt.Sprint("s", mostWrites)))
-	if _, known := w.once(last.Hash); !known {
+	if w.of(last.Hash) == nil {
 		t.Error("the last text is not remembered")
 	}
 	w.Note(last, Write{Returned: true})
-	if _, known := w.once(last.Hash); known {
+	if x := w.of(last.Hash); x == nil || !x.Again {
 		t.Error("a value that was written twice has one place")
 	}
 }
