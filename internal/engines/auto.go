@@ -131,19 +131,31 @@ func (easyFirst) Name() string { return auto }
 
 // Decide implements fallback.Engine.
 func (e easyFirst) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	fail := refutedByLevels(ops)
-	if fail == models.Open || e.noLevels {
-		return e.search(ctx, ops, lim)
+	if e.noLevels || ops.Model.Traits().Levels == nil {
+		return e.search(ctx, ops, lim, nil)
 	}
-	a := upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim) })
+	b, fail := fallback.NewBudget(ctx, lim), models.Open
+	a := b.Part(lim, func(lim fallback.Limits) fallback.Answer {
+		return e.search(ctx, ops, lim, func() bool { // levels are worth their time unless that was enough
+			fail = refutedByLevels(ops)
+			return fail != models.Open
+		})
+	})
+	if fail == models.Open {
+		return a
+	}
+	a = b.Part(lim, func(lim fallback.Limits) fallback.Answer {
+		return upTo(ops, fail, func(prefix *models.Operations) fallback.Answer { return e.search(ctx, prefix, lim, nil) })
+	})
+	a.Work = b.Done()
 	if a.Verdict == jepsen.Unknown && (a.FailsBy == 0 || fail < a.FailsBy) {
 		a.FailsBy, a.FailsAs = fail, "since no order of the operations that had begun by then leads to its answer"
 	}
 	return a
 }
 
-func (easyFirst) search(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
+func (easyFirst) search(ctx context.Context, ops *models.Operations, lim fallback.Limits, endIf func() bool) fallback.Answer {
 	return Turns{
-		Engines: suited(ops), First: easyWork + easyPerOperation*int64(ops.Len()), Turn: turnWork, Apart: hardWork,
+		Engines: suited(ops), First: easyWork + easyPerOperation*int64(ops.Len()), Turn: turnWork, Apart: hardWork, EndIf: endIf,
 	}.Decide(ctx, ops, lim)
 }

@@ -41,7 +41,7 @@ type level struct {
 	invokedTake, doneTake int64   // at most 0
 	mostAdd, leastTake    int64   // the most that those that have returned added, and took
 	unit                  int64   // all that were invoked move it by multiples of this; 0 if none does
-	done                  []moved // by return
+	done                  []moved // by return, the last ones
 	anchors               []anchor
 }
 
@@ -182,6 +182,9 @@ func (x *levelsOf) complete(row int32) bool {
 		l := x.level(m.Level)
 		l.mostAdd += max(0, m.Most)
 		l.leastTake += min(0, m.Least)
+		if len(l.done) == 2*maxScan { // more than maxScan are not looked at
+			l.done = slices.Delete(l.done, 0, maxScan-1)
+		}
 		l.done = append(l.done, moved{row, x.ops.Inv[row], x.ops.Res[row], m.Least, m.Most})
 	}
 	for _, s := range x.answers {

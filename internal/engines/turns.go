@@ -31,7 +31,14 @@ type Turns struct {
 	First   int64 // the work of the first engine's first turn, in which it has all of the memory
 	Turn    int64 // the work of each other turn
 	Apart   int64 // the work that each engine does before they run side by side
+
+	// EndIf, unless nil, is called once, when the first engine has done a part of its first turn and has not decided.
+	// If it returns true, all end without a verdict.
+	EndIf func() bool
 }
+
+// early is which part of the first turn comes before EndIf.
+const early = 10
 
 // Decide decides as an engine does.
 func (r Turns) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
@@ -77,7 +84,8 @@ type race struct {
 	finished         chan *runner
 	winner           *runner
 	panicked         any
-	*fallback.Budget // of all engines together
+	ended            bool // by EndIf
+	*fallback.Budget      // of all engines together
 }
 
 // runner is an engine and its progress.
@@ -94,40 +102,54 @@ type runner struct {
 }
 
 // goesOn says whether there is still something to find out.
-func (x *race) goesOn() bool { return x.winner == nil && x.panicked == nil }
+func (x *race) goesOn() bool { return x.winner == nil && x.panicked == nil && !x.ended }
 
 // takeTurns lets the engines take turns until one has decided, none is left, or
 // they are to run side by side.
 func (x *race) takeTurns(r Turns) {
 	turn := r.First
+	if r.EndIf != nil {
+		if x.give(x.runners[0], turn/early); x.goesOn() && r.EndIf() {
+			x.ended = true
+			x.stop()
+			return
+		}
+		turn -= turn / early
+	}
 	for done := int64(0); done < r.Apart; done += r.Turn {
 		left := false
 		for _, y := range x.runners {
 			if y.over || !x.goesOn() {
 				continue
 			}
-			x.start(y)
-			work := turn
-			select {
-			case y.turn <- turn:
-				select {
-				case <-y.rests:
-					left = true
-				case z := <-x.finished:
-					x.finish(z)
-					work = min(turn, max(0, z.answer.Work-z.given))
-				}
-			case z := <-x.finished: // it needed no turn
-				x.finish(z)
-			}
-			x.Spend(work)
-			y.given += work
+			left = x.give(y, turn) || left
 			turn = r.Turn
 		}
 		if !left || !x.goesOn() {
 			return
 		}
 	}
+}
+
+// give gives an engine a turn, and says whether it has not ended.
+func (x *race) give(y *runner, turn int64) (rests bool) {
+	x.start(y)
+	work := turn
+	select {
+	case y.turn <- turn:
+		select {
+		case <-y.rests:
+			rests = true
+		case z := <-x.finished:
+			x.finish(z)
+			work = min(turn, max(0, z.answer.Work-z.given))
+		}
+	case z := <-x.finished: // it needed no turn
+		x.finish(z)
+	}
+	x.Spend(work)
+	y.given += work
+	return rests
 }
 
 // start starts an engine, unless it has been started. The first engine has all of

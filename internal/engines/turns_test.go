@@ -65,6 +65,36 @@ func TestARelayGivesTurnsInOrder(t *testing.T) {
 	enginetest.Settles(t, before)
 }
 
+// What may end all engines is asked once, unless the first one has decided before, or the context has ended.
+func TestARelayEndsIf(t *testing.T) {
+	before := runtime.NumGoroutine()
+	valid := func() fallback.Answer { return fallback.Answer{Verdict: jepsen.Valid} }
+	for _, test := range []struct {
+		name  string
+		first worker
+		ends  bool
+		asked int
+		log   []string
+		by    string
+	}{
+		{"decides early", worker{"a", 1, valid, nil}, true, 0, []string{"a"}, "a"},
+		{"gives up early", worker{"a", 1, gaveUp, nil}, false, 1, []string{"a", "b"}, "b"},
+		{"decides late", worker{"a", 5, valid, nil}, false, 1, []string{"a", "a", "a", "a", "a"}, "a"},
+		{"ends", worker{"a", -1, nil, nil}, true, 1, []string{"a", "a"}, ""},
+	} {
+		var log []string
+		asked := 0
+		test.first.log = &log
+		r := Turns{First: 2 * early * pieceWork, Turn: pieceWork, Apart: 1000, Engines: []fallback.Engine{test.first, worker{"b", 1, valid, &log}},
+			EndIf: func() bool { asked++; return test.ends }}
+		a := r.Decide(context.Background(), nil, fallback.Limits{})
+		if (a.Verdict == jepsen.Valid) != (test.by != "") || test.by != "" && a.By != test.by || asked != test.asked || !slices.Equal(log, test.log) {
+			t.Errorf("%s: %+v, asked %d times, turns of %q, want %q", test.name, a, asked, log, test.log)
+		}
+		enginetest.Settles(t, before)
+	}
+}
+
 // Wherever engines stand, they end when the context ends, and before the answer.
 func TestARelayEndsWithTheContext(t *testing.T) {
 	before := runtime.NumGoroutine()
