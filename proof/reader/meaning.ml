@@ -461,7 +461,7 @@ let models = [
   "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g P.fifo (fun l -> (l, [])));
   "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev);
   "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g P.unordered P.bag_init);
-  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> container g (P.priority (ranks g)) P.bag_init);
+  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank));
   "set", ("add read", "init", growing_set);
   "mutex", ("acquire release", "", semaphore);
   "semaphore", ("acquire release", "permits!", semaphore);
