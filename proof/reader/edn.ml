@@ -162,6 +162,14 @@ let twice vs =
       | Int n when Small.has n -> Small.get met n = !lists || (Small.set met n !lists; false)
       | _ -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
 
+let few = ref [||]
+let shared n =
+  if n < Array.length !few then !few.(n)
+  else if n >= 1 lsl 20 then Int n
+  else begin
+    few := Array.append !few (Array.init (n + 1000) (fun i -> Int (Array.length !few + i)));
+    !few.(n) end
+
 (* A UUID of 36 characters, in either case. *)
 let uuid s =
   let ok = ref (String.length s = 36) in
@@ -287,7 +295,7 @@ let forms s each =
        | "#inst", Str s -> (match instant s with Some v -> v | None -> Odd tag)
        | _ -> if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v))
     | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
-    | '0' .. '9' when short_number () -> Int !small
+    | '0' .. '9' when short_number () -> shared !small
     | _ ->
       let from = !at and hash = ref 0 in
       while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;

@@ -137,12 +137,23 @@ let ranks g =
   fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
-  (* Elements in order are compared faster. *)
-  let element = Search.from_the_other_end in
-  let rec rises = function a :: (b :: _ as rest) -> (a : int) < b && rises rest | _ -> true in
+  let element = Search.from_the_other_end and met = Small.create () and reads = ref 0 in
+  (* Elements in order, each once, are compared faster. *)
   let numbers items =
-    let ns = List.map number_of items in
-    List.map element (if rises ns then ns else List.sort_uniq (fun (a : int) b -> compare a b) ns) in
+    incr reads;
+    let least = ref max_int and most = ref 0 and count = ref 0 in
+    let meet v =
+      let n = number_of v in
+      if Small.get met n <> !reads then begin
+        Small.set met n !reads; incr count;
+        if n < !least then least := n;
+        if n > !most then most := n end in
+    List.iter meet items;
+    if !most - !least > 20 * !count then List.map element (List.sort_uniq (fun (a : int) b -> compare a b) (List.map number_of items))
+    else begin
+      let all = ref [] in
+      for n = !most downto !least do if Small.get met n = !reads then all := element n :: !all done;
+      !all end in
   let elements v = match v with List { items; _ } | Set items -> numbers items | _ -> reject "a set that cannot begin with such a value" in
   let call op =
     if op.f = "add" then P.Include (element (number_of op.value))
