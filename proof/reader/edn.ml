@@ -206,6 +206,12 @@ let instant s =
     end
   end
 
+(* Characters that have names, and those that are spelled by their number. Half of a pair is none. *)
+let named = [ "newline", "\n"; "space", " "; "tab", "\t"; "return", "\r"; "backspace", "\b"; "formfeed", "\012" ]
+let unicode s at = match hex s at with
+  | Some u when Uchar.is_valid u -> let b = Buffer.create 4 in Buffer.add_utf_8_uchar b (Uchar.of_int u); Some (Buffer.contents b)
+  | _ -> None
+
 (* All forms of a text, in order. *)
 let forms s each =
   let n = String.length s in
@@ -243,6 +249,7 @@ let forms s each =
          | 'n' -> Buffer.add_char b '\n' | 't' -> Buffer.add_char b '\t' | 'r' -> Buffer.add_char b '\r'
          | 'b' -> Buffer.add_char b '\b' | 'f' -> Buffer.add_char b '\012'
          | ('"' | '\\' | '/') as c -> Buffer.add_char b c
+         | 'u' -> (match unicode s (!at + 2) with Some c -> Buffer.add_string b c; at := !at + 4 | None -> odd := true)
          | _ -> odd := true);
         at := !at + 2; go ()
       | c -> Buffer.add_char b c; incr at; go () in
@@ -279,8 +286,11 @@ let forms s each =
       incr at;
       ignore (token ());
       let c = String.sub s from (!at - from) in
-      if List.mem c [ "newline"; "space"; "tab"; "return"; "backspace"; "formfeed" ] || (String.length c = 1 && Char.code c.[0] > 32) then Atom ("c" ^ c)
-      else Odd "such a character"
+      let char = if String.length c = 5 && c.[0] = 'u' then unicode c 1
+        else match List.assoc_opt c named with
+          | Some char -> Some char
+          | None -> if String.length c = 1 && Char.code c.[0] > 32 then Some c else None in
+      (match char with Some char -> Atom ("c" ^ char) | None -> Odd "such a character")
     | '#' when !at + 1 < n && s.[!at + 1] = '{' ->
       at := !at + 2;
       let xs = items '}' depth in

@@ -24,3 +24,8 @@ module Small = struct
     if n >= Array.length !t then t := Array.append !t (Array.make (n + 1000) 0);
     !t.(n) <- x
 end
+
+(* Four hexadecimal digits. *)
+let hex s at =
+  let digit c = match c with '0' .. '9' | 'a' .. 'f' | 'A' .. 'F' -> true | _ -> false in
+  if at + 4 <= String.length s && String.for_all digit (String.sub s at 4) then Some (int_of_string ("0x" ^ String.sub s at 4)) else None
