@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -60,20 +59,9 @@ func TestTheProvedProgramOnRealHistories(t *testing.T) {
 		if !effort.Takes(i) {
 			continue
 		}
-		spec := all[path]
-		r, err := checkFile(path, spec)
-		if err != nil {
-			continue // a probe of errors
-		}
-		file := path
-		if filepath.Ext(path) != ".edn" {
-			file = c.file(r.History)
-			if spec.Name == "" {
-				spec.Name = r.Model
-			}
-			if r, err = checkAnew(file, spec); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
+		r, file := c.real(path, all[path])
+		if r == nil {
+			continue
 		}
 		c.add(fmt.Sprintf("%s %s %s", r.Model, r.Verdict, path), file, r)
 	}
@@ -259,6 +247,11 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1") + write("2") + read("1") + read("1"), invalid + `3,"before":[0,1,2],"core":[0,1,3]`, "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("2"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "rejected: the core has a linearization"},
 		{"register", write("1") + write("2") + read("2"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		{"register", write(`\u0041`) + read(`\A`) + write(`\u000A`) + read(`\newline`), valid + "[0,1,2,3]", "proved: linearizable"},
+		{"register", write(`\u0041`) + read(`\B`), valid + "[0,1]", "rejected: an operation cannot happen where it stands in the order"},
+		{"register", write(`\ud83d`) + read(`\ud83d`), valid + "[0,1]", "not checked: "},
+		{"register", write(`"\u0041\u00e9"`) + read(`"Aé"`), valid + "[0,1]", "proved: linearizable"},
+		{"register", write(`"\u0041"`) + read(`"B"`), valid + "[0,1]", "rejected: an operation cannot happen where it stands in the order"},
 		{"cas-register", write("1") + op(0, "cas", "[1 2]", "[1 2]") + read("2"), invalid + `2,"before":[0,1],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
 		{"multi-register", op(0, "txn", "[[:w 1 1]]", "[[:w 1 1]]") + op(0, "txn", "[[:r 1 nil]]", "[[:r 1 1]]"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
 		{"lookup-set", op(0, "insert", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},

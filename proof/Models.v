@@ -86,8 +86,8 @@ Proof. exact stack_laws. Qed.
 Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict.
 Theorem unordered_proved : Proved (step Bag) b_abs unordered.
 Proof. exact bag_laws. Qed.
-Definition priority (rank : positive -> positive) : checker call bag := Checker _ _ (next b_put (p_take rank) b_heads b_empty) b_eqb same pure (restrict b_without).
-Theorem priority_proved rank : Proved (step (Priority rank)) b_abs (priority rank).
+Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare) p_eqb same pure (restrict p_without).
+Theorem priority_proved rank : Proved (step (Priority rank)) (p_abs rank) (priority rank).
 Proof. apply priority_laws. Qed.
 Definition bag_init (l : list positive) : bag := fold_left b_put l (PM.empty _).
 Lemma bag_init_abs l : b_abs (bag_init l) (rev l).

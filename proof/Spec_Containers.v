@@ -439,22 +439,173 @@ Proof.
   - eapply loose_sound; eauto.
 Qed.
 
-(** *** A priority queue: a bag that gives elements of the highest rank *)
+(** *** A priority queue: a bag that knows the highest rank in each of its parts
+
+Each element is stored with its number and its rank. [top] is the highest rank of what is there, or 1. *)
+Inductive tree := Bare | Fork (l : tree) (here : option (positive * positive)) (high : positive) (r : tree).
+Definition top (t : tree) : positive := match t with Bare => 1 | Fork _ _ high _ => high end.
+Definition left_of (t : tree) : tree := match t with Bare => Bare | Fork l _ _ _ => l end.
+Definition right_of (t : tree) : tree := match t with Bare => Bare | Fork _ _ _ r => r end.
+Definition here_of (t : tree) : option (positive * positive) := match t with Bare => None | Fork _ here _ _ => here end.
+Definition highest (l : tree) (here : option (positive * positive)) (r : tree) : positive :=
+  Pos.max (match here with Some (_, k) => k | None => 1 end) (Pos.max (top l) (top r)).
+Definition fork (l : tree) (here : option (positive * positive)) (r : tree) : tree :=
+  match l, here, r with Bare, None, Bare => Bare | _, _, _ => Fork l here (highest l here r) r end.
+Fixpoint entry (v : positive) (t : tree) {struct t} : option (positive * positive) :=
+  match t, v with Bare, _ => None | Fork l _ _ _, xO v => entry v l | Fork _ _ _ r, xI v => entry v r | Fork _ here _ _, xH => here end.
+Fixpoint change (v : positive) (x : option (positive * positive)) (t : tree) : tree :=
+  match v with
+  | xO v => fork (change v x (left_of t)) (here_of t) (right_of t)
+  | xI v => fork (left_of t) (here_of t) (change v x (right_of t))
+  | xH => fork (left_of t) x (right_of t)
+  end.
+Fixpoint bare (t : tree) : bool := match t with Bare => true | Fork l None _ r => if bare l then bare r else false | _ => false end.
+(* The elements whose rank is at least this one. A path leads from the root to the tree. *)
+Fixpoint above (k : positive) (path : positive -> positive) (t : tree) : list positive :=
+  match t with
+  | Bare => []
+  | Fork l here high r =>
+    if high <? k then []
+    else (match here with Some _ => [path 1] | None => [] end) ++ above k (fun v => path v~0) l ++ above k (fun v => path v~1) r
+  end.
+
+Lemma entry_fork l here r v : entry v (fork l here r) = match v with xO v => entry v l | xI v => entry v r | xH => here end.
+Proof. destruct l, here, r; auto; destruct v; auto. Qed.
+Lemma entry_change x v : forall t u, entry u (change v x t) = if u =? v then x else entry u t.
+Proof. induction v as [v IH|v IH|]; intros t [u|u|]; simpl; rewrite entry_fork; try rewrite IH; destruct t; auto; now destruct (u =? v). Qed.
+
+Fixpoint topped (t : tree) : Prop := match t with Bare => True | Fork l here high r => topped l /\ topped r /\ high = highest l here r end.
+Lemma topped_fork l here r : topped l -> topped r -> topped (fork l here r).
+Proof. destruct l, here, r; simpl; intuition. Qed.
+Lemma topped_change x v : forall t, topped t -> topped (change v x t).
+Proof.
+  assert (L : forall t, topped t -> topped (left_of t) /\ topped (right_of t)) by (intros [|l here high r]; simpl; intuition).
+  induction v as [v IH|v IH|]; intros t T; destruct (L t T); apply topped_fork; fold change; auto.
+Qed.
+Lemma top_spec t r : topped t -> (top t <= r <-> forall v n k, entry v t = Some (n, k) -> k <= r).
+Proof.
+  induction t as [|t1 IH1 here high t2 IH2]; simpl; [intros _; split; [easy|lia]|]. intros (T1 & T2 & ->). specialize (IH1 T1). specialize (IH2 T2).
+  unfold highest. rewrite !Pos.max_lub_iff, IH1, IH2. split.
+  - intros (H & H1 & H2) [v|v|] n k E; eauto. rewrite E in H. exact H.
+  - intros H. repeat split.
+    + destruct here as [(n, k)|]; [|lia]. apply (H 1 n k). easy.
+    + intros v. apply (H v~0).
+    + intros v. apply (H v~1).
+Qed.
+Lemma above_spec k j n t : forall path v, topped t -> entry v t = Some (n, j) -> k <= j -> In (path v) (above k path t).
+Proof.
+  induction t as [|l IHl here high r IHr]; intros path v T F L; [easy|].
+  assert (M := proj1 (top_spec _ high T) (Pos.le_refl _) _ _ _ F). destruct T as (Tl & Tr & _).
+  simpl. destruct (Pos.ltb_spec high k); [lia|]. rewrite !in_app_iff. destruct v as [v|v|]; simpl in F.
+  - right. right. apply (IHr (fun v => path v~1)); auto.
+  - right. left. apply (IHl (fun v => path v~0)); auto.
+  - left. subst. now left.
+Qed.
+Lemma bare_spec t : bare t = true <-> forall v, entry v t = None.
+Proof.
+  induction t as [|l IHl here high r IHr]; simpl; [easy|]. destruct here as [x|]; [split; [easy|intros H; now specialize (H 1)]|].
+  destruct (bare l) eqn:E.
+  - rewrite IHr. split; intros H; [|intros v; apply (H v~1)]. intros [v|v|]; auto. now apply IHl.
+  - split; [easy|]. intros H. apply IHl. intros v. apply (H v~0).
+Qed.
+Definition tree_dec (t t' : tree) : {t = t'} + {t <> t'}.
+Proof. repeat decide equality. Defined.
+
 Section Ranked.
 Variable rank : positive -> positive.
-Definition p_take (e : bag) (v : positive) : list bag := if forallb (fun u => rank u <=? rank v) (b_heads e) then b_take e v else [].
-Lemma b_heads_only e s v : b_abs e s -> In v (b_heads e) -> In v s.
+Definition p_put (t : tree) (v : positive) : tree := change v (Some (match entry v t with Some (n, k) => (Pos.succ n, k) | None => (1, rank v) end)) t.
+Definition p_take (t : tree) (v : positive) : list tree :=
+  match entry v t with
+  | Some (n, k) => if top t <=? k then [change v (if n =? 1 then None else Some (Pos.pred n, k)) t] else []
+  | None => []
+  end.
+Definition p_heads (t : tree) : list positive := above (top t) (fun v => v) t.
+Definition p_without (gone : list positive) (_ : positive -> bool) (t : tree) : tree := fold_left (fun t v => change v None t) gone t.
+Definition p_eqb (t t' : tree) : bool := if tree_dec t t' then true else false.
+
+(** It has the elements of a bag. *)
+Definition ranked (t : tree) : Prop := topped t /\ forall v n k, entry v t = Some (n, k) -> k = rank v.
+Definition holds (t : tree) (e : bag) : Prop := forall v, PM.find v e = option_map fst (entry v t).
+Definition p_abs (t : tree) (s : list positive) : Prop := ranked t /\ exists e, b_abs e s /\ holds t e.
+
+Lemma ranked_change t v x : ranked t -> (forall n k, x = Some (n, k) -> k = rank v) -> ranked (change v x t).
 Proof.
-  intros A ((u & n) & E & H)%in_map_iff. simpl in E. subst u. apply (b_in e); auto. apply PM.elements_complete in H. congruence.
+  intros [T R] X. split; [now apply topped_change|]. intros u n k. rewrite entry_change. destruct (Pos.eqb_spec u v) as [->|]; eauto.
 Qed.
-Lemma priority_laws : Laws (step (Priority rank)) (next b_put p_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without).
+Lemma holds_add t e v n k : holds t e -> holds (change v (Some (n, k)) t) (PM.add v n e).
+Proof. intros H u. rewrite entry_change. destruct (Pos.eqb_spec u v) as [->|N]; [now rewrite PM.gss|now rewrite PM.gso]. Qed.
+Lemma holds_remove t e v : holds t e -> holds (change v None t) (PM.remove v e).
+Proof. intros H u. rewrite entry_change. destruct (Pos.eqb_spec u v) as [->|N]; [now rewrite PM.grs|now rewrite PM.gro]. Qed.
+Lemma p_put_ok t s v : p_abs t s -> p_abs (p_put t v) (v :: s).
 Proof.
-  apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
-  - exact b_put_ok.
-  - intros e s v e' A H. unfold p_take in H. destruct (forallb _ _) eqn:F; [|easy]. rewrite forallb_forall in F.
-    destruct (b_take_sound _ _ _ _ A H) as (s' & T & A'). exists s'. split; auto. split; auto. intros u Hu. apply Pos.leb_le, F. eapply b_heads_in; eauto.
-  - intros e s v s' A [T M]. destruct (b_take_complete _ _ _ _ A T) as (e' & H & A'). exists e'. split; auto. unfold p_take.
-    replace (forallb _ _) with true; auto. symmetry. apply forallb_forall. intros u Hu. apply Pos.leb_le, M. eapply b_heads_only; eauto.
-  - intros e s v s' A [(a & b & -> & _) _]. eapply b_heads_in; eauto. apply in_or_app; right; now left.
+  intros [R (e & A & H)]. unfold p_put. split.
+  - apply ranked_change; auto. intros n k. destruct (entry v t) as [(m, j)|] eqn:F; intros [= _ <-]; auto. eapply R; eauto.
+  - exists (b_put e v). split; [now apply b_put_ok|]. unfold b_put. rewrite H. destruct (entry v t) as [(m, j)|]; now apply holds_add.
+Qed.
+Lemma p_in t s v : p_abs t s -> (In v s <-> exists n, entry v t = Some (n, rank v)).
+Proof.
+  intros [[_ R] (e & A & H)]. rewrite (b_in e s v A), H. destruct (entry v t) as [(n, k)|] eqn:F; simpl; split; try easy.
+  - intros _. rewrite <- (R _ _ _ F). eauto.
+  - now intros (n & ?).
+Qed.
+Lemma p_top t s r : p_abs t s -> (top t <= r <-> forall u, In u s -> rank u <= r).
+Proof.
+  intros A. assert (B := A). destruct B as [[T R] _]. rewrite (top_spec _ _ T). split; intros L.
+  - intros u (n & F)%(p_in t s u A). eauto.
+  - intros u n k F. assert (E := R _ _ _ F). subst k. apply L, (p_in t s u A). eauto.
+Qed.
+Lemma p_take_bag t s v t' : p_abs t s -> In t' (p_take t v) -> exists s', take (Priority rank) s v s' /\ p_abs t' s'.
+Proof.
+  intros A H. unfold p_take in H. destruct (entry v t) as [(n, k)|] eqn:F; [|easy]. destruct (Pos.leb_spec (top t) k) as [L|]; [|easy]. destruct H as [<-|[]].
+  assert (B := A). destruct B as [[T R] (e & Ae & He)]. assert (E := R _ _ _ F). subst k.
+  assert (I : In (if n =? 1 then PM.remove v e else PM.add v (Pos.pred n) e) (b_take e v)). { unfold b_take. rewrite He, F. now left. }
+  destruct (b_take_sound _ _ _ _ Ae I) as (s' & S & A'). exists s'. split.
+  - split; auto. now apply (p_top t s).
+  - split; [apply ranked_change; [easy|]; intros m k; destruct (n =? 1); [easy|now intros [= _ <-]]|].
+    eexists. split; [exact A'|]. destruct (n =? 1); [now apply holds_remove|now apply holds_add].
+Qed.
+Lemma p_take_some t s v s' : p_abs t s -> take (Priority rank) s v s' -> p_take t v <> [] /\ In v (p_heads t).
+Proof.
+  intros A [(a & b & E & _) M]. assert (I : In v s) by (subst; apply in_or_app; right; now left).
+  assert (L := proj2 (p_top t s _ A) M). apply (p_in t s v A) in I as (n & F). split.
+  - unfold p_take. rewrite F. apply Pos.leb_le in L. now rewrite L.
+  - destruct A as [[T _] _]. exact (above_spec _ _ _ _ (fun v => v) _ T F L).
+Qed.
+Lemma p_take_complete t s v s' : p_abs t s -> take (Priority rank) s v s' -> exists t', In t' (p_take t v) /\ p_abs t' s'.
+Proof.
+  intros A S. destruct (p_take_some _ _ _ _ A S) as [N _]. destruct (p_take t v) as [|t' ts] eqn:P; [easy|]. exists t'. split; [now left|].
+  assert (I : In t' (p_take t v)) by (rewrite P; now left). destruct (p_take_bag _ _ _ _ A I) as (s2 & [(a & b & E & E2) _] & [R (e & A2 & H2)]).
+  split; auto. exists e. split; auto. destruct S as [(a' & b' & E' & ->) _]. intros u. rewrite <- A2, E2. rewrite E in E'.
+  assert (C := f_equal (count u) E'). rewrite !count_app in C. unfold count in C. rewrite !count_app. unfold count. simpl in C. destruct (Pos.eq_dec v u); lia.
+Qed.
+Lemma p_without_ok gone stays t s : (forall v, stays v = false <-> In v gone) -> p_abs t s -> p_abs (p_without gone stays t) (filter stays s).
+Proof.
+  intros St [R (e & A & H)]. assert (G : ranked (p_without gone stays t) /\ holds (p_without gone stays t) (b_without gone stays e)).
+  { clear - R H. unfold p_without, b_without. revert t e R H. induction gone as [|v l IH]; simpl; intros t e R H; auto.
+    apply IH; [now apply ranked_change|now apply holds_remove]. }
+  destruct G. split; auto. exists (b_without gone stays e). split; auto. now apply b_without_ok.
+Qed.
+
+Lemma priority_laws : Laws (step (Priority rank)) (next p_put p_take p_heads bare) p_abs p_eqb same pure (restrict p_without).
+Proof.
+  apply laws.
+  - exact p_put_ok.
+  - exact p_take_bag.
+  - exact p_take_complete.
+  - intros t s v s' A S. now apply (p_take_some _ _ _ _ A) in S.
+  - intros t s A. rewrite bare_spec. split.
+    + intros N. destruct s as [|v s]; auto. destruct (proj1 (p_in t (v :: s) v A)) as (n & F); [now left|]. now rewrite N in F.
+    + intros -> v. destruct A as [_ (e & A & H)]. specialize (A v). specialize (H v). unfold held in A. rewrite H in A.
+      destruct (entry v t) as [(n, k)|]; auto. simpl in A. lia.
+  - exact p_without_ok.
+  - intros t t' s H A. unfold p_eqb in H. destruct (tree_dec t t'); [now subst|easy].
+Qed.
+Definition priority_init (l : list positive) : tree := fold_left p_put l Bare.
+Lemma priority_init_abs l : p_abs (priority_init l) (rev l).
+Proof.
+  unfold priority_init. rewrite <- (app_nil_r (rev l)). assert (A : p_abs Bare []).
+  { split; [easy|]. exists (PM.empty _). split; [intros v|intros v; simpl]; unfold held; now rewrite PM.gempty. }
+  revert A. generalize Bare (@nil positive). induction l as [|v l IH]; simpl; intros t s A; auto.
+  rewrite <- app_assoc. simpl. apply IH. now apply p_put_ok.
 Qed.
 End Ranked.

@@ -17,7 +17,8 @@ Definition step (s : state) (c : call) (_ : unit) (s' : state) : Prop :=
 
 (** ** The same as a program
 
-The elements, and one more than their number. What was read in order is only looked up and counted. *)
+The elements, and one more than their number. What was read in order is only looked up and counted. The order is that of numbers whose digits are read
+from the other end, so that elements that follow each other are neighbours in the map. *)
 Module Props := FMapFacts.WProperties_fun PM.E PM.
 Definition est := (PM.t unit * positive)%type.
 Definition mem (e : est) (v : positive) : bool := match PM.find v (fst e) with Some _ => true | None => false end.
@@ -27,8 +28,18 @@ Definition put (e : est) (v : positive) : est := if mem e v then e else (PM.add 
 Definition cut (e : est) (v : positive) : est := if mem e v then (PM.remove v (fst e), Pos.pred (snd e)) else e.
 Definition set_of (l : list positive) : est := fold_left put l (PM.empty _, 1).
 Definition eqb (e e' : est) : bool := if snd e =? snd e' then PM.equal (fun _ _ => true) (fst e) (fst e') else false.
+Fixpoint comes (so_far : comparison) (v u : positive) : bool :=
+  match v, u with
+  | xH, xH => match so_far with Lt => true | _ => false end
+  | xH, _ => true
+  | _, xH => false
+  | xO v, xO u | xI v, xI u => comes so_far v u
+  | xO v, xI u => comes (match so_far with Eq => Lt | c => c end) v u
+  | xI v, xO u => comes (match so_far with Eq => Gt | c => c end) v u
+  end.
+Definition before : positive -> positive -> bool := comes Eq.
 Fixpoint rises (last : positive) (l : list positive) : bool :=
-  match l with [] => true | v :: l => if last <? v then rises v l else false end.
+  match l with [] => true | v :: l => if before last v then rises v l else false end.
 Definition rising (l : list positive) : bool := match l with [] => true | v :: l => rises v l end.
 Definition size (l : list positive) : positive := fold_left (fun n _ => Pos.succ n) l 1.
 Definition reads (e : est) (vs : list positive) : bool :=
@@ -88,10 +99,22 @@ Proof.
 Qed.
 Lemma keys_count e : counted e -> Pos.to_nat (snd e) = S (length (map (@fst positive unit) (PM.elements (fst e)))).
 Proof. intros ->. now rewrite map_length, <- PM.cardinal_1. Qed.
-Lemma rises_once l : forall last, rises last l = true -> NoDup l /\ forall v, In v l -> last < v.
+Lemma before_itself v : before v v = false.
+Proof. unfold before. induction v; auto. Qed.
+Lemma before_trans x y z : before x y = true -> before y z = true -> before x z = true.
 Proof.
-  induction l as [|x l IH]; simpl; intros last H; [split; [constructor|easy]|]. destruct (Pos.ltb_spec last x); [|easy].
-  destruct (IH _ H) as [D L]. split; [constructor; auto; intros X; specialize (L _ X); lia|]. intros v [<-|X]; auto. specialize (L _ X). lia.
+  assert (G : forall x y z a b c, match a, b with Gt, _ | _, Gt => True | Eq, Eq => c = Eq | _, _ => c = Lt end ->
+    comes a x y = true -> comes b y z = true -> comes c x z = true).
+  { clear. induction x as [x IH|x IH|]; intros [y|y|] [z|z|] a b c J H1 H2; simpl in *; try easy;
+      try (eapply IH; [|exact H1|exact H2]; destruct a, b; simpl; auto; now subst). destruct a, b; try easy. now subst. }
+  apply (G x y z Eq Eq Eq). easy.
+Qed.
+Lemma rises_once l : forall last, rises last l = true -> NoDup l /\ forall v, In v l -> before last v = true.
+Proof.
+  induction l as [|x l IH]; simpl; intros last H; [split; [constructor|easy]|]. destruct (before last x) eqn:B; [|easy].
+  destruct (IH _ H) as [D L]. split.
+  - constructor; auto. intros X%L. now rewrite before_itself in X.
+  - intros v [<-|X]; auto. eapply before_trans; eauto.
 Qed.
 Lemma size_spec l : Pos.to_nat (size l) = S (length l).
 Proof.
@@ -116,7 +139,7 @@ Qed.
 Lemma reads_spec e vs : counted e -> (reads e vs = true <-> forall v, mem e v = true <-> In v vs).
 Proof.
   intros C. unfold reads. destruct (rising vs) eqn:R.
-  - assert (D : NoDup vs). { destruct vs as [|v vs]; [constructor|]. simpl in R. destruct (rises_once _ _ R) as [D L]. constructor; auto. intros X. specialize (L _ X). lia. }
+  - assert (D : NoDup vs). { destruct vs as [|v vs]; [constructor|]. simpl in R. destruct (rises_once _ _ R) as [D L]. constructor; auto. intros X%L. now rewrite before_itself in X. }
     destruct (Pos.eqb_spec (size vs) (snd e)) as [E|E].
     + rewrite forallb_forall. apply (f_equal Pos.to_nat) in E. rewrite size_spec, keys_count in E by auto. split; intros H v.
       * split; auto. rewrite mem_keys. apply NoDup_length_incl; auto; [lia|]. intros u Hu. apply mem_keys. auto.

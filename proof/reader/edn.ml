@@ -8,7 +8,8 @@ exception Unreadable of string
 type t =
   | Nil
   | Bool of bool
-  | Int of string  (* decimal digits without leading zeros *)
+  | Int of int
+  | Big of string  (* one of more than 17 digits, without leading zeros *)
   | Atom of string  (* anything else whose text is canonical: the kind, then the text *)
   | Str of string
   | Key of string
@@ -28,7 +29,8 @@ let rec text b v =
   match v with
   | Nil -> add "nil"
   | Bool x -> add (if x then "true" else "false")
-  | Int s -> add "i"; add s; add ";"
+  | Int n -> add "i"; add (string_of_int n); add ";"
+  | Big s -> add "i"; add s; add ";"
   | Atom s -> quoted "a" s
   | Str s -> quoted "s" s
   | Key s -> quoted "k" s
@@ -38,10 +40,12 @@ let rec text b v =
   | Tagged (tag, v) -> quoted "#" tag; text b v
   | Odd s -> fail "%s for sure" s
 let canonical v = match v with
-  | Int s -> "i" ^ s ^ ";"
+  | Int n -> "i" ^ string_of_int n ^ ";"
   | Nil -> "nil"
   | _ -> let b = Buffer.create 32 in text b v; Buffer.contents b
-let equal v u = v == u || String.equal (canonical v) (canonical u)
+let equal v u = match v, u with
+  | Int n, Int m -> n = m
+  | _ -> v == u || String.equal (canonical v) (canonical u)
 let rec certain v = match v with
   | Odd _ -> false
   | List l -> List.for_all certain l.items
@@ -55,8 +59,8 @@ let field v name = match v with
   | Map kvs -> (match List.find_opt (fun (k, _) -> k = Key name) kvs with Some (_, v) -> v | None -> Nil)
   | _ -> Nil
 let has_field v name = match v with Map kvs -> List.exists (fun (k, _) -> k = Key name) kvs | _ -> false
-let whole v = match v with Int _ -> true | _ -> false
-let int_of v = match v with Int s when String.length s <= 17 -> int_of_string s | _ -> fail "a number of this size"
+let whole v = match v with Int _ | Big _ -> true | _ -> false
+let int_of v = match v with Int n -> n | _ -> fail "a number of this size"
 
 let nans = ref 0
 let digits s from until =
@@ -71,7 +75,8 @@ let number s =
   let trimmed i j = String.sub s i (j - i) in
   if plain_digits s from body_end then
     let t = trimmed from body_end in
-    Int (if t = "0" then "0" else if s.[0] = '-' then "-" ^ t else t)
+    let t = if s.[0] = '-' then "-" ^ t else t in
+    if body_end - from <= 17 then Int (int_of_string t) else Big t
   else if s.[n - 1] = 'M' then begin
     (* an exact decimal: its digits without zeros at the end, and the exponent *)
     let t = trimmed from (n - 1) in
@@ -103,7 +108,7 @@ let number s =
       let a = int_of_string (trimmed from slash) and b = int_of_string (trimmed (slash + 1) n) in
       let d = gcd a b in
       let sign = if a > 0 && s.[0] = '-' then "-" else "" in
-      if b = 0 then Odd s else if b = d then Int (sign ^ string_of_int (a / d)) else Atom (Printf.sprintf "r%s%d/%d" sign (a / d) (b / d))
+      if b = 0 then Odd s else if b = d then Int (if sign = "-" then -a / d else a / d) else Atom (Printf.sprintf "r%s%d/%d" sign (a / d) (b / d))
     end else Odd s
   end
   else match float_of_string_opt s with
@@ -149,16 +154,21 @@ let atom_at s from until hash =
     if t <> "##NaN" then (spelled.(slot) <- t; meant.(slot) <- v);
     v end
 
-let rec rises = function
-  | Int a :: (Int b :: _ as rest) ->
-    let n = String.length a and m = String.length b in
-    (n < m || (n = m && String.compare a b < 0)) && rises rest
-  | [ Int _ ] -> true
-  | _ -> false
+let met = Small.create () and lists = ref 0
 let twice vs =
-  (not (rises vs)) &&
-  let seen = Texts.create 64 in
-  List.exists (fun v -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
+  incr lists;
+  let seen = Texts.create 16 in
+  List.exists (fun v -> match v with
+      | Int n when Small.has n -> Small.get met n = !lists || (Small.set met n !lists; false)
+      | _ -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
+
+let few = ref [||]
+let shared n =
+  if n < Array.length !few then !few.(n)
+  else if n >= 1 lsl 20 then Int n
+  else begin
+    few := Array.append !few (Array.init (n + 1000) (fun i -> Int (Array.length !few + i)));
+    !few.(n) end
 
 (* A UUID of 36 characters, in either case. *)
 let uuid s =
@@ -196,10 +206,25 @@ let instant s =
     end
   end
 
+(* Characters that have names, and those that are spelled by their number. Half of a pair is none. *)
+let named = [ "newline", "\n"; "space", " "; "tab", "\t"; "return", "\r"; "backspace", "\b"; "formfeed", "\012" ]
+let unicode s at = match hex s at with
+  | Some u when Uchar.is_valid u -> let b = Buffer.create 4 in Buffer.add_utf_8_uchar b (Uchar.of_int u); Some (Buffer.contents b)
+  | _ -> None
+
 (* All forms of a text, in order. *)
 let forms s each =
   let n = String.length s in
-  let at = ref 0 in
+  let at = ref 0 and small = ref 0 in
+  (* Digits as they are mostly spelled. *)
+  let short_number () =
+    let stop = ref !at in
+    small := 0;
+    while !stop < n && !stop - !at < 18 && s.[!stop] >= '0' && s.[!stop] <= '9' do
+      small := (10 * !small) + Char.code s.[!stop] - 48; incr stop done;
+    let plain = !stop - !at <= 17 && (!stop = n || delimiter s.[!stop]) && (s.[!at] <> '0' || !stop = !at + 1) in
+    if plain then at := !stop;
+    plain in
   let rec skip () =
     if !at < n then
       if blank s.[!at] then (incr at; skip ())
@@ -224,6 +249,7 @@ let forms s each =
          | 'n' -> Buffer.add_char b '\n' | 't' -> Buffer.add_char b '\t' | 'r' -> Buffer.add_char b '\r'
          | 'b' -> Buffer.add_char b '\b' | 'f' -> Buffer.add_char b '\012'
          | ('"' | '\\' | '/') as c -> Buffer.add_char b c
+         | 'u' -> (match unicode s (!at + 2) with Some c -> Buffer.add_string b c; at := !at + 4 | None -> odd := true)
          | _ -> odd := true);
         at := !at + 2; go ()
       | c -> Buffer.add_char b c; incr at; go () in
@@ -260,8 +286,11 @@ let forms s each =
       incr at;
       ignore (token ());
       let c = String.sub s from (!at - from) in
-      if List.mem c [ "newline"; "space"; "tab"; "return"; "backspace"; "formfeed" ] || (String.length c = 1 && Char.code c.[0] > 32) then Atom ("c" ^ c)
-      else Odd "such a character"
+      let char = if String.length c = 5 && c.[0] = 'u' then unicode c 1
+        else match List.assoc_opt c named with
+          | Some char -> Some char
+          | None -> if String.length c = 1 && Char.code c.[0] > 32 then Some c else None in
+      (match char with Some char -> Atom ("c" ^ char) | None -> Odd "such a character")
     | '#' when !at + 1 < n && s.[!at + 1] = '{' ->
       at := !at + 2;
       let xs = items '}' depth in
@@ -276,6 +305,7 @@ let forms s each =
        | "#inst", Str s -> (match instant s with Some v -> v | None -> Odd tag)
        | _ -> if tag = "#inst" || tag = "#uuid" || tag.[1] = ':' then Odd tag else Tagged (tag, v))
     | ')' | ']' | '}' | '^' -> fail "%c where it stands" s.[!at]
+    | '0' .. '9' when short_number () -> shared !small
     | _ ->
       let from = !at and hash = ref 0 in
       while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;

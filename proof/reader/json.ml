@@ -12,11 +12,7 @@ let parse s =
   let rec skip () = if !at < n && (match s.[!at] with ' ' | '\t' | '\n' | '\r' -> true | _ -> false) then (incr at; skip ()) in
   let expect c = if peek () = c then incr at else raise Bad in
   let word w v = if !at + String.length w <= n && String.sub s !at (String.length w) = w then (at := !at + String.length w; v) else raise Bad in
-  let hex () =
-    if !at + 4 > n then raise Bad;
-    let h = String.sub s !at 4 in
-    if not (String.for_all (fun c -> match c with '0' .. '9' | 'a' .. 'f' | 'A' .. 'F' -> true | _ -> false) h) then raise Bad;
-    at := !at + 4; int_of_string ("0x" ^ h) in
+  let hex () = match hex s !at with Some u -> at := !at + 4; u | None -> raise Bad in
   let text () =
     expect '"';
     let b = Buffer.create 16 in

@@ -9,12 +9,16 @@ module P = Proved
 let pos = Search.pos and z = Search.z
 
 (* Equal values have equal numbers. *)
-let wholes : int Texts.t = Texts.create 1000 and others : int Texts.t = Texts.create 1000
+let small = Small.create () and others : int Texts.t = Texts.create 1000 and numbers = ref 0
 let number_of v =
-  let table, name = match v with Int s -> wholes, s | _ -> others, canonical v in
-  match Texts.find_opt table name with
-  | Some n -> n
-  | None -> let n = Texts.length wholes + Texts.length others + 1 in Texts.add table name n; n
+  let fresh () = incr numbers; !numbers in
+  match v with
+  | Int i when Small.has i -> if Small.get small i = 0 then Small.set small i (fresh ()); Small.get small i
+  | _ ->
+    let name = canonical v in
+    match Texts.find_opt others name with
+    | Some n -> n
+    | None -> let n = fresh () in Texts.add others name n; n
 let intern v = pos (number_of v)
 let nil = intern Nil
 
@@ -106,8 +110,8 @@ let ranks g =
   let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty")) !mentioned in
   let simple s = String.for_all (fun c -> Char.code c < 0xf0) s in
   let kind v = match v with
-    | Int s when String.length s <= 15 -> 'n'
-    | Int _ -> 'i'
+    | Int n when abs n < 1_000_000_000_000_000 -> 'n'
+    | Int _ | Big _ -> 'i'
     | Atom s when s.[0] = 'f' && s <> "finf" && s <> "f-inf" -> 'n'
     | Str s when simple s -> 's'
     | Key s when simple s && not (String.contains s '/') -> 'k'
@@ -115,7 +119,7 @@ let ranks g =
     | Atom s when s.[0] = 'c' && String.length s = 2 -> 'c'
     | Bool _ -> 'b'
     | _ -> fail "values whose order is uncertain" in
-  let number v = match v with Int s -> float_of_string s | Atom s -> float_of_string (String.sub s 1 (String.length s - 1)) | _ -> 0.0 in
+  let number v = match v with Int n -> float_of_int n | Atom s -> float_of_string (String.sub s 1 (String.length s - 1)) | _ -> 0.0 in
   let compare_ = match List.sort_uniq compare (List.map kind values) with
     | [] -> compare
     | [ 'n' ] -> fun a b -> compare (number a) (number b)
@@ -133,14 +137,26 @@ let ranks g =
   fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
-  (* Elements in order are compared faster. *)
-  let rec rises = function a :: (b :: _ as rest) -> (a : int) < b && rises rest | _ -> true in
+  let element = Search.from_the_other_end and met = Small.create () and reads = ref 0 in
+  (* Elements in order, each once, are compared faster. *)
   let numbers items =
-    let ns = List.map number_of items in
-    List.map pos (if rises ns then ns else List.sort_uniq (fun (a : int) b -> compare a b) ns) in
+    incr reads;
+    let least = ref max_int and most = ref 0 and count = ref 0 in
+    let meet v =
+      let n = number_of v in
+      if Small.get met n <> !reads then begin
+        Small.set met n !reads; incr count;
+        if n < !least then least := n;
+        if n > !most then most := n end in
+    List.iter meet items;
+    if !most - !least > 20 * !count then List.map element (List.sort_uniq (fun (a : int) b -> compare a b) (List.map number_of items))
+    else begin
+      let all = ref [] in
+      for n = !most downto !least do if Small.get met n = !reads then all := element n :: !all done;
+      !all end in
   let elements v = match v with List { items; _ } | Set items -> numbers items | _ -> reject "a set that cannot begin with such a value" in
   let call op =
-    if op.f = "add" then P.Include (intern op.value)
+    if op.f = "add" then P.Include (element (number_of op.value))
     else if op.status <> Ok then P.NoRead
     else match op.value with
       | Set items -> P.Members (numbers items)
@@ -175,7 +191,7 @@ let counting_semaphore _ =
   let call op =
     let answers = if op.f = "incr" then [ yes; Nil ] else [ yes; no ] in
     readable (op.status = Info || List.mem op.value answers) "an answer that is neither true nor false";
-    readable (List.mem op.given [ Nil; yes; Int "1" ]) "an amount that may be another one than 1";
+    readable (List.mem op.given [ Nil; yes; Int 1 ]) "an amount that may be another one than 1";
     if op.status = Ok && op.value = no then shift 0 (Some P.Z0) else shift (if op.f = "incr" then 1 else -1) None in
   Meaning (P.counter (Some P.Z0) None, P.Z0, call)
 
@@ -317,7 +333,7 @@ let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)
 
 let versioned g =
   let start = match init g with
-    | Some (List { items = [ Int n; v ]; _ }) when int_of (Int n) >= 0 && int_of (Int n) <= 1 lsl 30 -> (z (int_of (Int n)), intern v)
+    | Some (List { items = [ Int n; v ]; _ }) when n >= 0 && n <= 1 lsl 30 -> (z n, intern v)
     | Some _ -> reject "a register that cannot begin with such a value"
     | None -> (P.Z0, nil) in
   let call op =
@@ -335,7 +351,7 @@ let versioned g =
 (* Who an operation of a lock is by: the process, the thread, or the client that is named last, or else next. *)
 let owners g =
   let place op = match param g "threads" with
-    | Some n -> let n = int_of_string n in let p = int_of op.process in Int (string_of_int (((p mod n) + n) mod n))
+    | Some n -> let n = int_of_string n in let p = int_of op.process in Int (((p mod n) + n) mod n)
     | None -> op.process in
   let found = Hashtbl.create 100 in
   let pass ops =
@@ -461,7 +477,7 @@ let models = [
   "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g P.fifo (fun l -> (l, [])));
   "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev);
   "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g P.unordered P.bag_init);
-  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> container g (P.priority (ranks g)) P.bag_init);
+  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank));
   "set", ("add read", "init", growing_set);
   "mutex", ("acquire release", "", semaphore);
   "semaphore", ("acquire release", "permits!", semaphore);
