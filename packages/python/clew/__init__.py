@@ -3,6 +3,9 @@
 ``check`` checks a history, ``Recorder`` records what the clients of a test do and checks that, and ``Monitor`` reports
 every anomaly of a history that comes in pieces. Options have the names of the flags of ``clew check`` and ``clew
 monitor``, with ``_`` for ``-``: ``time_limit="10s"``. A value is what the flag takes; a flag without one is ``True``.
+
+Pages that messages and these texts name, such as docs/failures.md, are clew's documentation. It is in clew's repository
+and in the archives of a release.
 """
 
 from __future__ import annotations
