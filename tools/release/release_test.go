@@ -445,6 +445,22 @@ func TestDebianOrdersVersions(t *testing.T) {
 	}
 }
 
+func TestPythonHasItsOwnVersions(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	for version, want := range map[string]string{
+		"v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z)": "1.2.3", "v1.2.3+dirty": "1.2.3+dirty", "v1.2.3-rc.1": "1.2.3rc1", "v1.2.3-beta.2+dirty": "1.2.3b2+dirty",
+		"v0.0.0-20261122133325-f01a681e4c9d": "0.0.0.dev20261122133325+f01a681e4c9d", "v1.2.4-0.20261122133325-f01a681e4c9d+dirty": "1.2.4.dev20261122133325+f01a681e4c9d.dirty",
+		"v1.2.3-rc.1.0.20261122133325-f01a681e4c9d": "1.2.3rc1.dev20261122133325+f01a681e4c9d", "(devel)": "0.0.0.dev0", "v1.2.3-odd": "0.0.0.dev0",
+	} {
+		got := strings.TrimSpace(command(t, "../../packages/python", "python3", "-B", "-c", "import backend, sys; print(backend._version(sys.argv[1]))", version))
+		if got != want {
+			t.Errorf("%s becomes %s, want %s", version, got, want)
+		}
+	}
+}
+
 func TestTheEpoch(t *testing.T) {
 	commit := time.Unix(1000, 0)
 	for said, want := range map[string]int64{"": 1000, "2000": 2000} {
