@@ -255,9 +255,13 @@ const link = async () => {
   return `#h=${base64}`;
 };
 
+let changes = 0; // how often what a link carries has changed
+
 const share = async () => {
+  const before = changes;
   try {
     const url = new URL(await link(), location.href).href;
+    if (changes !== before) return; // meanwhile
     history.replaceState(null, "", url);
     $("shared").hidden = false;
     $("link").value = url;
@@ -272,6 +276,7 @@ const share = async () => {
 
 // unshare takes back a link, which does not have what the form says now.
 const unshare = () => {
+  changes++;
   $("shared").hidden = true;
   if (location.hash.startsWith("#h=")) history.replaceState(null, "", location.href.replace(/#.*$/s, ""));
 };
