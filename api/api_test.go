@@ -150,9 +150,14 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a key twice", `{"api":1,"call":"check","history":"{:process 0","HISTORY":""}`, "request", `the request has "history" twice`},
 		{"other bytes than UTF-8", "{\"api\":1,\"call\":\"check\",\"history\":\"\xff\"}", "request", "expected UTF-8"},
 		{"half a character", `{"api":1,"call":"check","history":"{:process 0, :type :ok, :f :read, :value \"\ud800\"}"}`, "request", "half of a pair"},
+		{"half a character in an op map", `{"api":1,"call":"check","history":[{"process":0,"type":"invoke","f":"write","value":"\uD83D"}]}`, "request", "half of a pair"},
+		{"half a character that is recorded", `{"api":1,"call":"recorder.invoke","handle":1,"process":0,"f":"write","value":"\ud83d-\ude00"}`, "request", "half of a pair"},
+		{"an option that is neither true nor false", `{"api":1,"call":"check","history":` + history + `,"options":{"verify":"maybe"}}`, "options", "--verify must be true or false, not maybe"},
+		{"a number for true", `{"api":1,"call":"check","history":` + history + `,"options":{"no-verify":1}}`, "options", "--no-verify must be true or false, not 1"},
 		{"a large model file", `{"api":1,"call":"check","history":` + history + `,"options":{"model-file":"m.star"},"files":{"m.star":"init=x` + strings.Repeat(".b", 1<<20) + `"}}`, "options", "at most 1048576 bytes"},
 		{"a handle that is not open", `{"api":1,"call":"recorder.check","handle":1000000}`, "handle", "not open"},
 		{"a monitor without a model", `{"api":1,"call":"monitor.open"}`, "options", "a monitor needs a model"},
+		{"an archive", `{"api":1,"call":"check","file":"h.zip","bytes":4}` + "\nPK\x03\x04", "unreadable", "h.zip:1:1: expected EDN or log lines, found a zip archive in place of one history; unpack it first"},
 		{"an unreadable history", `{"api":1,"call":"check","file":"h.edn","history":"{:process 0"}`, "unreadable", "h.edn:1:12: expected } to close {"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,6 +169,24 @@ func TestRequestsThatAreRefused(t *testing.T) {
 				t.Errorf("%s: %s; expected %s: %s", r.Error.Kind, r.Error.Message, test.kind, test.says)
 			}
 		})
+	}
+}
+
+func TestHalvesOfCharacters(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"\ud83d\ude00"`: false, `"\uD83D\uDE00\ud83d\ude00"`: false, `"\ufffd \ud83d\ude00 �"`: false, `"� \\ud800"`: false, `"\\\\ud800"`: false,
+		`"\ud83d"`: true, `"\ude00"`: true, `"\ude00\ud83d"`: true, `"\ud83d\ud83d\ude00"`: true, `"\ud83d\ude00\ude00"`: true, `"\ud83d \ude00"`: true,
+		`"\ud83d\n"`: true, `"\\\ud800"`: true, `"\ud83d\\ude00"`: true, `"\ud83d\u0041"`: true,
+	} {
+		if got := isHalved([]byte(text)); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+	// What has both a replacement character and a pair of escapes is a text.
+	s := readSchema(t)
+	request := `{"api":1,"call":"check","history":"0 :invoke :write \"� \ud83d\ude00\"\n0 :ok :write \"� 😀\"\n0 :invoke :read nil\n0 :ok :read \"\ufffd \ud83d\ude00\"\n","options":{"model":"register"}}`
+	if r := result[checkResult](t, s, request); r.Status != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -211,6 +234,12 @@ func TestARecorderKeepsTheOrder(t *testing.T) {
 		{`{"api":1,"call":"recorder.invoke","handle":$,"process":1,"f":"read"}`, `process 1 invokes read while its read is open`},
 		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"done"}`, `which is ok, fail or info`},
 		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":1,"with":{"f":"x"}}`, `has a place of its own`},
+		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":{"edn":"("}}`, `"kind":"request","message":"the op's {\"edn\": \"(\"} does not hold an EDN value`},
+		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":1,"with":{"node":{"\u0065dn":")"}}}`, `does not hold an EDN value`},
+		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":` + nested(1000) + `}`, `expected at most 1000 levels of nesting, found more`},
+		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":` + strings.Repeat("9", 5000) + `}`, `expected a number of at most 4096 characters`},
+		{`{"api":1,"call":"recorder.invoke","handle":$,"process":2,"f":"write","value":` + nested(999) + `}`, `"result":{}`},
+		{`{"api":1,"call":"recorder.complete","handle":$,"process":2,"type":"info","value":{"edn":"(1 #{2})"}}`, `"result":{}`},
 		{`{"api":1,"call":"recorder.complete","handle":$,"process":1,"type":"ok","value":1}`, `"result":{}`},
 		{`{"api":1,"call":"recorder.check","handle":$}`, `"kind":"never-written"`},
 		{`{"api":1,"call":"recorder.check","handle":$}`, `<!doctype html>`},
@@ -222,6 +251,11 @@ func TestARecorderKeepsTheOrder(t *testing.T) {
 			t.Errorf("%s: %.300s; expected %s", test.request, said, test.says)
 		}
 	}
+}
+
+// nested returns arrays in arrays.
+func nested(levels int) string {
+	return strings.Repeat("[", levels) + strings.Repeat("]", levels)
 }
 
 func TestAMonitorThatALimitEnds(t *testing.T) {

@@ -9,7 +9,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -103,11 +105,14 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 	return do(c)
 }
 
-// distinct returns an error unless the keys of a request are different and the text is UTF-8: otherwise something of it would
-// be lost.
+// distinct returns an error unless the keys of a request are different and its texts are in Unicode: otherwise something of it
+// would be lost.
 func distinct(request []byte) error {
 	if !utf8.Valid(request) {
 		return refused("expected UTF-8; other bytes may follow the request, which says then how many (\"bytes\")")
+	}
+	if isHalved(request) {
+		return refused("the request has half of a pair of surrogates, which is not a text")
 	}
 	d, seen := json.NewDecoder(bytes.NewReader(request)), map[string]bool{}
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -131,9 +136,33 @@ func distinct(request []byte) error {
 	return nil
 }
 
-// isHalved says whether a string of JSON has an escaped half of a pair of surrogates, which is not a text.
-func isHalved(given json.RawMessage, s string) bool {
-	return strings.ContainsRune(s, utf8.RuneError) && bytes.Contains(bytes.ToLower(given), []byte(`\ud`))
+// isHalved says whether JSON has an escaped half of a pair of surrogates without the other half, which is not a text.
+func isHalved(given []byte) bool {
+	for {
+		_, escape, is := bytes.Cut(given, []byte(`\`))
+		if !is {
+			return false
+		}
+		given = escape[1:] // of a backslash that is escaped, nothing is left
+		unit := codeUnit(escape)
+		if !utf16.IsSurrogate(unit) {
+			continue
+		}
+		rest, is := bytes.CutPrefix(escape[5:], []byte(`\`))
+		if !is || utf16.DecodeRune(unit, codeUnit(rest)) == utf8.RuneError {
+			return true
+		}
+		given = rest[5:]
+	}
+}
+
+// codeUnit returns the code unit of an escape such as u00e9, after its backslash. It returns 0 for other escapes.
+func codeUnit(escape []byte) rune {
+	if escape[0] != 'u' {
+		return 0
+	}
+	n, _ := strconv.ParseUint(string(escape[1:5]), 16, 16) // as JSON has it
+	return rune(n)
 }
 
 // into reads the request, which has these fields and no others.
@@ -181,9 +210,6 @@ func (c *call) body(name string, given json.RawMessage, size *int64) ([]byte, er
 		var s string
 		if err := json.Unmarshal(given, &s); err != nil {
 			return nil, err
-		}
-		if isHalved(given, s) {
-			return nil, refused("%q has half of a pair of surrogates, which is not a text", name)
 		}
 		return []byte(s), nil
 	case name == "text" || given[0] != '[':

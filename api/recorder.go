@@ -3,13 +3,17 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"clew/edn"
 	"clew/internal/text"
+	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // recorder records what clients do, as lines of JSON that clew check reads.
@@ -121,14 +125,38 @@ func (r *recorder) add(e *eventRequest, kind, f string) error {
 		}
 		fields = append(fields, field{key, e.With[key]})
 	}
-	for i, x := range fields {
-		r.lines.WriteByte("{,"[min(i, 1)])
-		r.lines.Write(bytes.TrimSpace(encoded(x.key)))
-		r.lines.WriteByte(':')
-		r.lines.Write(bytes.TrimSpace(encoded(x.value)))
+	line := lineOf(fields)
+	if len(line) > edn.MaxDepth || bytes.ContainsRune(line[1:], '{') {
+		fields[1].value = "invoke" // which is a history by itself
+		if err := readable(lineOf(fields)); err != nil {
+			return err
+		}
 	}
-	r.lines.WriteString("}\n")
+	r.lines.Write(line)
 	return nil
+}
+
+// lineOf returns an event as a line of JSON.
+func lineOf(fields []field) []byte {
+	var line bytes.Buffer
+	for i, x := range fields {
+		line.WriteByte("{,"[min(i, 1)])
+		line.Write(bytes.TrimSpace(encoded(x.key)))
+		line.WriteByte(':')
+		line.Write(bytes.TrimSpace(encoded(x.value)))
+	}
+	line.WriteString("}\n")
+	return line.Bytes()
+}
+
+// readable returns an error if clew check could not read an event. Only objects, which may hold EDN, and long texts need to be
+// read for that. It takes about a millisecond.
+func readable(line []byte) error {
+	_, err := forms.Read(bytes.NewReader(line), "", jepsen.Options{})
+	if at := (*edn.Error)(nil); errors.As(err, &at) {
+		return refused("%s", at.Msg)
+	}
+	return err
 }
 
 // field is a key of an event.

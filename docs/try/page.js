@@ -33,12 +33,15 @@ const fill = (fields) => {
   $("own").hidden = $("model").value !== "own";
 };
 
+// unquoted takes quotes off the value of a flag, as a shell does. Those of "a" are EDN's in a value that is EDN.
+const unquoted = (name, value) => value.replace(name === "init" ? /^(')(.*)'$/s : /^(['"])(.*)\1$/s, "$2");
+
 // optionsOf returns the options of a check. Flags are as on a command line, but a value goes on to the next flag.
 const optionsOf = ({ model, init, independent, options }) => {
   const all = { output: "text", html: true };
   for (const flag of ` ${options}`.split(/\s--?(?=[a-z])/)) {
     const [, name, value] = /^([a-z-]+)[=\s]?(.*)$/s.exec(flag.trim()) ?? [];
-    if (name) all[name] = value.trim() || true;
+    if (name) all[name] = unquoted(name, value.trim()) || true;
     else if (flag.trim()) all[flag.trim()] = true; // clew says what is wrong with it
   }
   if ((model && "model" in all) || (init.trim() && "init" in all)) throw new Error("the model or the initial value is in its field and among the flags; expected only one of them");
@@ -146,6 +149,15 @@ const say = (id, text) => {
   $(id).hidden = !text;
 };
 
+const called = { html: "page of evidence", svg: "drawing" }; // kinds of evidence that have another name than their flag
+const saved = { html: ["clew.html", "text/html"], svg: ["clew.svg", "image/svg+xml"], certificate: ["certificate.json", "application/json"] };
+
+// download returns a link that saves a kind of evidence.
+const download = (name, text) => {
+  const [file, type] = saved[name] ?? [`${name}.edn`, "text/plain"];
+  return Object.assign(document.createElement("a"), { download: file, href: URL.createObjectURL(new Blob([text], { type })), textContent: `Save the ${called[name] ?? name}` });
+};
+
 // show shows a verdict, with what there is of a result.
 const show = ({ line = {}, warnings, output, evidence, lacks }, wrong) => {
   const word = line.valid === true ? "valid" : line.valid === false ? "invalid" : "unknown";
@@ -155,14 +167,16 @@ const show = ({ line = {}, warnings, output, evidence, lacks }, wrong) => {
   say("model-said", !wrong && `${line.model ?? "no model"}${line.init != null ? ` from ${line.init}` : ""}, ${line.operations} ${line.operations === 1 ? "operation" : "operations"}, ${line.crashed} crashed, ${line.ms} ms`);
   say("explanation", wrong ?? line.explanation ?? line.error);
   lines("story", line.story);
-  lines("warnings", [...(warnings ?? []), ...(!wrong && lacks?.html ? [`no page of evidence: ${lacks.html}`] : [])]);
-  $("text").hidden = !output?.text;
-  $("text").querySelector("pre").textContent = output?.text ?? "";
-  const html = evidence?.html;
-  URL.revokeObjectURL($("download").href);
-  $("save").hidden = $("evidence").hidden = !html;
-  if (html) $("download").href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
-  $("evidence").srcdoc = html ?? "";
+  lines("warnings", [...(warnings ?? []), ...(wrong ? [] : Object.entries(lacks ?? {}).map(([name, why]) => `no ${called[name] ?? name}: ${why}`))]);
+  const printed = Object.values(output ?? {}).join("\n");
+  $("text").hidden = !printed;
+  $("text").querySelector("pre").textContent = printed;
+  for (const a of $("save").children) URL.revokeObjectURL(a.href);
+  const kinds = Object.entries(evidence ?? {}).sort(([a], [b]) => (b === "html") - (a === "html"));
+  $("save").replaceChildren(...kinds.flatMap(([name, text]) => [download(name, text), " "]));
+  $("save").hidden = !kinds.length;
+  $("evidence").hidden = !evidence?.html;
+  $("evidence").srcdoc = evidence?.html ?? "";
   $("result").hidden = false;
   status(title);
   if ($("verdict").getBoundingClientRect().bottom > innerHeight) $("verdict").scrollIntoView();
@@ -241,9 +255,13 @@ const link = async () => {
   return `#h=${base64}`;
 };
 
+let changes = 0; // how often what a link carries has changed
+
 const share = async () => {
+  const before = changes;
   try {
     const url = new URL(await link(), location.href).href;
+    if (changes !== before) return; // meanwhile
     history.replaceState(null, "", url);
     $("shared").hidden = false;
     $("link").value = url;
@@ -258,6 +276,7 @@ const share = async () => {
 
 // unshare takes back a link, which does not have what the form says now.
 const unshare = () => {
+  changes++;
   $("shared").hidden = true;
   if (location.hash.startsWith("#h=")) history.replaceState(null, "", location.href.replace(/#.*$/s, ""));
 };

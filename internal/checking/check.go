@@ -61,6 +61,11 @@ func Search(s store.Settings, shared int64) (o clew.Options, bytes int64, err er
 			return o, 0, fmt.Errorf("--depth must be a number of at least 1, not %s", depth)
 		}
 	}
+	for _, name := range []string{"verify", "no-verify"} {
+		if value, set := s[name]; set && value != "true" && value != "false" {
+			return o, 0, fmt.Errorf("--%s must be true or false, not %s", name, value)
+		}
+	}
 	switch verify, not := s["verify"] == "true", s["no-verify"] == "true"; {
 	case verify && not:
 		return o, 0, errors.New("--verify and --no-verify cannot be combined")

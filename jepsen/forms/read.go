@@ -11,12 +11,15 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/testfile"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/internal/feed"
 )
@@ -160,7 +163,7 @@ func (in *input) text(text source, plain string, form *form) error {
 		return form.read(in, text)
 	}
 	if in.from == nil {
-		if what := foreign(buffered); what != "" {
+		if what := foreign(buffered, in.file); what != "" {
 			return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
 		}
 	}
@@ -201,17 +204,17 @@ func (in *input) head(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// foreign names the kind of a text that begins like neither EDN nor a log, or returns "".
-func foreign(r *bufio.Reader) string {
+// foreign names the kind of a text that begins like neither EDN nor a log, and says what to do. Otherwise it returns "".
+func foreign(r *bufio.Reader, name string) string {
 	head, _ := r.Peek(8)
 	if more, err := r.Peek(min(r.Buffered(), tarBlock)); err == nil && len(more) == tarBlock && string(more[257:262]) == "ustar" {
-		return "a tar archive; its name must end in .tar, .tar.gz, .tgz or .tar.zst"
+		return anArchive("a tar archive", name, ".tar", ".tar.gz", ".tgz", ".tar.zst")
 	}
 	switch {
 	case len(head) > 1 && head[0] == 0xc0 && head[1] >= 0xe4 && head[1] <= 0xed: // the codes of a map and of a list
 		return "a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return "a zip archive; its name must end in .zip"
+		return anArchive("a zip archive", name, ".zip")
 	case bytes.HasPrefix(head, []byte("BZh")) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
 		return "bzip2 data; unpack it first: bzcat FILE | clew check -"
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
@@ -227,6 +230,15 @@ func foreign(r *bufio.Reader) string {
 		return "binary data"
 	}
 	return ""
+}
+
+// anArchive says what to do with an archive. If it has the right name, as in a request of package api, only one history can be
+// read where it is.
+func anArchive(kind, name string, endings ...string) string {
+	if slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) }) {
+		return kind + " in place of one history; unpack it first"
+	}
+	return kind + "; its name must end in " + text.OneOf(endings)
 }
 
 // tarBlock is the length of the header of a member of a tar archive.

@@ -1,7 +1,8 @@
 /*
  * clew checks whether histories of concurrent operations are linearizable.
  *
- * A request is an object of JSON, and so is the response: docs/api.md describes both.
+ * A request is an object of JSON, and so is the response: docs/api.md describes both. It is in clew's
+ * repository, and in the archives of a release that have the program.
  *
  *     const char *request = "{\"api\":1, \"call\":\"check\", \"options\":{\"model\":\"register\"}, \"history\":\"..\"}";
  *     char *response = clew_call(request, strlen(request), NULL);

@@ -94,7 +94,7 @@ export class ClewError extends Error {
   result?: unknown;
 }
 
-/** Checks a history. */
+/** Checks a history. An exception that `progress` throws rejects the check, and `progress` is not called again. */
 export function check(history: History, options?: CheckOptions, more?: Named & { progress?: (p: Progress) => void }): Promise<Result>;
 
 /** Says how an operation ends. */

@@ -108,9 +108,8 @@ export const check = async (history, options = {}, { file, files, progress } = {
       failure = { error };
     }
   });
-  const result = checked(await later(request("check", { file, options, files }, "history", history), told));
-  if (failure) throw failure.error;
-  return result;
+  const result = later(request("check", { file, options, files }, "history", history), told);
+  return checked(await result.finally(() => { if (failure) throw failure.error }));
 };
 
 // given returns arguments that begin with a value. undefined would be recorded as nil, which is an answer.

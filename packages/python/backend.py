@@ -25,12 +25,14 @@ def _library():
     return path
 
 
-def _version():
-    """Returns the library's version as PEP 440 has it: v1.2.3, v1.2.4-0.TIME-COMMIT+dirty, or (devel)."""
-    found = re.match(r"v(\d+\.\d+\.\d+)(?:-(?:0\.)?(\d{14})-(\w+))?(\+dirty)?", version())
+def _version(said):
+    """Returns the library's version as PEP 440 has it: v1.2.3, v1.2.3-rc.1, v1.2.4-0.TIME-COMMIT+dirty, or (devel)."""
+    found = re.fullmatch(r"v(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.(\d+))?(?:[-.](?:0\.)?(\d{14})-(\w+))?(\+dirty)?", said.split(" ")[0])
     if not found:
         return "0.0.0.dev0"
-    number, time, commit, dirty = found.groups()
+    number, before, count, time, commit, dirty = found.groups()
+    if before:
+        number += {"alpha": "a", "beta": "b", "rc": "rc"}[before] + count
     local = ".".join(filter(None, (commit, dirty and "dirty")))
     return number + (f".dev{time}" if time else "") + (f"+{local}" if local else "")
 
@@ -46,7 +48,7 @@ def _platform(library):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     library = _library()
-    number, tag = _version(), f"py3-none-{_platform(library)}"
+    number, tag = _version(version()), f"py3-none-{_platform(library)}"
     info = f"clew-{number}.dist-info"
     files = {f"clew/{path.name}": path.read_bytes() for path in sorted((HERE / "clew").iterdir()) if path.is_file()}
     files["clew/" + NAME] = library.read_bytes()

@@ -182,10 +182,13 @@ func testTryDrop(b *browser, url string) {
 	// Back to what is typed.
 	b.js(`document.getElementById("drop").click()`)
 	b.is(`document.activeElement.id`, "history")
-	// A file that is not a history says so.
+	// A file that is not a history says so. So does an archive.
 	b.dropped(written(b.t, "broken.edn", "{:process 0,\n :type"))
 	b.verdict("Not checked")
 	b.holds(`document.getElementById("explanation").textContent.startsWith("broken.edn:")`)
+	b.dropped(written(b.t, "runs.zip", "PK\x03\x04"))
+	b.verdict("Not checked")
+	b.holds(`document.getElementById("explanation").textContent.endsWith("a zip archive in place of one history; unpack it first")`)
 }
 
 func testTryEvidence(b *browser, url string) {
@@ -193,7 +196,7 @@ func testTryEvidence(b *browser, url string) {
 	b.verdict("INVALID")
 	b.holds(`document.getElementById("evidence").srcdoc.includes("Content-Security-Policy")`)
 	b.is(`document.getElementById("evidence").sandbox.value`, "allow-scripts")
-	b.holds(`document.getElementById("download").href.startsWith("blob:")`)
+	b.holds(`document.querySelector("#save a").href.startsWith("blob:")`)
 	// The frame is not to be reached, so the test opens it.
 	b.js(`document.getElementById("evidence").sandbox.add("allow-same-origin")`)
 	b.js(`document.getElementById("check").click()`)
@@ -269,11 +272,19 @@ func testTryFlags(b *browser, url string) {
 	for _, x := range [][2]string{
 		{"", "Valid"}, {"--nil-reads exact", "INVALID"}, {"--nil-reads=exact --time-limit 10s", "INVALID"},
 		{"--model register --init [0 nil] --how-far", "Valid"}, {"--frob", "Not checked"}, {"frob", "Not checked"},
+		{"--nil-reads 'exact' --time-limit \"10s\"", "INVALID"}, {"--model register --init '1'", "Valid"}, {"--model register --init='\"a\"' --nil-reads exact", "INVALID"},
 	} {
 		b.fillIn("options", x[0])
 		b.js(`document.getElementById("check").click()`)
 		b.verdict(x[1])
 	}
+	b.holds(`document.getElementById("model-said").textContent.startsWith("register from \"a\"")`)
+	b.fillIn("options", "--witness --core --svg --output json")
+	b.js(`document.getElementById("check").click()`)
+	b.verdict("Valid")
+	b.is(`[...document.querySelectorAll("#save a")].map(a => a.textContent + ": " + a.download).join(", ")`, "Save the page of evidence: clew.html, Save the witness: witness.edn")
+	b.is(`[...document.querySelectorAll("#warnings li")].map(li => li.textContent).join("; ")`, "this verdict is vacuous: every answer is nil; no core: the history is linearizable; no drawing: the history is linearizable")
+	b.holds(`document.querySelector("#text pre").textContent.includes("\"valid\":true")`)
 	b.fillIn("options", "--init nil")
 	b.fillIn("history", "0 :invoke :write [:a 1]\n0 :ok :write [:a 1]\n0 :invoke :read [:b nil]\n0 :ok :read [:b 1]\n")
 	b.js(`document.getElementById("independent").click()`)

@@ -22,26 +22,38 @@ type built struct {
 	time    time.Time
 }
 
-// settings fix what another environment could change in the program. Without cgo,
-// nothing is linked at run time.
-var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off"}
+// settings fix what another environment could change in the program.
+var settings = []string{"GOFLAGS=-trimpath", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "CGO_CFLAGS=-O2 -g", "CGO_LDFLAGS=-O2 -g"}
 
-// build builds clew for a platform and returns the program. If Go and the commit are
+// build builds clew for a platform and returns the program. Without cgo, nothing is linked at run time. If Go and the commit are
 // the same, so is the program, wherever it is built: -trimpath leaves folders out, and
 // the symbols for debuggers are left out too. Panics keep their lines.
 func build(repository, work string, p licenses.Platform) (program []byte, b built, err error) {
 	path := filepath.Join(work, "clew-"+p.OS+"-"+p.Arch)
-	cmd := exec.Command("go", "build", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/clew")
+	if err := compile(repository, path, p, "CGO_ENABLED=0", "./cmd/clew"); err != nil {
+		return nil, b, err
+	}
+	return read(path)
+}
+
+// compile runs go build for a platform, with cgo or without it.
+func compile(repository, path string, p licenses.Platform, cgo string, args ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=true", "-ldflags=-s -w", "-o", path}, args...)...)
 	cmd.Dir = repository
 	for _, s := range os.Environ() {
 		if !strings.HasPrefix(s, "GOEXPERIMENT=") {
 			cmd.Env = append(cmd.Env, s)
 		}
 	}
-	cmd.Env = append(append(cmd.Env, settings...), "GOOS="+p.OS, "GOARCH="+p.Arch)
+	cmd.Env = append(append(cmd.Env, settings...), cgo, "GOOS="+p.OS, "GOARCH="+p.Arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, b, fmt.Errorf("go build: %w\n%s", err, out)
+		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	return nil
+}
+
+// read reads a program that was built, and what Go recorded in it.
+func read(path string) (program []byte, b built, err error) {
 	if program, err = os.ReadFile(path); err != nil {
 		return nil, b, err
 	}

@@ -1,6 +1,6 @@
 // Command release builds what a release consists of: an archive for each platform,
-// Debian packages, lists of what is in the programs, the package for JavaScript and the page that checks what is dropped on
-// it, a container file, recipes for Homebrew and Nix, notes, and checksums.
+// Debian packages, lists of what is in the programs, the packages for JavaScript, Python and C, the page that checks what is
+// dropped on it, a container file, recipes for Homebrew and Nix, notes, and checksums.
 //
 //	make release
 //
@@ -9,7 +9,7 @@
 // are those that Go finds in git. The version of a release says so if the tree has
 // changes.
 //
-// It is our own because goreleaser brings hundreds of modules for six go builds, and needs another
+// It is our own because goreleaser brings hundreds of modules for a dozen go builds, and needs another
 // program for bills of materials.
 package main
 
@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -94,6 +95,16 @@ func release(repository, to, url string, platforms []licenses.Platform) error {
 		return err
 	}
 	files = append(files, anywhere...)
+	if slices.Contains(platforms, licenses.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}) {
+		native, lacks, err := common.library(work)
+		if err != nil {
+			return err
+		}
+		files = append(files, native...)
+		if lacks != "" {
+			fmt.Fprintln(os.Stderr, "release:", lacks)
+		}
+	}
 	recipes, err := common.recipes(url, installed)
 	if err != nil {
 		return err
@@ -114,11 +125,11 @@ func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if built.version != c.version || !built.time.Equal(c.commit) {
-		return nil, fmt.Errorf("version %s of %s, beside %s of %s: the tree has changed meanwhile", built.version, built.time, c.version, c.commit)
+	if err := c.same(built); err != nil {
+		return nil, err
 	}
 	folder := fmt.Sprintf("%s_%s_%s", c.name(), p.OS, p.Arch)
-	bom, err := c.bom(program, built, p)
+	bom, err := c.bom("./cmd/clew", program, built, p)
 	if err != nil {
 		return nil, err
 	}
@@ -127,18 +138,11 @@ func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	var archive []byte
-	if p.OS == "windows" {
-		folder += ".zip"
-		archive, err = zipped(contents, c.time)
-	} else {
-		folder += ".tar.gz"
-		archive, err = tarball(contents, c.time)
-	}
+	archive, err := c.packed(folder, contents, p)
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, file{name: folder, data: archive})
+	files = append(files, archive)
 	if p.OS == "linux" {
 		deb, err := c.deb(program, p.Arch)
 		if err != nil {
@@ -147,6 +151,26 @@ func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 		files = append(files, file{name: fmt.Sprintf("clew_%s_%s.deb", c.debian(), p.Arch), data: deb})
 	}
 	return files, nil
+}
+
+// same returns an error if something was built from another tree than the rest.
+func (c *common) same(b built) error {
+	if b.version != c.version || !b.time.Equal(c.commit) {
+		return fmt.Errorf("version %s of %s, beside %s of %s: the tree has changed meanwhile", b.version, b.time, c.version, c.commit)
+	}
+	return nil
+}
+
+// packed returns an archive of a name, in the form that a system's users expect.
+func (c *common) packed(name string, contents []file, p licenses.Platform) (f file, err error) {
+	if p.OS == "windows" {
+		f.name = name + ".zip"
+		f.data, err = zipped(contents, c.time)
+	} else {
+		f.name = name + ".tar.gz"
+		f.data, err = tarball(contents, c.time)
+	}
+	return f, err
 }
 
 // checksums returns the file that sha256sum -c reads.

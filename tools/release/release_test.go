@@ -120,6 +120,11 @@ func TestARelease(t *testing.T) {
 	clew := contents[name+"/clew"]
 	standsAlone(t, clew, dist)
 	hasAll(t, files[name+".cdx.json"], clew)
+	if _, err := exec.LookPath("cc"); err == nil {
+		hasLibrary(t, dist, files, name+"_library")
+	} else {
+		t.Log(err)
+	}
 	if want := "\nARG RELEASE=clew_1.2.3\n"; strings.Count(string(files["Dockerfile"]), want) != 2 {
 		t.Errorf("the container file is of another release:\n%s", files["Dockerfile"])
 	}
@@ -156,6 +161,67 @@ func isReady(t *testing.T, archive, name string) {
 	}
 }
 
+// hasLibrary compiles the program of docs/c.md with the library, shared and static, and installs the package for Python into
+// an empty environment. Both check a history.
+func hasLibrary(t *testing.T, dist string, files map[string][]byte, name string) {
+	t.Helper()
+	contents := unpacked(t, files[name+".tar.gz"])
+	for _, want := range []string{"LICENSE", thirdPartyName, "clew.h", "libclew.a", "libclew.so"} {
+		if len(contents[name+"/"+want]) == 0 {
+			t.Errorf("the archive of the library has no %s", want)
+		}
+	}
+	library := contents[name+"/libclew.so"]
+	hasAll(t, files[name+".cdx.json"], library)
+	if bytes.Contains(library, []byte(filepath.Dir(dist))) || bytes.Contains(library, []byte(strings.TrimSpace(command(t, ".", "go", "env", "GOROOT"))+"/src")) {
+		t.Error("the library names folders of this machine")
+	}
+	dir := t.TempDir()
+	command(t, dir, "tar", "xzf", filepath.Join(dist, name+".tar.gz"), "--strip-components=1")
+	page, err := os.ReadFile("../../docs/c.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := regexp.MustCompile("(?s)```c\n(.*?)```").FindSubmatch(page)
+	if err := os.WriteFile(filepath.Join(dir, "check.c"), program[1], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir, "cc", "-o", "check", "check.c", "-I.", "-L.", "-lclew", "-Wl,-rpath,"+dir)
+	command(t, dir, "cc", "-o", "whole", "check.c", "-I.", "libclew.a", "-pthread")
+	finds(t, dir, "./check")
+	finds(t, dir, "./whole")
+
+	if out, err := exec.Command("python3", "-c", "import ensurepip, venv").CombinedOutput(); err != nil {
+		t.Log(err, string(out))
+		return
+	}
+	command(t, dir, "python3", "-m", "venv", "venv")
+	wheels, err := filepath.Glob(filepath.Join(dist, "clew-1.2.3-py3-none-*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%q, %v: expected a package for Python", wheels, err)
+	}
+	command(t, dir, "venv/bin/pip", "install", "--no-index", "--disable-pip-version-check", wheels[0])
+	finds(t, dir, "venv/bin/python", "-c", "import clew, sys; r = clew.check(sys.argv[1]); print(r.line); sys.exit(r.status)")
+	if got := command(t, dir, "venv/bin/python", "-c", "import clew; print(clew.version())"); !strings.HasPrefix(got, "v1.2.3 (commit ") {
+		t.Errorf("the package for Python says that it is %s", got)
+	}
+}
+
+// finds runs a command on a history, of which it must say that it is not linearizable.
+func finds(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	history, err := filepath.Abs("../../testdata/histories/stale-read.edn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command(name, append(args, history)...)
+	run.Dir = dir
+	out, _ := run.CombinedOutput()
+	if run.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "stale read") && !strings.Contains(string(out), "stale-read") {
+		t.Errorf("%s: %v\n%s", run, run.ProcessState, out)
+	}
+}
+
 // runsInNode unpacks the package for JavaScript, and checks a history with it.
 func runsInNode(t *testing.T, pack string) {
 	t.Helper()
@@ -169,15 +235,14 @@ func runsInNode(t *testing.T, pack string) {
 		t.Log(err)
 		return
 	}
-	history, err := filepath.Abs("../../testdata/histories/stale-read.edn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := exec.Command("node", "package/bin/clew.js", "check", history)
-	run.Dir = dir
-	out, _ := run.CombinedOutput()
-	if run.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "stale-read.edn: INVALID") {
-		t.Errorf("%v\n%s", run.ProcessState, out)
+	finds(t, dir, "node", "package/bin/clew.js", "check")
+	for _, args := range [][]string{
+		{"package/bin/clew.js", "--version"},
+		{"--input-type=module", "-e", `import { version } from "./package/index.js"; console.log(await version())`},
+	} {
+		if got := command(t, dir, "node", args...); !strings.Contains(got, "v1.2.3 (commit ") {
+			t.Errorf("the package for JavaScript says that it is %s", got)
+		}
 	}
 }
 
@@ -331,8 +396,10 @@ func TestAllPlatformsAreReproducible(t *testing.T) {
 	}
 	files := folder(t, equal(t, licenses.Platforms, true))
 	sums(t, files)
-	if len(files) != 2*len(licenses.Platforms)+4 {
-		t.Errorf("the release has %q", slices.Sorted(maps.Keys(files)))
+	for _, p := range licenses.Platforms {
+		if name := "clew_1.2.3_" + p.OS + "_" + p.Arch; files[name+".cdx.json"] == nil || files[name+".tar.gz"] == nil && files[name+".zip"] == nil {
+			t.Errorf("the release lacks %s: %q", name, slices.Sorted(maps.Keys(files)))
+		}
 	}
 }
 
@@ -374,6 +441,22 @@ func TestDebianOrdersVersions(t *testing.T) {
 		}
 		if _, err := exec.LookPath("dpkg"); err == nil && i > 0 {
 			command(t, ".", "dpkg", "--compare-versions", want[i-1], "lt", want[i])
+		}
+	}
+}
+
+func TestPythonHasItsOwnVersions(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	for version, want := range map[string]string{
+		"v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z)": "1.2.3", "v1.2.3+dirty": "1.2.3+dirty", "v1.2.3-rc.1": "1.2.3rc1", "v1.2.3-beta.2+dirty": "1.2.3b2+dirty",
+		"v0.0.0-20261122133325-f01a681e4c9d": "0.0.0.dev20261122133325+f01a681e4c9d", "v1.2.4-0.20261122133325-f01a681e4c9d+dirty": "1.2.4.dev20261122133325+f01a681e4c9d.dirty",
+		"v1.2.3-rc.1.0.20261122133325-f01a681e4c9d": "1.2.3rc1.dev20261122133325+f01a681e4c9d", "(devel)": "0.0.0.dev0", "v1.2.3-odd": "0.0.0.dev0",
+	} {
+		got := strings.TrimSpace(command(t, "../../packages/python", "python3", "-B", "-c", "import backend, sys; print(backend._version(sys.argv[1]))", version))
+		if got != want {
+			t.Errorf("%s becomes %s, want %s", version, got, want)
 		}
 	}
 }

@@ -65,8 +65,9 @@ func purl(path, version string) string {
 	return "pkg:golang/" + strings.ToLower(path) + "@" + url.QueryEscape(version)
 }
 
-func (c *common) bom(program []byte, b built, p licenses.Platform) ([]byte, error) {
-	modules, err := licenses.Used(c.repository, "./cmd/clew", p)
+// bom returns the bill of what was built from a package.
+func (c *common) bom(of string, program []byte, b built, p licenses.Platform) ([]byte, error) {
+	modules, err := licenses.Used(c.repository, of, p)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +80,16 @@ func (c *common) bom(program []byte, b built, p licenses.Platform) ([]byte, erro
 	if len(refs) != len(modules) {
 		return nil, fmt.Errorf("the program is of %d modules, but go list knows %d", len(refs), len(modules))
 	}
+	kind, name := "application", "clew"
+	if of != "./cmd/clew" {
+		kind, name = "library", "libclew"
+	}
 	digest := sha256.Sum256(program)
 	bom := bill{
 		Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", Spec: "1.6", Version: 1,
 		Serial: serial(digest),
 		Metadata: metadata{c.time.UTC().Format("2006-01-02T15:04:05Z"), component{
-			Ref: refs[""], Type: "application", Name: "clew", Version: b.version, Package: refs[""],
+			Ref: refs[""], Type: kind, Name: name, Version: b.version, Package: refs[""],
 			Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", digest)}}, Licenses: []license{{"Apache-2.0"}},
 			Properties: []property{{"goos", p.OS}, {"goarch", p.Arch}},
 		}},

@@ -19,7 +19,7 @@ func (c *common) webAssembly(work string) ([]file, error) {
 	programs, page := filepath.Join(work, "js"), filepath.Join(work, "try")
 	for _, args := range [][]string{{"go", "build", "-C", "tools", "-o", tool, "./wasm"}, {tool, "-o", programs}, {tool, "-page", "-o", page}} {
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = c.repository, append(os.Environ(), settings...)
+		cmd.Dir, cmd.Env = c.repository, append(append(os.Environ(), settings...), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", cmd, err, out)
 		}

@@ -96,12 +96,20 @@ func TestThePackage(t *testing.T) {
 // aProgram matches a program of the README, and what it prints, if that is shown.
 var aProgram = regexp.MustCompile("(?s)```js\n(.*?)```\n\n((?:    [^\n]*\n)?)")
 
-// readme runs the programs of the README.
+// aLink matches a link to a file.
+var aLink = regexp.MustCompile(`\]\(([^):#]+)\)`)
+
+// readme runs the programs of the README, and follows its links.
 func readme(t *testing.T, app, file string, must func(dir, name string, args ...string) string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, link := range aLink.FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(filepath.Join(app, "node_modules", "clew", link[1])); err != nil {
+			t.Errorf("the README links to what the package does not have: %v", err)
+		}
 	}
 	shown := 0
 	for _, m := range aProgram.FindAllStringSubmatch(string(text), -1) {

@@ -102,6 +102,24 @@ test("progress is told", async () => {
   assert.strictEqual(told.at(-1).read, told.at(-1).of);
 });
 
+test("an exception of the caller's progress rejects the check, and the next one goes on", async () => {
+  const history = "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 0}\n";
+  for (const thrown of [new RangeError("mine"), undefined, "a text"]) {
+    let calls = 0;
+    const progress = () => {
+      calls++;
+      throw thrown;
+    };
+    const outcome = await check(history, { model: "register", init: 0 }, { progress }).then(() => "checked", (error) => ({ error }));
+    assert.deepStrictEqual([outcome, calls], [{ error: thrown }, 1]);
+    const told = [];
+    const { valid } = await check(history, { model: "register", init: 0 }, { progress: (p) => told.push(p) });
+    assert.deepStrictEqual([valid, told.at(-1).operations], [true, 1]);
+  }
+  // It came before the error of a check that fails, too.
+  await assert.rejects(check("{:process 0", {}, { progress: () => { throw new RangeError("mine") } }), RangeError);
+});
+
 test("clew says its version", async () => assert.ok(await version()));
 
 test("what is not a history, or not a value, is refused and not taken for an empty one", async () => {

@@ -3,6 +3,9 @@
 ``check`` checks a history, ``Recorder`` records what the clients of a test do and checks that, and ``Monitor`` reports
 every anomaly of a history that comes in pieces. Options have the names of the flags of ``clew check`` and ``clew
 monitor``, with ``_`` for ``-``: ``time_limit="10s"``. A value is what the flag takes; a flag without one is ``True``.
+
+Pages that messages and these texts name, such as docs/failures.md, are clew's documentation. It is in clew's repository
+and in the archives of a release.
 """
 
 from __future__ import annotations
@@ -177,8 +180,9 @@ class Operation:
             self._type = "info"
         try:
             self._recorder.complete(self._process, self._type, self.value, **self._keys)
-        except TypeError:  # the value has no JSON; what the operation did is not known then
-            self._recorder.complete(self._process, "info", None, **self._keys)
+        except (TypeError, Error) as wrong:
+            if isinstance(wrong, TypeError) or wrong.kind == "request":  # clew cannot read the value, so what the operation did is not known
+                self._recorder.complete(self._process, "info", None, **self._keys)
             raise
 
 

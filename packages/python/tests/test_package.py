@@ -178,15 +178,17 @@ class Recorder(unittest.TestCase):
         monitor.feed('{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value "a\x85b"}\n')
         self.assertEqual(monitor.close().totals["totals"]["anomalies"], 1)
 
-    def test_an_operation_whose_value_has_no_json_ends(self):
-        recorder = clew.Recorder(model="register")
-        with self.assertRaises(TypeError):
-            with recorder.operation("read") as read:
-                read.value = object()
-        with recorder.operation("read"):
-            pass
-        self.assertIn('"type":"info"', recorder.history())
-        recorder.close()
+    def test_an_operation_whose_value_cannot_be_read_ends(self):
+        for odd, error in (object(), TypeError), ({"edn": "("}, clew.Error), ("\ud83d", clew.Error):
+            with self.subTest(odd):
+                recorder = clew.Recorder(model="register")
+                with self.assertRaises(error):
+                    with recorder.operation("read") as read:
+                        read.value = odd
+                with recorder.operation("read"):
+                    pass
+                self.assertIn('"type":"info"', recorder.history())
+                recorder.close()
 
     def test_exceptions_pass_without_a_check(self):
         with self.assertRaises(KeyError):
