@@ -78,6 +78,20 @@ func TestTheProvedProgramOnRealHistories(t *testing.T) {
 	}
 }
 
+func TestTheProvedProgramOnEveryModel(t *testing.T) {
+	c := newProved(t)
+	c.everyModel()
+	said := c.check()
+	for name, what := range said {
+		if strings.HasPrefix(what, "rejected") {
+			t.Errorf("%s: %s", name, what)
+		}
+	}
+	if total := provedByModel(t, said); 10*total["proved"] < 8*len(said) {
+		t.Errorf("%d of %d proved, expected most", total["proved"], len(said))
+	}
+}
+
 // altered returns a history with a small change: two events swapped, an event left out or moved, or another number.
 func altered(r *rand.Rand, text string) string {
 	lines := strings.SplitAfter(text, "\n")
@@ -109,10 +123,7 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 	c, python := newProved(t), newCertified(t)
 	n := 10
 	if !effort.Few() {
-		n = 50
-	}
-	if long() {
-		n = 220
+		n = int(effort.Histories(50, 420))
 	}
 	want, texts := map[string]string{}, map[string]string{}
 	forgeries, changes := 0, 0

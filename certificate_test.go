@@ -230,8 +230,9 @@ func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
 	}
 }
 
-func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
-	c := newCertified(t)
+// everyModel adds certificates of histories of every model and bug.
+func (c *certified) everyModel() {
+	c.t.Helper()
 	for _, model := range models.All() {
 		for _, kind := range gen.LongKinds() {
 			if kind != gen.Linearizable && !slices.Contains(gen.KindsOf(model.Name), kind) || model.Name == "java-queue" {
@@ -245,18 +246,23 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 				case 2:
 					o.Independent, o.Processes = 3, 6
 				}
-				h, spec, independent := longHistory(t, o)
+				h, spec, independent := longHistory(c.t, o)
 				r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
 				if err != nil {
-					t.Fatal(err)
+					c.t.Fatal(err)
 				}
 				if r.FailureKind() == models.BrokenGuarantee {
 					continue // no step shows it
 				}
-				c.add(fmt.Sprintf("%s, %s, seed %d: %s", model.Name, kind, seed, r.Verdict), c.file(h), r)
+				c.add(fmt.Sprintf("%s %s, seed %d: %s", model.Name, kind, seed, r.Verdict), c.file(h), r)
 			}
 		}
 	}
+}
+
+func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
+	c := newCertified(t)
+	c.everyModel()
 	said := c.check()
 	for name, what := range said {
 		if !strings.HasPrefix(what, "proved: ") {

@@ -97,6 +97,15 @@ Proof.
   rewrite <- app_assoc. simpl. apply IH. now apply b_put_ok.
 Qed.
 
+Definition priority_init (rank : positive -> positive) (l : list positive) : tree := fold_left (p_put rank) l Bare.
+Lemma priority_init_abs rank l : p_abs rank (priority_init rank l) (rev l).
+Proof.
+  unfold priority_init. rewrite <- (app_nil_r (rev l)). assert (A : p_abs rank Bare []).
+  { split; [easy|]. exists (PM.empty _). split; intros v; unfold held; now rewrite PM.gempty. }
+  revert A. generalize Bare (@nil positive). induction l as [|v l IH]; simpl; intros t s A; auto.
+  rewrite <- app_assoc. simpl. apply IH. now apply p_put_ok.
+Qed.
+
 (** ** Numbers *)
 Definition counter (least most : option Z) : checker Spec_Counter.call Z :=
   Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle).

@@ -600,12 +600,4 @@ Proof.
   - exact p_without_ok.
   - intros t t' s H A. unfold p_eqb in H. destruct (tree_dec t t'); [now subst|easy].
 Qed.
-Definition priority_init (l : list positive) : tree := fold_left p_put l Bare.
-Lemma priority_init_abs l : p_abs (priority_init l) (rev l).
-Proof.
-  unfold priority_init. rewrite <- (app_nil_r (rev l)). assert (A : p_abs Bare []).
-  { split; [easy|]. exists (PM.empty _). split; [intros v|intros v; simpl]; unfold held; now rewrite PM.gempty. }
-  revert A. generalize Bare (@nil positive). induction l as [|v l IH]; simpl; intros t s A; auto.
-  rewrite <- app_assoc. simpl. apply IH. now apply p_put_ok.
-Qed.
 End Ranked.

@@ -107,7 +107,9 @@ let ranks g =
   List.iter (fun op -> match op.f with
       | "enqueue" | "insert" | "dequeue" | "poll" | "peek" -> if not (op.status = Info && op.f = "peek") then mentioned := op.value :: !mentioned
       | _ -> ()) (every g);
-  let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty")) !mentioned in
+  let met = Small.create () in
+  let first v = let n = number_of v in Small.get met n = 0 && (Small.set met n 1; true) in
+  let values = List.filter (fun v -> not (is_nil v) && (knossos g || v <> Key "empty") && first v) !mentioned in
   let simple s = String.for_all (fun c -> Char.code c < 0xf0) s in
   let kind v = match v with
     | Int n when abs n < 1_000_000_000_000_000 -> 'n'
