@@ -249,7 +249,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1") + write("2") + read("2"), valid + "[1,0,2]", "rejected: an operation had returned before one began that stands before it"},
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1]", "rejected: an operation that returned is not in the order"},
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1,1,2]", "rejected: an operation stands in the order twice"},
-		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2,3]", "rejected: operation 3 is none of these"},
+		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2,3]", "rejected: operation 3 is not in this part of the history"},
 		{"register", write("1") + write("2") + read("1"), valid + "[0,1,2]", "rejected: an operation cannot happen where it stands in the order"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable"},
 		{"register", write("1") + write("2") + read("1"), invalid + `2,"before":[0,1],"core":[0,1,1,2]`, "rejected: the core names operation 1 twice"},
@@ -290,6 +290,15 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [2]]]"), anomaly, "rejected: the core has a linearization"},
 		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [3 2]]]"), anomaly, "proved: not linearizable (check_whole_sound)"},
 		{"mutex", add("acquire", "nil") + event(3, "invoke", "release", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the operation that fails has not returned"},
+		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":valu 7", 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
+		{"register", write("1") + strings.Replace(read("7"), ":value 7", `"value" 7`, 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
+		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":my/value 7", 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
+		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":value nil, :result 7", 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
+		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":index 5: :value 1", 1), valid + "[0,1]", "not checked: it does not read 5:"},
+		{"register", write("1") + strings.Replace(read("1"), ", :value 1", ", :error nil", 1), valid + "[0,1]", "proved: linearizable"},
+		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":1,"invocation":2,"completion":3}]`, "proved: not linearizable"},
+		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":77,"invocation":-3,"completion":"x"}]`, "rejected: an operation that is named is another one"},
+		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":1,"invocation":2,"completion":1}]`, "rejected: an operation that is named is another one"},
 	} {
 		operations := strings.Count(x.history, ":invoke")
 		parameters, level := "", ""

@@ -555,6 +555,8 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"too deep", saw(strings.Repeat("[", 2000)+strings.Repeat("]", 2000), `1`), order, unread},
 		{"too deep in tags", saw(strings.Repeat("#a ", 2000)+"1", `1`), order, unread},
 		{"bytes that are no text", write + "\"\xff\"", alone, unread},
+		{"an answer under another key", strings.Replace(saw(`1`, `7`), ":value 7", ":valu 7", 1), order, "not checked: the history cannot be read: it does not read an op that has no :value"},
+		{"an answer beside a nil", strings.Replace(saw(`1`, `7`), ":value 7", ":value nil, :result 7", 1), order, "not checked: the history cannot be read: it does not read an op that has no :value"},
 		{"a damaged gzip file", "\x1f\x8b\x08" + write, alone, "not checked: "},
 
 		{"a client that is not an integer", strings.ReplaceAll(saw(`1`, `2`), ":process ", ":process :p"), none, "rejected: a process that is not an integer has an operation :"},

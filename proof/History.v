@@ -1,6 +1,7 @@
 (** What is trusted: this page, and the [step] of each data type (Spec_*.v).
 
-It states Herlihy and Wing's linearizability for a history with crashed operations, and which completion is the first to fail. *)
+It states Herlihy and Wing's linearizability for a history with crashed operations, and which completion is the first to fail. The latter
+uses hindsight: see below. *)
 
 From Coq Require Import List PArith.
 Import ListNotations.
@@ -59,7 +60,9 @@ Definition Linearizable (init : state) (h : list op) : Prop := exists os, linear
 
 (** ** The first failing completion
 
-The history up to a time has the operations invoked by then. Those that return later are open. *)
+The history up to a time has the operations invoked by then. Those that return later are open: they have the answers that they will
+return. Herlihy and Wing would let an open operation answer anything. With what it will answer, a history may fail earlier: if a dequeue that is
+open will return 7, it cannot have taken the 1 that stood in the way of another dequeue. *)
 
 Fixpoint prefix (time : positive) (h : list op) : list op :=
   match h with

@@ -102,6 +102,12 @@ def forms(text):
 
 class Op:
     def __init__(self, **known): self.__dict__.update(known)
+# Without a :value, an answer may stand under another key, as it may beside a nil.
+MEANS_NOTHING = set(map(key, "index time process type f key error exception debug node final tstag execute-via op-index".split()))
+ANSWERS = "output out result results res ret return returned response resp reply answer got val".split()
+def own_value(e, ended):
+    if key("value") in e: return e[key("value")] is not None or not ended or not any(k and k[0] in "ks" and k[1].lower() in ANSWERS for k in e if isinstance(k, tuple))
+    return set(e) <= MEANS_NOTHING
 def operations(text, every_client, knows):
     ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
@@ -111,6 +117,7 @@ def operations(text, every_client, knows):
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
             check(every_client or whole(process), f"a process that is not an integer has an operation :{f[1]}")
             readable(kind in map(key, ("invoke", "ok", "fail", "info")) and f and f[0] == "k", f"an op of :type {kind} and :f {f}")
+            readable(own_value(e, kind[1] == "ok"), "an op that has no :value, but another key that may stand for it")
             at, index = at + 1, e.get(key("index")) if whole(e.get(key("index"))) else place
             if kind[1] == "invoke":
                 readable(process not in running, "a process with two operations at once")

@@ -116,7 +116,7 @@ let number s =
                   && (String.contains s '.' || String.contains s 'e' || String.contains s 'E')
                   && not (String.contains s '.' && (let i = String.index s '.' in not (digits s from i))) ->
       Atom (Printf.sprintf "f%h" (if x = 0.0 then 0.0 else x))
-    | _ -> Odd s
+    | _ -> if String.for_all (fun c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c = '+' || c = '-' || c = '.') s then Odd s else fail "%s" s
 
 let symbolic s = (* what no reader takes for anything else *)
   String.for_all (fun c -> match c with '\000' .. ' ' | '\'' | '@' | '^' | '`' | '~' -> false | _ -> true) s

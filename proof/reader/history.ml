@@ -16,6 +16,8 @@ type op = {
   process : Edn.t;
   key : Edn.t;
   inv : int;
+  first : int;  (* the :index of its invocation, *)
+  mutable last : int;  (* and of its completion, or -1 *)
   mutable given : Edn.t;
   mutable value : Edn.t;
   mutable ret : int;  (* max_int if it did not return *)
@@ -23,18 +25,30 @@ type op = {
 
 let sure v = if certain v then v else fail "a value that may equal one that is spelled differently"
 
+(* Without a :value, an answer may stand under another key, as it may beside a nil. These do not stand for one. *)
+let means_nothing = [ "index"; "time"; "process"; "type"; "f"; "key"; "error"; "exception"; "debug"; "node"; "final"; "tstag"; "execute-via"; "op-index" ]
+let answers = [ "output"; "out"; "result"; "results"; "res"; "ret"; "return"; "returned"; "response"; "resp"; "reply"; "answer"; "got"; "val" ]
+let own_value kvs value ended =
+  value <> Nil ||
+  let has = List.exists (fun (k, _) -> k = Key "value") kvs in
+  List.for_all (fun (k, _) -> match k with
+      | Key name -> if has then not (ended && List.mem (String.lowercase_ascii name) answers) else List.mem name means_nothing
+      | _ -> has && (match k with Str name -> not (List.mem name ("value" :: answers)) | _ -> true)) kvs
+
 let operations text every_client knows =
-  let ops = ref [] and count = ref 0 and at = ref 1 in
+  let ops = ref [] and count = ref 0 and at = ref 1 and place = ref (-1) in
   let running = Texts.create 64 and last = Texts.create 64 in
   let event e =
     let kvs = match e with Map kvs -> kvs | _ -> fail "anything but EDN op maps" in
-    let process = ref None and called = ref Nil and kind = ref Nil and value = ref Nil and key = ref Nil in
+    incr place;
+    let process = ref None and called = ref Nil and kind = ref Nil and value = ref Nil and key = ref Nil and index = ref !place in
     List.iter (fun (k, v) -> match k with
         | Key "process" -> process := Some v
         | Key "f" -> called := v
         | Key "type" -> kind := v
         | Key "value" -> value := v
         | Key "key" -> key := v
+        | Key "index" -> (match v with Int n -> index := n | _ -> ())
         | _ -> ()) kvs;
     let process = match !process with Some p -> sure p | None -> fail "an event without a process" in
     let f = match !called with Key f -> Some f | _ -> None in
@@ -44,11 +58,12 @@ let operations text every_client knows =
       let kind = match !kind with Key k -> k | _ -> "" in
       let f = match f with Some f -> f | None -> fail "an op without an :f" in
       readable (match kind with "invoke" | "ok" | "fail" | "info" -> true | _ -> false) "an op of :type %s" kind;
+      readable (own_value kvs !value (kind = "ok")) "an op that has no :value, but another key that may stand for it";
       incr at;
       let p = canonical process and value = !value in
       if kind = "invoke" then begin
         readable (not (Texts.mem running p)) "a process with two operations at once";
-        let op = { number = !count; f; process; key = sure !key; inv = !at; given = sure value; value; ret = max_int; status = Info } in
+        let op = { number = !count; f; process; key = sure !key; inv = !at; first = !index; last = -1; given = sure value; value; ret = max_int; status = Info } in
         incr count;
         ops := op :: !ops;
         Texts.replace running p op;
@@ -56,6 +71,7 @@ let operations text every_client knows =
       end else match Texts.find_opt running p with
         | Some op ->
           Texts.remove running p;
+          op.last <- !index;
           op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
           if kind <> "info" then op.ret <- !at;
           if kind = "ok" then op.value <- sure value;

@@ -5,18 +5,24 @@ open Lists
 open History
 module P = Proved
 
+let rest_of channel =
+  let b = Buffer.create (1 lsl 20) in
+  let chunk = Bytes.create 65536 in
+  let rec fill () = let n = input channel chunk 0 65536 in if n > 0 then (Buffer.add_subbytes b chunk 0 n; fill ()) in
+  fill ();
+  Buffer.contents b
 let read_file name =
+  if Sys.file_exists name && Sys.is_directory name then raise (Sys_error (name ^ ": it is a directory"));
   let channel = open_in_bin name in
-  Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
+  Fun.protect ~finally:(fun () -> close_in channel) (fun () ->
+      if (Unix.fstat (Unix.descr_of_in_channel channel)).st_kind = S_REG then really_input_string channel (in_channel_length channel)
+      else rest_of channel)
 let unzipped raw name =
   if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
-    let out = Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; name |] in
-    let b = Buffer.create (1 lsl 20) in
-    let chunk = Bytes.create 65536 in
-    let rec fill () = let n = input out chunk 0 65536 in if n > 0 then (Buffer.add_subbytes b chunk 0 n; fill ()) in
-    fill ();
-    if Unix.close_process_in out <> Unix.WEXITED 0 then raise (Edn.Unreadable "this .gz");
-    Buffer.contents b end
+    let out = try Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; "--"; name |] with Unix.Unix_error _ -> Edn.fail "a .gz: there is no gzip" in
+    let text = rest_of out in
+    if Unix.close_process_in out <> Unix.WEXITED 0 then Edn.fail "this .gz";
+    text end
   else raw
 
 let why reason = match reason with
@@ -33,14 +39,15 @@ let why reason = match reason with
 let judge ops verdict = match verdict with
   | P.Accepted -> ()
   | P.Rejected (reason, i) ->
-    let at = Search.int_of_pos i in
+    let at = Numbers.int_of_pos i in
     let named = Array.fold_left (fun found op -> if op.inv = at then Printf.sprintf " (operation %d)" op.number else found) "" ops in
     reject "%s%s" (why reason) named
 
 (* The fields of a line: those that it must have, and those that it may have. *)
 let fields json must may = match json with
   | Json.Object kvs ->
-    check (List.for_all (fun f -> List.mem_assoc f kvs) must && List.for_all (fun (k, _) -> List.mem k must || List.mem k may) kvs) "a certificate of another form";
+    List.iter (fun f -> check (List.mem_assoc f kvs) "a certificate of another form: a line lacks %s" f) must;
+    List.iter (fun (k, _) -> check (List.mem k must || List.mem k may) "a certificate of another form: a line has %s" k) kvs;
     fun name -> List.assoc_opt name kvs
   | _ -> reject "a certificate of another form"
 let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
@@ -60,11 +67,21 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
   let observed op = op.status = Fail && op.f = "cas" && Meaning.param g "failed-cas" = Some "observe" in
   let happened = List.filter (fun op -> op.status <> Fail || observed op) (Array.to_list ops) in
   let history = List.rev (List.rev_map (fun op ->
-      { P.inv = Search.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Search.pos op.ret, ()) else P.Crashed) }) happened) in
+      { P.inv = Numbers.pos op.inv; what = call op; became = (if op.ret < max_int then P.Returned (Numbers.pos op.ret, ()) else P.Crashed) }) happened) in
   let ids xs = List.rev (List.rev_map (fun n -> match by_number n with
-      | Some op -> Search.pos op.inv
-      | None -> reject "operation %d is none of these" n) (Array.to_list xs)) in
+      | Some op -> Numbers.pos op.inv
+      | None -> reject "operation %d is not in this part of the history" n) (Array.to_list xs)) in
   let distinct = Search.distinct checker in
+  List.iter (fun name -> match line name with None | Some (Json.String _) -> () | _ -> reject "%s is not text" name) [ "analyzer"; "pattern"; "explanation" ];
+  (match line "named" with
+   | None -> ()
+   | Some (Json.List named) ->
+     List.iter (fun x ->
+         let named = fields x [ "operation"; "invocation"; "completion" ] [] in
+         let op = match named "operation" with Some (Json.Int n) -> by_number n | _ -> None in
+         let is op = named "invocation" = Some (Json.Int op.first) && named "completion" = Some (if op.last < 0 then Json.Null else Json.Int op.last) in
+         check (match op with Some op -> is op | None -> false) "an operation that is named is another one") named
+   | _ -> reject "a certificate of another form: named");
   match line "valid" with
   | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); Valid
   | _ when line "anomaly" <> None ->
@@ -73,7 +90,7 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
     let listed v = match v with Some (Json.List vs) -> vs | _ -> [] in
     let ends v = match v with Json.Object kvs -> List.filter_map (fun (k, v) -> if k = "from" || k = "to" then first v else None) kvs | v -> Option.to_list (first v) in
     let named = List.concat_map ends (listed (line "cycle") @ listed (line "at")) in
-    let shown = List.filter (fun o -> List.exists (fun op -> op.inv = Search.int_of_pos o.P.inv) named) history in
+    let shown = List.filter (fun o -> List.exists (fun op -> op.inv = Numbers.int_of_pos o.P.inv) named) history in
     let pairs = match pattern with
       | None -> []
       | Some p -> List.concat_map (fun x -> List.filter_map (fun y -> if p.P.pair_of x y then Some (p, x, y) else None) shown) shown in
@@ -82,27 +99,27 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
      | [] ->
        let returns = Hashtbl.create 1000 in
        List.iter (fun op -> if op.ret < max_int then Hashtbl.replace returns op.inv ()) happened;
-       let required i = Hashtbl.mem returns (Search.int_of_pos i) in
+       let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
        judge ops (P.whole checker (Search.hash required) (Search.search checker required) Search.targets init history);
        Whole)
   | _ ->
     let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
-    let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is none of these" in
+    let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is not in this part of the history" in
     check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
     let core = ints (line "core") in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
     let once = Hashtbl.create 100 in
     Array.iter (fun n ->
-        let op = match by_number n with Some op -> op | None -> reject "operation %d is none of these" n in
+        let op = match by_number n with Some op -> op | None -> reject "operation %d is not in this part of the history" n in
         check (not (Hashtbl.mem once op.inv)) "the core names operation %d twice" n;
         Hashtbl.replace once op.inv ()) core;
-    let time = Search.pos failing.ret and before = ids (ints (line "before")) in
+    let time = Numbers.pos failing.ret and before = ids (ints (line "before")) in
     (* Two operations may suffice: the one that fails, and another one that had returned. *)
     let pair = match pattern with
       | None -> None
       | Some p ->
-        let had = List.filter (fun o -> Hashtbl.mem once (Search.int_of_pos o.P.inv) && (match P.ret o with Some t -> Search.int_of_pos t <= failing.ret | None -> false)) history in
-        match List.find_opt (fun o -> Search.int_of_pos o.P.inv = failing.inv) had with
+        let had = List.filter (fun o -> Hashtbl.mem once (Numbers.int_of_pos o.P.inv) && (match P.ret o with Some t -> Numbers.int_of_pos t <= failing.ret | None -> false)) history in
+        match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) had with
         | None -> None
         | Some last -> Option.map (fun o -> p, if p.P.pair_of o last then o, last else last, o) (List.find_opt (fun o -> p.P.pair_of o last || p.P.pair_of last o) had) in
     match pair with
@@ -110,7 +127,7 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
     | None ->
       let returns = Hashtbl.create 1000 in
       List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
-      let required i = Hashtbl.mem returns (Search.int_of_pos i) in
+      let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
       judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
       Invalid
 
@@ -140,12 +157,12 @@ let prove history certificate =
   let (fs, _, _) = known in
   let fs = Meaning.words fs in
   let ops = operations (unzipped raw history) (clients = "all") fs in
-  Search.reserve (2 * Array.length ops + 1);
+  Numbers.reserve (2 * Array.length ops + 1);
   check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
   Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;
   let parts = if independent then by_key ops keyless else [ ("", ops) ] in
   let parts = List.map (fun (k, ops) -> (k, { Meaning.p = parameters; ops })) parts in
-  let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid in
+  let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid and fail = ref [] in
   List.iter (fun (k, g) -> Hashtbl.replace table k g) parts;
   List.iter (fun l ->
       let json = Json.parse l in
@@ -157,17 +174,39 @@ let prove history certificate =
       let key = match line "key" with
         | Some Json.Null when not independent -> ""
         | Some (Json.String s) when independent && s = String.trim s -> Edn.canonical (Edn.only s)
-        | _ -> reject "a key that is none" in
+        | _ -> reject "a line whose key is missing, or not one of EDN" in
       check (Hashtbl.mem table key && not (Hashtbl.mem seen key)) "there is no such key, or there are two lines about it";
       Hashtbl.replace seen key ();
-      match section (Hashtbl.find table key) known line with Valid -> () | why -> carried := why) sections;
+      match section (Hashtbl.find table key) known line with
+      | Valid -> ()
+      | why ->
+        carried := why;
+        match line "fails", line "key" with
+        | Some (Json.Int n), Some (Json.String key) -> fail := Printf.sprintf "operation %d of key %s" n key :: !fail
+        | Some (Json.Int n), _ -> fail := Printf.sprintf "operation %d" n :: !fail
+        | _ -> ()) sections;
   let failed = !carried <> Valid in
   check (claim = not failed && (failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
-  Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s"
+  Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s"
     (if claim then "" else "not ") (theorem !carried) model
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
+    (match List.rev !fail with
+     | [] -> ""
+     | [ only ] -> "; the first to fail is " ^ only
+     | first :: others -> Printf.sprintf "; the first to fail is %s; and %d more of other keys" first (List.length others))
 
 let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
+let help = "
+
+Checks what clew check --certificate CERTIFICATE HISTORY wrote, by a program that is proved in Coq (docs/proof.md).
+The history is EDN, plain or .gz. Prints a line for each pair:
+
+  proved: linearizable ..       or   proved: not linearizable ..
+  rejected: ..                  the certificate does not prove its verdict
+  not checked: ..               a model or text that it does not read, or a core that is too hard
+
+Exit status: 0 all were proved, whichever verdict that is; 1 one was rejected; 2 one was not checked, or bad arguments."
+
 let () =
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 400 };
   let args = List.tl (Array.to_list Sys.argv) in
@@ -181,10 +220,13 @@ let () =
         | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
         | Sys_error s -> 2, "not checked: " ^ s
         | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
+        | Unix.Unix_error (e, _, name) -> 2, "not checked: " ^ name ^ ": " ^ Unix.error_message e
         | Failure s | Invalid_argument s -> 2, "not checked: " ^ s in
       print_endline (certificate ^ ": " ^ one_line said);
       go (if status = 1 || (status = 2 && worst = 0) then status else worst) rest
     | [] -> worst
     | [ _ ] -> 2 in
-  if args = [] || List.length args mod 2 = 1 then (prerr_endline "usage: clew-proof HISTORY CERTIFICATE, or several such pairs"; exit 2);
+  let usage = "usage: clew-proof HISTORY CERTIFICATE, or several such pairs" in
+  if args = [ "--help" ] || args = [ "-h" ] then (print_endline (usage ^ help); exit 0);
+  if args = [] || List.length args mod 2 = 1 then (prerr_endline usage; exit 2);
   exit (go 0 args)

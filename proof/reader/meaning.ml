@@ -6,7 +6,7 @@ open Edn
 open History
 module P = Proved
 
-let pos = Search.pos and z = Search.z
+let pos = Numbers.pos and z = Numbers.z
 
 (* Equal values have equal numbers. *)
 let small = Small.create () and others : int Texts.t = Texts.create 1000 and numbers = ref 0
@@ -136,10 +136,10 @@ let ranks g =
       (match !last with Some u when compare_ u v = 0 -> () | _ -> incr rank);
       last := Some v;
       table.(number_of v) <- pos (if param g "priority" = Some "min" then n + 1 - !rank else !rank)) sorted;
-  fun v -> let v = Search.int_of_pos v in if v < Array.length table then table.(v) else one
+  fun v -> let v = Numbers.int_of_pos v in if v < Array.length table then table.(v) else one
 
 let growing_set g =
-  let element = Search.from_the_other_end and met = Small.create () and reads = ref 0 in
+  let element = Numbers.from_the_other_end and met = Small.create () and reads = ref 0 in
   (* Elements in order, each once, are compared faster. *)
   let numbers items =
     incr reads;
