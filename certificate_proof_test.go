@@ -296,20 +296,34 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":value nil, :result 7", 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
 		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":index 5: :value 1", 1), valid + "[0,1]", "not checked: it does not read 5:"},
 		{"register", write("1") + strings.Replace(read("1"), ", :value 1", ", :error nil", 1), valid + "[0,1]", "proved: linearizable"},
+		{"register", write("1e400") + read("##Inf"), valid + "[0,1]", "proved: linearizable"},
+		{"id-generator", op(0, "generate", "nil", "##-Inf") + op(0, "generate", "nil", "-1e309"), valid + "[0,1]", "rejected: an operation cannot happen where it stands in the order"},
+		{"id-generator", op(0, "generate", "nil", "nil"), valid + "[0]", "not checked: it does not read an id that is nil"},
+		{`kv "kv-keys":"pairs"`, op(0, "cas", "[:x #{nil 1}]", "[:x #{nil 1}]"), valid + "[0]", "not checked: it does not read a cas that is no pair"},
+		{`priority-queue "init":"[nil 1]","priority":"min"`, op(0, "dequeue", "nil", "1"), valid + "[0]", "not checked: it does not read an element that says that there is none"},
+		{`bank "negative-balances":"refuse"`, add("transfer", "{:from :a :to :b :amount -1}") + op(0, "read", "nil", "{:a 1 :b -1}"), valid + "[0,1]", "not checked: it does not read a transfer of less than nothing"},
+		{"register", write("1") + strings.Replace(read("2"), ":value 2", ":value\u2003 2", 1), valid + "[0,1]", "not checked: "},
+		{"register", write(":a") + read(":a\u2003"), invalid + `1,"before":[0],"core":[0,1]`, "not checked: "},
+		{"register", write("\"\xff\"") + read("\"\xfe\""), invalid + `1,"before":[0],"core":[0,1]`, "not checked: it does not read other bytes than UTF-8"},
+		{"register", write("\"é😀\"") + read("\"é😀\""), valid + "[0,1]", "proved: linearizable"},
+		{"register", write("a/") + read("a/"), valid + "[0,1]", "not checked: it does not read a/"},
+		{"register", write("#=(+ 1 2)") + read("#=(+ 1 2)"), valid + "[0,1]", "not checked: it does not read #="},
+		{"register", write("1") + event(0, "invoke", "write", "2") + event(0, "fail", "read", "2"), valid + "[0]", "not checked: it does not read an operation :write that ends as :read"},
 		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":1,"invocation":2,"completion":3}]`, "proved: not linearizable"},
 		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":77,"invocation":-3,"completion":"x"}]`, "rejected: an operation that is named is another one"},
 		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1],"named":[{"operation":1,"invocation":2,"completion":1}]`, "rejected: an operation that is named is another one"},
 	} {
 		operations := strings.Count(x.history, ":invoke")
-		parameters, level := "", ""
-		switch x.model {
+		model, parameters, _ := strings.Cut(x.model, " ")
+		level := ""
+		switch model {
 		case "log":
 			parameters = `"answers":"told"`
 		case "list-append":
 			level = `,"consistency":"strict-serializable"`
 		}
 		text := fmt.Sprintf(`{"clew-certificate":1,"operations":%d,"model":"%s","parameters":{%s},"independent":false,"clients":"integers","valid":%v%s}`+"\n{%s}\n",
-			operations, x.model, parameters, strings.HasPrefix(x.line, valid), level, x.line)
+			operations, model, parameters, strings.HasPrefix(x.line, valid), level, x.line)
 		c.put(fmt.Sprint(i), c.text(x.history), text)
 		for name, what := range c.check() {
 			if name == fmt.Sprint(i) && !strings.HasPrefix(what, x.says) {

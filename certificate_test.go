@@ -508,7 +508,7 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"no octal", saw(`08`, `8`), order, unread},
 		{"a hexadecimal", saw(`0x10`, `16`), order, unread},
 		{"a radix", saw(`2r11`, `3`), order, unread},
-		{"digits of another script", saw(`1`, "\u0661"), order, unequal},
+		{"digits of another script", saw(`1`, "\u0661"), order, "not checked: the history cannot be read: it does not read ١"},
 		{"an octal escape", saw(`"\101"`, `"101"`), order, unread},
 		{"a Unicode escape", saw(`"\u0041\n"`, "\"A\n\""), order, equal},
 		{"surrogates", saw(`"\ud83d\ude00"`, `"😀"`), order, unread},

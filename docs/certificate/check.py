@@ -48,7 +48,7 @@ def atom(t):
     if re.fullmatch(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,3})?M", t): return ("m", Decimal(t[:-1]))
     if re.fullmatch(r"[-+]?[0-9]+(\.[0-9]*([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)|##-?Inf", t): return ("f", float(t.strip("#")))
     if len(t) > 1 and re.match(r'\\|#?"', t): return Odd(("?", t))
-    readable(not re.search(r"""^['"\\;]|[@^`~]""", t), t)
+    readable(t.isascii() and not re.search(r"""^['"\\;]|[@^`~]""", t), t)
     return ("k", t[1:]) if re.fullmatch(r":[^\s:]\S*", t) else ("y", t) if re.fullmatch(r"(?![-+]?[0-9])[^\s:#]\S*", t) else Odd(("?", t))
 def collection(bracket, xs):
     keys = {"{": xs[::2], "#{": xs}.get(bracket, ())

@@ -167,7 +167,7 @@ class KV(Seen):
         if op.f == "get": return None if lost else ("get", k, None if answer == FALSE else v)
         if op.f == "delete": return ("get" if answer == FALSE else "erase" if answer == TRUE else "put", k, None)
         if op.f in ("cas", "put-if-absent"):
-            old, new = (None, v) if op.f != "cas" else (x.get("expected", x.get("old")), x["new"]) if "new" in x else items(v)
+            old, new = (None, v) if op.f != "cas" else (x.get("expected", x.get("old")), x["new"]) if "new" in x else listed(v)
             return ("failed", k, old) if op.status == "fail" or answer == FALSE else ("cas", k, old, new)
         return (op.f, k, v)
     def fields(self, op, v, in_map, answers):
@@ -248,6 +248,7 @@ class Bank(Model):
         return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
     def read(self, op):
         if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
+        readable(whole(field(op.value, "amount")) and field(op.value, "amount") >= 0, "a transfer of less than nothing")
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
     def changes(self, o): return o[0] == "transfer" and o[1] != o[2] and o[3] != 0
     def step(self, s, o):

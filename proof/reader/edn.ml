@@ -115,11 +115,16 @@ let number s =
     | Some x when String.for_all (fun c -> (c >= '0' && c <= '9') || String.contains "+-.eE" c) s && digits s from (from + 1)
                   && (String.contains s '.' || String.contains s 'e' || String.contains s 'E')
                   && not (String.contains s '.' && (let i = String.index s '.' in not (digits s from i))) ->
-      Atom (Printf.sprintf "f%h" (if x = 0.0 then 0.0 else x))
+      if Float.abs x < infinity then Atom (Printf.sprintf "f%h" (if x = 0.0 then 0.0 else x))
+      else Atom (if x > 0.0 then "finf" else "f-inf")
     | _ -> if String.for_all (fun c -> (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c = '+' || c = '-' || c = '.') s then Odd s else fail "%s" s
 
-let symbolic s = (* what no reader takes for anything else *)
-  String.for_all (fun c -> match c with '\000' .. ' ' | '\'' | '@' | '^' | '`' | '~' -> false | _ -> true) s
+(* What every reader takes for the same symbol. Some skip spaces of Unicode, and some refuse a second slash. *)
+let symbolic s =
+  let from = if s.[0] = ':' || s.[0] = '#' then 1 else 0 in
+  let n = String.length s in
+  String.for_all (fun c -> match c with '\000' .. ' ' | '\'' | '@' | '^' | '`' | '~' | '\127' .. '\255' -> false | _ -> true) s
+  && (match String.index_opt s '/' with None -> true | Some i -> n = 1 || (i > from && i < n - 1 && String.rindex s '/' = i))
 
 let atom s =
   let n = String.length s in
@@ -212,6 +217,20 @@ let unicode s at = match hex s at with
   | Some u when Uchar.is_valid u -> let b = Buffer.create 4 in Buffer.add_utf_8_uchar b (Uchar.of_int u); Some (Buffer.contents b)
   | _ -> None
 
+let utf8 s =
+  let n = String.length s in
+  let rec from i =
+    i >= n ||
+    let c = Char.code s.[i] in
+    let more = if c < 0x80 then 0 else if c < 0xc2 then 9 else if c < 0xe0 then 1 else if c < 0xf0 then 2 else if c < 0xf5 then 3 else 9 in
+    i + more < n
+    && (let ok = ref true in
+        for j = i + 1 to i + more do if Char.code s.[j] land 0xc0 <> 0x80 then ok := false done;
+        let next = if more > 1 then Char.code s.[i + 1] else 0x90 in
+        !ok && not ((c = 0xe0 && next < 0xa0) || (c = 0xed && next > 0x9f) || (c = 0xf0 && next < 0x90) || (c = 0xf4 && next > 0x8f)))
+    && from (i + more + 1) in
+  from 0
+
 (* All forms of a text, in order. *)
 let forms s each =
   let n = String.length s in
@@ -248,13 +267,14 @@ let forms s each =
         (match s.[!at + 1] with
          | 'n' -> Buffer.add_char b '\n' | 't' -> Buffer.add_char b '\t' | 'r' -> Buffer.add_char b '\r'
          | 'b' -> Buffer.add_char b '\b' | 'f' -> Buffer.add_char b '\012'
-         | ('"' | '\\' | '/') as c -> Buffer.add_char b c
+         | ('"' | '\\') as c -> Buffer.add_char b c
          | 'u' -> (match unicode s (!at + 2) with Some c -> Buffer.add_string b c; at := !at + 4 | None -> odd := true)
          | _ -> odd := true);
         at := !at + 2; go ()
       | c -> Buffer.add_char b c; incr at; go () in
     go ();
-    if !odd then Odd "a string with such an escape" else Str (Buffer.contents b)
+    let text = Buffer.contents b in
+    if !odd then Odd "a string with such an escape" else if not (utf8 text) then fail "other bytes than UTF-8" else Str text
   and items close depth =
     let rec go acc =
       skip ();
@@ -298,7 +318,7 @@ let forms s each =
     | '#' when !at + 1 < n && s.[!at + 1] = '"' -> incr at; ignore (string ()); Odd "a pattern"
     | '#' when !at + 1 < n && s.[!at + 1] <> '#' ->
       let tag = token () in
-      if String.length tag < 2 || not (symbolic tag) then fail "%s" tag;
+      if String.length tag < 2 || not (symbolic tag) || not (match tag.[1] with 'a' .. 'z' | 'A' .. 'Z' -> true | _ -> false) then fail "%s" tag;
       let v = form (depth + 1) in
       (match tag, v with
        | "#uuid", Str s -> (match uuid s with Some v -> v | None -> Odd tag)

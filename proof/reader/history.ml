@@ -75,7 +75,7 @@ let operations text every_client knows =
           op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
           if kind <> "info" then op.ret <- !at;
           if kind = "ok" then op.value <- sure value;
-          readable (f = op.f || kind = "fail") "an operation :%s that ends as :%s" op.f f
+          readable (f = op.f) "an operation :%s that ends as :%s" op.f f
         | None ->
           readable (kind = "info" || (kind = "fail" && (match Texts.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
     end in

@@ -17,12 +17,17 @@ let read_file name =
   Fun.protect ~finally:(fun () -> close_in channel) (fun () ->
       if (Unix.fstat (Unix.descr_of_in_channel channel)).st_kind = S_REG then really_input_string channel (in_channel_length channel)
       else rest_of channel)
-let unzipped raw name =
+(* The same bytes are hashed and unpacked, whatever becomes of the file. *)
+let unzipped raw =
   if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
-    let out = try Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; "--"; name |] with Unix.Unix_error _ -> Edn.fail "a .gz: there is no gzip" in
-    let text = rest_of out in
-    if Unix.close_process_in out <> Unix.WEXITED 0 then Edn.fail "this .gz";
-    text end
+    let name = Filename.temp_file "clew-proof" ".gz" in
+    Fun.protect ~finally:(fun () -> Sys.remove name) (fun () ->
+        let packed = open_out_bin name in
+        output_string packed raw; close_out packed;
+        let out = try Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; name |] with Unix.Unix_error _ -> Edn.fail "a .gz: there is no gzip" in
+        let text = rest_of out in
+        if Unix.close_process_in out <> Unix.WEXITED 0 then Edn.fail "this .gz";
+        text) end
   else raw
 
 let why reason = match reason with
@@ -156,7 +161,7 @@ let prove history certificate =
   Meaning.check_parameters model known parameters;
   let (fs, _, _) = known in
   let fs = Meaning.words fs in
-  let ops = operations (unzipped raw history) (clients = "all") fs in
+  let ops = operations (unzipped raw) (clients = "all") fs in
   Numbers.reserve (2 * Array.length ops + 1);
   check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
   Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;
@@ -222,7 +227,7 @@ let () =
         | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
         | Unix.Unix_error (e, _, name) -> 2, "not checked: " ^ name ^ ": " ^ Unix.error_message e
         | Failure s | Invalid_argument s -> 2, "not checked: " ^ s in
-      print_endline (certificate ^ ": " ^ one_line said);
+      (try print_endline (certificate ^ ": " ^ one_line said) with Sys_error s -> prerr_endline ("clew-proof: " ^ s); Unix._exit 2);
       go (if status = 1 || (status = 2 && worst = 0) then status else worst) rest
     | [] -> worst
     | [ _ ] -> 2 in

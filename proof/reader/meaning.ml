@@ -104,6 +104,7 @@ let container g checker start =
    namespace, or of characters, each without characters beyond the first 65,536; of booleans. *)
 let ranks g =
   let mentioned = ref (match init g with Some v -> listed v | None -> []) in
+  readable (knossos g || List.for_all (fun v -> not (is_nil v) && v <> Key "empty") !mentioned) "an element that says that there is none";
   List.iter (fun op -> match op.f with
       | "enqueue" | "insert" | "dequeue" | "poll" | "peek" -> if not (op.status = Info && op.f = "peek") then mentioned := op.value :: !mentioned
       | _ -> ()) (every g);
@@ -224,7 +225,7 @@ let counter g =
 let id_generator g =
   if param g "ids" = Some "growing" then
     Meaning (P.growing_ids, None, fun op -> if op.status <> Ok then P.Growing.NoNext else (readable (whole op.value) "an id that is not an integer, as ids grow"; P.Growing.Next (z (int_of op.value))))
-  else Meaning (P.ids, P.members [], fun op -> if op.status <> Ok then P.NoId else P.Id (intern op.value))
+  else Meaning (P.ids, P.members [], fun op -> if op.status <> Ok then P.NoId else (readable (not (is_nil op.value)) "an id that is nil"; P.Id (intern op.value)))
 
 (* kv: the key, and what the operation did with it. *)
 type kv = Get of Edn.t | Failed of Edn.t | Erase | Put of Edn.t | Append of Edn.t | Cas of Edn.t * Edn.t | Nothing
@@ -289,7 +290,7 @@ let kv_read g op =
     let old, fresh =
       if op.f <> "cas" then Nil, v
       else if List.mem_assoc "new" x then (match List.assoc_opt "expected" x with Some e -> e | None -> find x "old"), find x "new"
-      else match v with List { items = [ a; b ]; _ } | Set [ a; b ] -> a, b | _ -> fail "a cas that is no pair" in
+      else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas that is no pair" in
     if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
   | "put" -> Put v
   | _ -> Append v
@@ -390,7 +391,10 @@ let bank g =
   let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
   let call op =
     if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts op.value) else P.Bank.Nothing)
-    else P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z (int_of (field op.value "amount"))) in
+    else begin
+      let amount = int_of (field op.value "amount") in
+      readable (amount >= 0) "a transfer of less than nothing";
+      P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
   Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
 
 let log g =

@@ -11,14 +11,15 @@ let distinct c kept e = match e with [ e ] -> not (List.exists (fun k -> c.eqb_o
 
 (* What a configuration shares with those that cover it: the state, and which operations that return have happened. *)
 let shared required (e, d) = (e, List.filter required d)
-let number c = Hashtbl.hash_param 60 250 c land 0x3fffffff
+let number c = Hashtbl.hash_param 1000 4000 c land 0x3fffffff
 let hash required c = pos (number (shared required c) + 1)
 
-(* Of configurations, each with what has happened in it. *)
+(* Of configurations, each with what has happened in it and what it is compared with. States may be large, so that takes no longer than some seconds. *)
 let limit = 5_000_000
+let patience = 20.0
 
 let search (type call est) (c : (call, est) checker) required =
-  let worked = ref 0 in
+  let worked = ref 0 and begun = Sys.time () in
   let module Seen = Hashtbl.Make (struct
       type t = est config
       let equal (e, d) (e', d') = d = d' && c.eqb_of e e'
@@ -32,8 +33,8 @@ let search (type call est) (c : (call, est) checker) required =
       let key = shared required config in
       let others = try Seen.find seen key with Not_found -> [] in
       if not (List.exists (fun d' -> if exactly then d' = d else under pending d' d) others) then begin
-        worked := !worked + 1 + List.length d;
-        if !worked > limit then raise Too_hard;
+        worked := !worked + 1 + List.length d + List.length others;
+        if !worked > limit || Sys.time () -. begun > patience then raise Too_hard;
         Seen.replace seen key (d :: others);
         found := config :: !found;
         if not (has d target) then begin
