@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"sync/atomic"
 
 	"clew/fallback"
 	"clew/jepsen"
@@ -32,18 +33,24 @@ type Turns struct {
 	Turn    int64 // the work of each other turn
 	Apart   int64 // the work that each engine does before they run side by side
 
-	// EndIf, unless nil, is called once, when the first engine has done a part of its first turn and has not decided.
-	// If it returns true, all end without a verdict.
+	// EndIf, unless nil, is called once, when the first engine has done a tenth of its first turn and has not decided, or
+	// as soon as it does not get on. If it returns true, all end without a verdict.
 	EndIf func() bool
 }
 
-// early is which part of the first turn comes before EndIf.
-const early = 10
+// The first turn is given in pieces as long as EndIf may be called: a tenth of it, in so many.
+const (
+	pieces = 10
+	early  = 10 * pieces
+)
 
 // Decide decides as an engine does.
 func (r Turns) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	if r.EndIf != nil && lim.Furthest == nil {
+		lim.Furthest = new(atomic.Int64)
+	}
 	x := &race{Budget: fallback.NewBudget(ctx, lim), ctx: ctx, stop: stop, ops: ops, open: make(chan struct{}), finished: make(chan *runner)}
 	for _, e := range r.Engines {
 		x.runners = append(x.runners, &runner{engine: e, turn: make(chan int64), rests: make(chan struct{})})
@@ -109,12 +116,18 @@ func (x *race) goesOn() bool { return x.winner == nil && x.panicked == nil && !x
 func (x *race) takeTurns(r Turns) {
 	turn := r.First
 	if r.EndIf != nil {
-		if x.give(x.runners[0], turn/early); x.goesOn() && r.EndIf() {
+		piece := turn / early
+		for n, before := 0, int64(-1); n < pieces && x.Limits.Furthest.Load() > before; n++ {
+			before = x.Limits.Furthest.Load()
+			if turn -= piece; !x.give(x.runners[0], piece) {
+				break
+			}
+		}
+		if x.goesOn() && r.EndIf() {
 			x.ended = true
 			x.stop()
 			return
 		}
-		turn -= turn / early
 	}
 	for done := int64(0); done < r.Apart; done += r.Turn {
 		left := false
