@@ -95,12 +95,15 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 		return nil, refused("expected an object of JSON with \"api\" and \"call\": %w", err)
 	}
 	do, known := calls[h.Call]
+	takesText := h.Call == "check" || h.Call == "monitor.feed"
 	switch {
 	case h.API != Version:
 		return nil, refused("expected \"api\": %d, the version of the protocol, found %d", Version, h.API)
 	case !known:
 		names := slices.Sorted(maps.Keys(calls))
 		return nil, refused("unknown call %q; %sexpected %s", h.Call, text.DidYouMean(h.Call, names), text.OneOf(names))
+	case !takesText && len(bytes.TrimSpace(c.after)) > 0:
+		return nil, refused("expected nothing after the request, found %d bytes", len(c.after))
 	}
 	return do(c)
 }
@@ -114,16 +117,22 @@ func distinct(request []byte) error {
 	if isHalved(request) {
 		return refused("the request has half of a pair of surrogates, which is not a text")
 	}
-	d, seen := json.NewDecoder(bytes.NewReader(request)), map[string]bool{}
+	return differ(request, strings.ToLower) // json takes a key in any case
+}
+
+// differ returns an error unless the keys of an object are different, and those of the objects in it that are not a history.
+// Keys are the same if their names are.
+func differ(object []byte, name func(key string) string) error {
+	d, seen := json.NewDecoder(bytes.NewReader(object)), map[string]bool{}
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil // which is refused as no object
+		return nil // what is refused as no object, or is not one
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return refused("%w", err)
 		}
-		name := strings.ToLower(fmt.Sprint(key)) // json takes a key in any case
+		name := name(fmt.Sprint(key))
 		if seen[name] {
 			return refused("the request has %q twice", name)
 		}
@@ -131,6 +140,9 @@ func distinct(request []byte) error {
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return refused("%w", err)
+		}
+		if err := differ(value, strings.Clone); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -42,15 +42,35 @@ export const load = (from) =>
     const instance = await WebAssembly.instantiate(await module(from), go.importObject);
     const name = `clew ${Math.random()}`;
     return new Promise((resolve, reject) => {
-      let end; // it ends if it runs out of memory, for one
-      const ended = new Promise((_, reject) => { end = reject });
-      ended.catch((error) => {
+      const waiting = new Set([reject]); // for what it answers
+      let ended; // why, if it has: it ran out of memory, for one
+      const end = (error) => {
+        if (ended) return;
+        ended = error;
         loading = undefined;
-        reject(error);
-      });
+        for (const fail of waiting) fail(error);
+      };
+      // An exception that comes out of WebAssembly, such as one of a full stack, leaves it in no state to go on.
+      const guarded = (f) => (...given) => {
+        if (ended) throw ended;
+        try {
+          return f(...given);
+        } catch (error) {
+          end(error);
+          throw error;
+        }
+      };
       globalThis[name] = (later, now) => {
         delete globalThis[name];
-        resolve({ later, now, ended });
+        waiting.delete(reject);
+        const begin = guarded(later);
+        resolve({
+          now: guarded(now),
+          later: (...given) => new Promise((resolve, reject) => {
+            waiting.add(reject);
+            begin(...given).then(resolve, reject).finally(() => waiting.delete(reject));
+          }),
+        });
       };
       go.argv = ["clew", name];
       go.run(instance).then(() => end(new Error("clew ended")), end);
@@ -65,16 +85,29 @@ const kindOf = (x) => (x === null || typeof x !== "object" ? String(x) : `a ${x.
 
 // plain is for JSON.stringify, which would drop what it has no form for, or take it for null or for {}.
 const plain = function (key, value) {
-  const odd = typeof value === "number" ? !Number.isFinite(value) : ["function", "symbol", "bigint"].includes(typeof value);
-  const empty = [Map, Set, Promise, ArrayBuffer].some((type) => value instanceof type) || ArrayBuffer.isView(value);
-  if (odd || empty || (value === undefined && Array.isArray(this))) throw new TypeError(`expected a value that JSON has, found ${kindOf(value)}${key && ` as ${key}`}`);
+  const given = this[key]; // before its toJSON
+  const odd = typeof value === "number" ? !Number.isFinite(value) : ["function", "symbol", "bigint", "undefined"].includes(typeof value);
+  if (odd || typeof given === "function" || loses(given, value)) throw new TypeError(`expected a value that JSON has, found ${kindOf(given)}${key && ` as ${key}`}`);
   return value;
 };
+// loses says whether an object is more than what JSON has of it.
+const loses = (given, value) => {
+  if (typeof given !== "object" || given === null) return false;
+  if (value !== given) return typeof value !== "string"; // an invalid date is null
+  if (Array.isArray(given)) return false;
+  const empty = [Map, Set, Promise, ArrayBuffer].some((type) => given instanceof type) || ArrayBuffer.isView(given);
+  const parent = Object.getPrototypeOf(given);
+  const isPlain = parent === null || Object.getPrototypeOf(parent) === null;
+  return empty || Object.getOwnPropertySymbols(given).length > 0 || (!isPlain && Object.keys(given).length === 0);
+};
+// known leaves out what is undefined: options that are not given.
+const known = (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined));
 const json = (x) => text.encode(JSON.stringify(x, plain));
 
 // request returns a request. A history that is a text or bytes follows it as it is.
 const request = (call, fields, name, body) => {
-  const head = { api: 1, call, ...fields };
+  const head = { api: 1, call, ...known(fields) };
+  if (head.options) head.options = known(head.options);
   if (name === undefined) return json(head);
   if (Array.isArray(body)) return json({ ...head, [name]: body });
   let bytes;
@@ -83,7 +116,7 @@ const request = (call, fields, name, body) => {
     bytes = text.encode(body);
   } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   else if (body instanceof ArrayBuffer) bytes = new Uint8Array(body);
-  else throw new TypeError(`expected a ${name} that is a text, bytes${name === "history" ? " or an array of op maps" : ""}, found ${kindOf(body)}`);
+  else throw new TypeError(`expected ${name === "history" ? "a history that is a text, bytes or an array of op maps" : "a text or bytes"}, found ${kindOf(body)}`);
   const line = text.encode(`${JSON.stringify({ ...head, bytes: bytes.length }, plain)}\n`);
   const all = new Uint8Array(line.length + bytes.length);
   all.set(line);
@@ -93,7 +126,7 @@ const request = (call, fields, name, body) => {
 
 const later = async (bytes, progress) => {
   const clew = await load();
-  return answer(await Promise.race([clew.later(bytes, progress), clew.ended]));
+  return answer(await clew.later(bytes, progress));
 };
 
 const checked = (result) => ({ valid: result.line.valid, ...result });
@@ -103,7 +136,7 @@ export const check = async (history, options = {}, { file, files, progress } = {
   let failure; // of the caller's function, which must not end in clew
   const told = progress && ((read, of, operations) => {
     try {
-      if (!failure) progress({ read, of, operations });
+      if (!failure) Promise.resolve(progress({ read, of, operations })).catch((error) => { failure ??= { error } });
     } catch (error) {
       failure = { error };
     }
@@ -151,6 +184,9 @@ export const monitor = async (options = {}, { file, files } = {}) => {
   const { handle } = await later(request("monitor.open", { file, options, files }));
   const lines = (said) => ((options.output ?? "json") === "json" ? said.split("\n").filter(Boolean).map((line) => JSON.parse(line)) : said);
   let half = ""; // of a pair of surrogates, with which the last piece ended
+  const whole = () => {
+    if (half) throw new TypeError("expected a text in Unicode, found half of a pair of surrogates");
+  };
   return {
     /** Reads a piece, and returns what has become known since the last one. */
     feed: async (piece) => {
@@ -158,11 +194,12 @@ export const monitor = async (options = {}, { file, files } = {}) => {
         piece = half + piece;
         half = /[\ud800-\udbff]$/.exec(piece)?.[0] ?? "";
         piece = piece.slice(0, piece.length - half.length);
-      }
+      } else whole();
       return lines((await later(request("monitor.feed", { handle }, "text", piece))).lines);
     },
     /** Says that nothing more comes, and returns the rest, with the totals. */
     close: async () => {
+      whole();
       const result = await later(request("monitor.close", { handle }));
       return { ...result, lines: lines(result.lines) };
     },

@@ -1,5 +1,6 @@
 import test from "node:test";
 import assert from "node:assert";
+import { runInNewContext } from "node:vm";
 import { check, recorder, monitor, version, ClewError } from "clew";
 
 // A register that loses the writes of a client if told to.
@@ -120,6 +121,12 @@ test("an exception of the caller's progress rejects the check, and the next one 
   await assert.rejects(check("{:process 0", {}, { progress: () => { throw new RangeError("mine") } }), RangeError);
 });
 
+test("a progress that is asynchronous rejects the check", async () => {
+  const history = "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 0}\n";
+  const progress = async () => { throw new RangeError("mine") };
+  await assert.rejects(check(history, { model: "register", init: 0 }, { progress }), { message: "mine" });
+});
+
 test("clew says its version", async () => assert.ok(await version()));
 
 test("what is not a history, or not a value, is refused and not taken for an empty one", async () => {
@@ -131,9 +138,13 @@ test("what is not a history, or not a value, is refused and not taken for an emp
   await m.close();
   const r = await recorder({ model: "register" });
   const read = r.invoke(0, "read", undefined, { node: "n1" }); // a call may have no value; an answer has one
-  for (const odd of [undefined, NaN, new Map([[1, 2]]), [undefined], Promise.resolve(1), () => 1]) {
-    assert.throws(() => read.ok(odd), TypeError);
-  }
+  const lost = { toJSON() {} };
+  const odd = [undefined, NaN, new Map([[1, 2]]), [undefined], Promise.resolve(1), () => 1, new Date(NaN), new Number(NaN), lost, Object.assign(() => 1, { toJSON: () => null }),
+    new Error("a"), /a/, new WeakMap(), new URLSearchParams("a=1"), { a: undefined }, { [Symbol()]: 1 }, runInNewContext("new Map([[1, 2]])")];
+  for (const value of odd) assert.throws(() => read.ok(value), TypeError);
+  assert.throws(() => read.ok(1, { key: undefined }), TypeError);
+  const answers = [{ process: 0, type: "invoke", f: "read" }, { process: 0, type: "ok", f: "read", value: undefined }];
+  await assert.rejects(check(answers, { model: "register" }), { name: "TypeError", message: /found undefined as value/ });
   read.ok(null);
   r.close();
 });
@@ -163,6 +174,38 @@ test("a text is in Unicode, however it is cut", async () => {
   found.push(...(await m.close()).lines);
   assert.strictEqual(found.at(-1).totals.anomalies, 1);
   await assert.rejects(check(history.replace("😁", "\ud83d"), { model: "register" }), TypeError);
+  const half = await monitor({ model: "register" });
+  await half.feed("\ud83d");
+  await assert.rejects(half.feed(new Uint8Array(1)), TypeError);
+  await assert.rejects(half.close(), TypeError);
+});
+
+test("what is a value stays one", async () => {
+  const r = await recorder({ model: "register", init: undefined });
+  const dated = new Date(0);
+  for (const value of [null, "", 0, -0, [], {}, { a: [{ b: null }] }, dated, Object.create(null), runInNewContext("({ a: 1 })")]) r.invoke(0, "write", value).ok(value);
+  assert.match(r.history(), /"value":"1970-01-01T00:00:00.000Z"/);
+  assert.strictEqual((await r.check()).valid, true);
+  r.close();
+});
+
+// Last of all, since it may leave clew in no state to go on.
+test("a stack that overflows within clew ends it, and the next check loads it again", async () => {
+  const r = await recorder({ model: "register" });
+  let n = 0;
+  const deep = () => {
+    const op = r.invoke(n++, "write", 1);
+    deep();
+    op.ok();
+  };
+  assert.throws(deep);
+  try {
+    r.history();
+  } catch (error) {
+    assert.ok(error instanceof Error);
+  }
+  assert.strictEqual((await check("", {}).catch((error) => error)) instanceof WebAssembly.RuntimeError, false);
+  assert.ok(await version());
 });
 
 test("a model that nests too deep is an error", async () => {

@@ -180,10 +180,11 @@ class Operation:
             self._type = "info"
         try:
             self._recorder.complete(self._process, self._type, self.value, **self._keys)
-        except (TypeError, Error) as wrong:
-            if isinstance(wrong, TypeError) or wrong.kind == "request":  # clew cannot read the value, so what the operation did is not known
+        except Exception as wrong:
+            if not isinstance(wrong, Error) or wrong.kind == "request":  # clew cannot read the value, so what the operation did is not known
                 self._recorder.complete(self._process, "info", None, **self._keys)
-            raise
+            if kind is None:
+                raise
 
 
 class Recorder:

@@ -179,7 +179,7 @@ class Recorder(unittest.TestCase):
         self.assertEqual(monitor.close().totals["totals"]["anomalies"], 1)
 
     def test_an_operation_whose_value_cannot_be_read_ends(self):
-        for odd, error in (object(), TypeError), ({"edn": "("}, clew.Error), ("\ud83d", clew.Error):
+        for odd, error in (object(), TypeError), ({"edn": "("}, clew.Error), ("\ud83d", clew.Error), (float("nan"), ValueError):
             with self.subTest(odd):
                 recorder = clew.Recorder(model="register")
                 with self.assertRaises(error):
@@ -189,6 +189,15 @@ class Recorder(unittest.TestCase):
                     pass
                 self.assertIn('"type":"info"', recorder.history())
                 recorder.close()
+
+    def test_an_exception_is_not_replaced_by_that_of_its_value(self):
+        recorder = clew.Recorder(model="register")
+        with self.assertRaises(TimeoutError):
+            with recorder.operation("read") as read:
+                read.value = float("inf")
+                raise TimeoutError
+        self.assertIn('"type":"info"', recorder.history())
+        recorder.close()
 
     def test_exceptions_pass_without_a_check(self):
         with self.assertRaises(KeyError):
