@@ -148,6 +148,7 @@ class KV(Seen):
             must(op.f not in ("get", "delete") or given is None or is_map(given) or told_none, f"a {op.f} that may have been called with a key")
         in_map, asked = named and op.key is None, self.fields(op, given, named and op.key is None, op.f == "cas")
         x = dict(asked)
+        readable(not {"succeeded", "found"} & set(x), "an invocation that says what came of it")
         readable(not in_map or op.f not in ("put", "append", "put-if-absent") or "value" in x, "an update without its :value")
         if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
         elif not lost and (op.f == "get" or given != value):
@@ -158,6 +159,8 @@ class KV(Seen):
             other = x.get("value") is not None and x.get("value") != asked.get("value")
             readable(not other or op.f != "delete" and (op.f != "cas" or is_list(x["value"])), f"the answer of this {op.f}")
             readable(op.f == "get" or x.get("value") is not value or field(value, "succeeded") is field(value, "found") is None, "an answer beside what is none")
+        kinds = {"expected", "old", "new"} & set(x)
+        readable(not kinds or op.f == "cas" and len(kinds) == 2 and "new" in kinds and not is_list(x.get("value")), "a cas of two kinds")
         v, answer, refused = x.get("value"), x.get("succeeded", x.get("found")), x.get("succeeded") == FALSE
         readable(all(x.get(n) in (None, TRUE, FALSE) for n in ("succeeded", "found")), "an answer that is neither true nor false")
         readable(not refused or op.f in ("cas", "put-if-absent", "get") or not is_map(value), "an update that did not succeed")
@@ -249,6 +252,7 @@ class Bank(Model):
     def read(self, op):
         if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
         readable(whole(field(op.value, "amount")) and field(op.value, "amount") >= 0, "a transfer of less than nothing")
+        readable(None not in (field(op.value, "from"), field(op.value, "to")), "a transfer from or to no account")
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
     def changes(self, o): return o[0] == "transfer" and o[1] != o[2] and o[3] != 0
     def step(self, s, o):

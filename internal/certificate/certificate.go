@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 
 	"clew/jepsen"
 	"clew/models"
@@ -79,8 +80,15 @@ func Lacks(r *report.Result) string {
 		return failing.Missing
 	case failing.Kind == models.BrokenGuarantee:
 		return "a guarantee is broken that no step shows"
+	case r.Verdict == jepsen.Invalid && !sameParameters(failing, r):
+		return "the initial value of a key is taken from its first reads, and a certificate has one for all keys; --init gives one"
 	}
 	return ""
+}
+
+// sameParameters says whether the failure of a key is one with the parameters of the whole history.
+func sameParameters(key, whole *report.Result) bool {
+	return maps.Equal(key.Spec.Given(), whole.Spec.Given())
 }
 
 // Write writes the certificate of a verdict: lines of JSON, of which it never holds more
@@ -112,7 +120,7 @@ func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error 
 		case jepsen.Valid:
 			c.section(nil, &key, k.Witness())
 		case jepsen.Invalid:
-			if own := k.Result(); own.Prior != nil {
+			if own := k.Result(); own.Prior != nil && sameParameters(own, r) {
 				c.section(own, &key, nil)
 			}
 		}

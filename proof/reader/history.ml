@@ -72,6 +72,7 @@ let operations text every_client knows =
         | Some op ->
           Texts.remove running p;
           op.last <- !index;
+          readable (!key = Nil || equal !key op.key) "a completion with another key than its invocation";
           op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
           if kind <> "info" then op.ret <- !at;
           if kind = "ok" then op.value <- sure value;
@@ -79,9 +80,11 @@ let operations text every_client knows =
         | None ->
           readable (kind = "info" || (kind = "fail" && (match Texts.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
     end in
-  forms text (fun v -> match bare v with
-      | List l -> List.iter (fun e -> event (bare e)) l.items
-      | v -> event v);
+  let lists = ref 0 and maps = ref 0 in
+  forms text (fun v -> (match bare v with
+      | List l -> incr lists; List.iter (fun e -> event (bare e)) l.items
+      | v -> incr maps; event v);
+      readable (!lists = 0 || (!lists = 1 && !maps = 0)) "more than one list of op maps");
   Array.of_list (List.rev !ops)
 
 (* Independent keys: values are [key value], or [key old new] for a cas. An operation without a key belongs to all. *)

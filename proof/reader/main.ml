@@ -165,6 +165,7 @@ let prove history certificate =
   Numbers.reserve (2 * Array.length ops + 1);
   check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
   Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;
+  readable (model = "kv" || Array.for_all (fun op -> Edn.equal op.key ops.(0).key) ops) "operations with different keys, as the model has none";
   let parts = if independent then by_key ops keyless else [ ("", ops) ] in
   let parts = List.map (fun (k, ops) -> (k, { Meaning.p = parameters; ops })) parts in
   let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid and fail = ref [] in

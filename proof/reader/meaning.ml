@@ -172,12 +172,12 @@ let silent v = match v with
   | Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "client"; Key "fence"; Key "permits"; Key "uid" ]) kvs
   | Nil | Bool true | Key _ -> true
   | Atom s -> s.[0] = 'y'
-  | Str s -> String.exists (fun c -> not (String.contains "-+.0123456789 \t\n\r\011\012" c)) s || String.trim s = ""
+  | Str s -> String.for_all (fun c -> c < '\128') s && String.exists (fun c -> not (String.contains "-+.0123456789 \t\n\r\011\012" c)) s || String.trim s = ""
   | _ -> false
 let permits op =
   let said v = if is_map v then field v "permits" else v in
   List.iter (fun v -> let n = said v in
-      readable (if whole n then int_of n > 0 else silent v && (equal n v || is_nil n)) "a number of permits or none") [ op.value; op.given ];
+      readable (if whole n then int_of n > 0 else not (has_field v "permits") && silent v && (equal n v || is_nil n)) "a number of permits or none") [ op.value; op.given ];
   match List.sort_uniq compare (List.filter_map (fun v -> let n = said v in if whole n then Some (int_of n) else None) [ op.value; op.given ]) with
   | [] -> 1
   | [ n ] -> n
@@ -258,6 +258,7 @@ let kv_read g op =
   let in_map = named && is_nil op.key in
   let asked = kv_fields op given in_map (op.f = "cas") in
   let find x n = match List.assoc_opt n x with Some v -> v | None -> Nil in
+  readable (not (List.exists (fun n -> List.mem_assoc n asked) [ "succeeded"; "found" ])) "an invocation that says what came of it";
   readable (not in_map || not (List.mem op.f [ "put"; "append"; "put-if-absent" ]) || List.mem_assoc "value" asked) "an update without its :value";
   let boolean v = v = yes || v = no in
   let differs = not (equal given value) in
@@ -275,6 +276,8 @@ let kv_read g op =
                 || (is_nil (field value "succeeded") && is_nil (field value "found"))) "an answer beside what is none";
       x end
     else asked in
+  let has n = List.mem_assoc n x in
+  readable (op.f <> "cas" || (not (has "expected" && has "old") && has "new" = (has "expected" || has "old") && not (has "new" && is_list (find x "value")))) "a cas of two kinds";
   let v = find x "value" in
   let answer = match List.assoc_opt "succeeded" x with Some a -> a | None -> find x "found" in
   let refused = find x "succeeded" = no in
@@ -384,6 +387,7 @@ let fenced name g =
     plain_lock op;
     readable (op.f <> "acquire" || equal op.value op.given || silent op.value) "an answer that may be a fence";
     let fence = field op.value "fence" in
+    readable (is_nil fence || int_of fence >= 0) "a fence that is less than 0";
     if op.f = "acquire" then P.Fenced.Acquire (owner op, z (if is_nil fence then 0 else int_of fence)) else P.Fenced.Release (owner op) in
   Meaning (P.fenced (z (match name with Some name -> number g name 2 | None -> 1)), { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call)
 
@@ -393,7 +397,8 @@ let bank g =
     if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts op.value) else P.Bank.Nothing)
     else begin
       let amount = int_of (field op.value "amount") in
-      readable (amount >= 0) "a transfer of less than nothing";
+      readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
+      readable (not (is_nil (field op.value "from") || is_nil (field op.value "to"))) "a transfer from or to no account";
       P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
   Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
 
@@ -448,6 +453,7 @@ let lease g =
       let distinct vs = List.sort_uniq compare (List.map canonical (List.filter (fun v -> not (is_nil v)) vs)) in
       let owner = List.find_opt (fun v -> not (is_nil v)) (List.map fst terms) and epoch = List.find_opt (fun v -> not (is_nil v)) (List.map snd terms) in
       readable (List.length (distinct (List.map fst terms)) = 1 && owner <> Some yes && owner <> Some no && List.length (distinct (List.map snd terms)) < 2) "an update of no owner or epoch, or of two";
+      readable (match epoch with Some (Int e) -> e >= 0 && e <= 0x3fffffff | Some _ -> false | None -> true) "an epoch of this size";
       let owner = intern (Option.get owner) and epoch = match epoch with Some e -> option_int e | None -> None in
       match op.f with
       | "claim" -> P.Lease.Claim (owner, epoch)

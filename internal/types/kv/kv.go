@@ -280,6 +280,9 @@ func (m *kv) parts(o models.Operation) (kvFields, error) {
 	if o.Status != jepsen.Succeeded {
 		return x, nil
 	}
+	if m.V.Same(value) != m.V.Same(given) {
+		x.answer, x.refused = edn.Nil, false // the completion says what came of it
+	}
 	if (value == edn.True || value == edn.False) && given != value && o.FID != m.fGet && o.FID != m.fPut {
 		x.answer = value // of a delete, a cas or a put-if-absent
 		return x, nil
@@ -353,13 +356,13 @@ func (m *kv) take(x *kvFields, f, id edn.ID, inMap, answers bool) error {
 			x.pair = x.pair || to == &x.old
 		}
 	}
-	if x.pair && m.has(id, m.fields[kvNewField]) != (m.has(id, m.fields[kvExpectedField]) || m.has(id, m.fields[kvOldField])) {
+	if has := func(field int) bool { return m.has(id, m.fields[field]) }; has(kvExpectedField) && has(kvOldField) || has(kvNewField) != (has(kvExpectedField) || has(kvOldField)) {
 		return fmt.Errorf("expected :expected and :new, found %s", m.V.Text(id))
 	}
 	if succeeded, told := m.V.Get(id, m.fields[kvSucceededField]); told {
 		x.refused = succeeded == edn.False
-		if succeeded != edn.True && !x.refused {
-			x.answer = succeeded // contradiction refuses it
+		if f == m.fCAS || f == m.fPutIfAbsent || succeeded != edn.True && !x.refused {
+			x.answer = succeeded // whatever it found; contradiction refuses what is neither true nor false
 		}
 	}
 	if !x.pair {

@@ -81,8 +81,12 @@ func secondParts(a second.Op) (key, value, answer string) {
 				value = part.Canon()
 			case ":expected":
 				value = "[" + part.Canon() + " " + x.Get(":new").Canon() + "]"
-			case ":found", ":succeeded":
+			case ":succeeded":
 				answer = part.Atom
+			case ":found":
+				if x.Get(":succeeded").Atom == "" || a.F == ":delete" || a.F == ":get" {
+					answer = part.Atom
+				}
 			}
 		}
 	}
