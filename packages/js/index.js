@@ -48,6 +48,9 @@ export const load = (from) =>
         if (ended) return;
         ended = error;
         loading = undefined;
+        go._resume = () => {}; // what it has begun would go on, and throw,
+        for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
+        go._scheduledTimeouts.clear(); // or wait for it for ever
         for (const fail of waiting) fail(error);
       };
       // An exception that comes out of WebAssembly, such as one of a full stack, leaves it in no state to go on.
