@@ -19,6 +19,9 @@ const answer = (response) => {
   return result;
 };
 
+// room throws a RangeError unless the stack has room for calls within WebAssembly, which must not end on the way.
+const room = (calls) => (calls > 0 ? room(calls - 1) + 1 : 0);
+
 // module compiles clew.wasm, from the place of this file unless it is given.
 const module = async (from) => {
   if (from instanceof WebAssembly.Module) return from;
@@ -56,6 +59,7 @@ export const load = (from) =>
       // An exception that comes out of WebAssembly, such as one of a full stack, leaves it in no state to go on.
       const guarded = (f) => (...given) => {
         if (ended) throw ended;
+        room(2000);
         try {
           return f(...given);
         } catch (error) {
@@ -202,6 +206,7 @@ export const monitor = async (options = {}, { file, files } = {}) => {
     },
     /** Says that nothing more comes, and returns the rest, with the totals. */
     close: async () => {
+      if (half) await later(request("close", { handle }));
       whole();
       const result = await later(request("monitor.close", { handle }));
       return { ...result, lines: lines(result.lines) };
