@@ -81,7 +81,7 @@ func Lacks(r *report.Result) string {
 	case failing.Kind == models.BrokenGuarantee:
 		return "a guarantee is broken that no step shows"
 	case r.Verdict == jepsen.Invalid && !sameParameters(failing, r):
-		return "the initial value of a key is taken from its first reads, and a certificate has one for all keys; --init gives one"
+		return "the initial value of a key is taken from its first reads, and a certificate has one for all keys; " + models.ParamInit.String() + " gives one"
 	}
 	return ""
 }
