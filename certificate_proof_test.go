@@ -299,7 +299,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"register", write("1e400") + read("##Inf"), valid + "[0,1]", "proved: linearizable"},
 		{"id-generator", op(0, "generate", "nil", "##-Inf") + op(0, "generate", "nil", "-1e309"), valid + "[0,1]", "rejected: an operation cannot happen where it stands in the order"},
 		{"id-generator", op(0, "generate", "nil", "nil"), valid + "[0]", "not checked: it does not read an id that is nil"},
-		{`kv "kv-keys":"pairs"`, op(0, "cas", "[:x #{nil 1}]", "[:x #{nil 1}]"), valid + "[0]", "not checked: it does not read a cas that is no pair"},
+		{`kv "kv-keys":"pairs"`, op(0, "cas", "[:x #{nil 1}]", "[:x #{nil 1}]"), valid + "[0]", "not checked: it does not read a cas of something else than a pair"},
 		{`priority-queue "init":"[nil 1]","priority":"min"`, op(0, "dequeue", "nil", "1"), valid + "[0]", "not checked: it does not read an element that says that there is none"},
 		{`bank "negative-balances":"refuse"`, add("transfer", "{:from :a :to :b :amount -1}") + op(0, "read", "nil", "{:a 1 :b -1}"), valid + "[0,1]", "not checked: it does not read a transfer of less than nothing, or of so much"},
 		{"bank", add("transfer", "{:src 1 :dst 2 :amount 5}"), invalid + `0,"before":[],"core":[0]`, "not checked: it does not read a transfer from or to no account"},

@@ -103,7 +103,7 @@ func (c *certified) text(history string) (file string) {
 	return file
 }
 
-// real returns the result of a real history, and a file of EDN that has it. There is no result of a probe of errors.
+// real returns the result of a real history, and a file of EDN that has it. A probe of errors has none.
 func (c *certified) real(path string, spec models.Spec) (r *report.Result, file string) {
 	c.t.Helper()
 	r, err := checkFile(path, spec)

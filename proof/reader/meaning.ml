@@ -293,7 +293,7 @@ let kv_read g op =
     let old, fresh =
       if op.f <> "cas" then Nil, v
       else if List.mem_assoc "new" x then (match List.assoc_opt "expected" x with Some e -> e | None -> find x "old"), find x "new"
-      else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas that is no pair" in
+      else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas of something else than a pair" in
     if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
   | "put" -> Put v
   | _ -> Append v

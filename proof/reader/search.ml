@@ -14,7 +14,8 @@ let shared required (e, d) = (e, List.filter required d)
 let number c = Hashtbl.hash_param 1000 4000 c land 0x3fffffff
 let hash required c = pos (number (shared required c) + 1)
 
-(* Of configurations, each with what has happened in it and what it is compared with. States may be large, so that takes no longer than some seconds. *)
+(* Of configurations, each with what has happened in it and what it is compared with. States may be large,
+   so a search also ends after so many seconds of processor time. *)
 let limit = 5_000_000
 let patience = 20.0
 
