@@ -289,6 +289,8 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"list-append", event(0, "invoke", "txn", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 []]]") + event(0, "ok", "txn", "[[:append 1 2]]"), anomaly, "rejected: the core has a linearization"},
 		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [2]]]"), anomaly, "rejected: the core has a linearization"},
 		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [3 2]]]"), anomaly, "proved: not linearizable (check_whole_sound)"},
+		{"register", strings.ReplaceAll(write("1")+read("2"), "}", ", :index -1}"), invalid + `1,"named":[{"operation":1,"invocation":-1,"completion":-1}],"before":[0],"core":[1]`, "proved: not linearizable"},
+		{"register", strings.ReplaceAll(write("1")+read("2"), "}", ", :index -1}"), invalid + `1,"named":[{"operation":1,"invocation":-1,"completion":null}],"before":[0],"core":[1]`, "rejected: an operation that is named is another one"},
 		{"mutex", add("acquire", "nil") + event(3, "invoke", "release", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the operation that fails has not returned"},
 		{"register", write("1") + strings.Replace(read("7"), ":value 7", ":valu 7", 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},
 		{"register", write("1") + strings.Replace(read("7"), ":value 7", `"value" 7`, 1), valid + "[0,1]", "not checked: it does not read an op that has no :value"},

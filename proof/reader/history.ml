@@ -17,7 +17,7 @@ type op = {
   key : Edn.t;
   inv : int;
   first : int;  (* the :index of its invocation, *)
-  mutable last : int;  (* and of its completion, or -1 *)
+  mutable last : int option;  (* and of its completion, if it has one *)
   mutable given : Edn.t;
   mutable value : Edn.t;
   mutable ret : int;  (* max_int if it did not return *)
@@ -63,7 +63,7 @@ let operations text every_client knows =
       let p = canonical process and value = !value in
       if kind = "invoke" then begin
         readable (not (Texts.mem running p)) "a process with two operations at once";
-        let op = { number = !count; f; process; key = sure !key; inv = !at; first = !index; last = -1; given = sure value; value; ret = max_int; status = Info } in
+        let op = { number = !count; f; process; key = sure !key; inv = !at; first = !index; last = None; given = sure value; value; ret = max_int; status = Info } in
         incr count;
         ops := op :: !ops;
         Texts.replace running p op;
@@ -71,7 +71,7 @@ let operations text every_client knows =
       end else match Texts.find_opt running p with
         | Some op ->
           Texts.remove running p;
-          op.last <- !index;
+          op.last <- Some !index;
           readable (!key = Nil || equal !key op.key) "a completion with another key than its invocation";
           op.status <- (match kind with "ok" -> Ok | "fail" -> Fail | _ -> Info);
           if kind <> "info" then op.ret <- !at;

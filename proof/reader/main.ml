@@ -84,7 +84,7 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
      List.iter (fun x ->
          let named = fields x [ "operation"; "invocation"; "completion" ] [] in
          let op = match named "operation" with Some (Json.Int n) -> by_number n | _ -> None in
-         let is op = named "invocation" = Some (Json.Int op.first) && named "completion" = Some (if op.last < 0 then Json.Null else Json.Int op.last) in
+         let is op = named "invocation" = Some (Json.Int op.first) && named "completion" = Some (match op.last with Some n -> Json.Int n | None -> Json.Null) in
          check (match op with Some op -> is op | None -> false) "an operation that is named is another one") named
    | _ -> reject "a certificate of another form: named");
   match line "valid" with
