@@ -243,7 +243,27 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 	read := func(v string) string { return op(1, "read", "nil", v) }
 	add := func(f, v string) string { return op(0, f, v, v) }
 	const valid, invalid = `"key":null,"valid":true,"order":`, `"key":null,"valid":false,"fails":`
-	const anomaly = `"key":null,"valid":false,"anomaly":"G-single-item-realtime","cycle":[{"type":"rw","from":[1,0],"to":[0,0]},{"type":"realtime","from":[0],"to":[1]}]`
+	// Transactions at the same time.
+	txn := func(values ...string) string {
+		var called, returned string
+		for i, v := range values {
+			called += event(i, "invoke", "txn", "nil")
+			returned += event(i, "ok", "txn", v)
+		}
+		return called + returned
+	}
+	// Steps such as "wr 0 1", from one transaction to another.
+	cycle := func(steps ...string) string {
+		for i, s := range steps {
+			x := strings.Fields(s)
+			steps[i] = fmt.Sprintf(`{"type":"%s","from":[%s,0],"to":[%s,0]}`, x[0], x[1], x[2])
+		}
+		return `"key":null,"valid":false,"anomaly":"G","cycle":[` + strings.Join(steps, ",") + "]"
+	}
+	at := func(anomaly string, operations ...string) string {
+		return fmt.Sprintf(`"key":null,"valid":false,"anomaly":"%s","at":[[%s,0]]`, anomaly, strings.Join(operations, ",0],["))
+	}
+	const cyclic, notCyclic = "proved: not linearizable (cycle_sound)", "rejected: nothing shows that an operation comes before the next one of its cycle (operation "
 	for i, x := range []struct{ model, history, line, says string }{
 		{"register", write("1") + write("2") + read("2"), valid + "[0,1,2]", "proved: linearizable"},
 		{"register", write("1") + write("2") + read("2"), valid + "[1,0,2]", "rejected: an operation had returned before one began that stands before it"},
@@ -285,10 +305,55 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"lease", op(0, "claim", "[6 1]", "[6 1]") + op(1, "claim", "[7 1]", "[7 1]"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_pair_sound)"},
 		{"lease", op(0, "claim", "[6 1]", "[6 1]") + op(1, "claim", "[7 2]", "[7 2]"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
 		{"lease", event(0, "invoke", "claim", "[6 2]") + op(1, "check", "nil", "[7 1]") + event(0, "ok", "claim", "[6 2]"), invalid + `1,"before":[],"core":[0,1]`, "proved: not linearizable (check_invalid_sound)"},
-		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 []]]"), anomaly, "proved: not linearizable (whole_pair_sound)"},
-		{"list-append", event(0, "invoke", "txn", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 []]]") + event(0, "ok", "txn", "[[:append 1 2]]"), anomaly, "rejected: the core has a linearization"},
-		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [2]]]"), anomaly, "rejected: the core has a linearization"},
-		{"list-append", op(0, "txn", "[[:append 1 2]]", "[[:append 1 2]]") + op(1, "txn", "[[:r 1 nil]]", "[[:r 1 [3 2]]]"), anomaly, "proved: not linearizable (check_whole_sound)"},
+		// rw and realtime
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 1"), cyclic},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 [2]]]"), cycle("rw 1 0", "realtime 0 1"), notCyclic + "1)"},
+		{"list-append", txn("[[:append 1 2]]", "[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 1"), notCyclic + "0)"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 1", "rw 1 0"), "rejected: the steps are not a cycle"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "first 0 1"), "rejected: a step of another type"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 2"), "rejected: operation 2 is not in this part of the history"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), "\"key\":null,\"valid\":false,\"anomaly\":\"G1c\"", "rejected: neither a cycle nor what is impossible"},
+		// wr: a second append of the same makes it uncertain
+		{"list-append", txn("[[:append 1 1] [:r 2 [2]]]", "[[:append 2 2] [:r 1 [1]]]"), cycle("wr 0 1", "wr 1 0"), cyclic},
+		{"list-append", txn("[[:append 1 1] [:r 2 []]]", "[[:append 2 2] [:r 1 [1]]]"), cycle("wr 0 1", "wr 1 0"), notCyclic + "1)"},
+		{"list-append", txn("[[:append 1 1] [:r 2 [2]]]", "[[:append 2 2] [:r 1 [1]]]", "[[:append 2 2]]"), cycle("wr 0 1", "wr 1 0"), notCyclic + "1)"},
+		{`list-append "init":"{2 [2]}"`, txn("[[:append 1 1] [:r 2 [2]]]", "[[:append 2 2] [:r 1 [1]]]"), cycle("wr 0 1", "wr 1 0"), notCyclic + "1)"},
+		// ww, by a read of both, and by one that lacks the latter
+		{"list-append", txn("[[:append 1 1] [:append 2 1]]", "[[:append 1 2] [:append 2 2]]", "[[:r 1 [1 2]]]", "[[:r 2 [2 1]]]"), cycle("ww 0 1", "ww 1 0"), cyclic},
+		{"list-append", txn("[[:append 1 1] [:append 2 1]]", "[[:append 1 2] [:append 2 2]]", "[[:r 1 [1 2]]]", "[[:r 2 [1 2]]]"), cycle("ww 0 1", "ww 1 0"), notCyclic + "1)"},
+		{"list-append", txn("[[:append 1 1] [:append 2 1]]", "[[:append 1 2] [:append 2 2]]", "[[:r 1 [1 2]]]", "[[:r 2 [2 1]]]", "[[:append 2 1]]"), cycle("ww 0 1", "ww 1 0"), notCyclic + "1)"},
+		{`list-append "init":"{1 [1]}"`, txn("[[:append 1 1] [:append 2 1]]", "[[:append 1 2] [:append 2 2]]", "[[:r 1 [1 2]]]", "[[:r 2 [2 1]]]"), cycle("ww 0 1", "ww 1 0"), notCyclic + "0)"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:append 1 1]]") + txn("[[:r 1 [1]]]"), cycle("ww 1 0", "realtime 0 1"), cyclic},
+		{"list-append", txn("[[:append 1 2]]", "[[:append 1 1]]", "[[:r 1 [1]]]"), cycle("ww 1 0", "realtime 0 1"), notCyclic + "0)"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:append 1 1]]") + txn("[[:r 1 []]]"), cycle("ww 1 0", "realtime 0 1"), notCyclic + "1)"},
+		// a crashed transaction, which a read shows or does not
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 1] [:append 2 2]]") + txn("[[:r 1 [1]] [:r 2 []]]"), cycle("wr 0 1", "rw 1 0"), cyclic},
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 1] [:append 2 2]]") + txn("[[:r 1 []] [:r 2 []]]"), cycle("wr 0 1", "rw 1 0"), notCyclic},
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 1]]") + event(8, "invoke", "txn", "[[:append 1 1] [:append 2 2]]") + txn("[[:r 1 [1]] [:r 2 []]]"), cycle("wr 1 2", "rw 2 1"), notCyclic},
+		// what is not a cycle
+		{"list-append", txn("[[:append 1 1]]") + txn("[[:r 1 [3 1]]]"), at("garbage-read", "1"), cyclic},
+		{"list-append", txn("[[:append 1 1]]") + txn("[[:r 1 [1]]]"), at("garbage-read", "1"), notCyclic + "1)"},
+		{`list-append "init":"{1 [3]}"`, txn("[[:append 1 1]]") + txn("[[:r 1 [3 1]]]"), at("garbage-read", "1"), notCyclic + "1)"},
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 3]]") + event(7, "fail", "txn", "[[:append 1 3]]") + txn("[[:r 1 [3]]]"), at("G1a", "1", "0"), cyclic},
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 3]]") + event(7, "info", "txn", "[[:append 1 3]]") + txn("[[:r 1 [3]]]"), at("G1a", "1", "0"), notCyclic},
+		{"list-append", event(7, "invoke", "txn", "[[:append 1 3]]") + event(7, "fail", "txn", "[[:append 1 3]]") + txn("[[:r 1 [3]]]"), cycle("wr 0 1", "realtime 1 0"), "rejected: an operation of the cycle has failed"},
+		{"list-append", txn("[[:append 1 1] [:append 1 2]]", "[[:r 1 [1]]]"), at("G1b", "1", "0", "0"), cyclic},
+		{"list-append", txn("[[:append 1 1] [:append 1 2]]", "[[:r 1 [1 2]]]"), at("G1b", "1", "0", "0"), notCyclic},
+		{"list-append", txn("[[:append 1 1] [:r 1 []]]"), at("internal", "0"), cyclic},
+		{"list-append", txn("[[:r 1 []] [:append 1 1] [:r 1 [1]]]"), at("internal", "0"), notCyclic + "0)"},
+		{"list-append", txn("[[:append 1 2] [:r 1 [2 1]]]", "[[:append 1 1]]"), at("internal", "0"), cyclic},
+		{"list-append", txn("[[:append 1 2] [:r 1 [1 2]]]", "[[:append 1 1]]"), at("internal", "0"), notCyclic + "0)"},
+		{"list-append", txn("[[:r 1 []] [:r 1 [1]]]", "[[:append 1 1]]"), at("internal", "0"), cyclic},
+		{"list-append", txn("[[:append 1 1] [:append 1 2] [:r 1 [2 1]]]"), at("internal", "0"), cyclic},
+		{"list-append", txn("[[:r 1 [1]] [:append 1 1]]"), at("future-read", "0", "0"), cyclic},
+		{"list-append", txn("[[:r 1 [1]] [:append 1 1]]", "[[:append 1 1]]"), at("future-read", "0", "0"), notCyclic + "0)"},
+		{"list-append", txn("[[:append 1 1]]", "[[:r 1 [1 1]]]"), at("duplicate-elements", "1"), cyclic},
+		{"list-append", txn("[[:append 1 1] [:append 1 1]]", "[[:r 1 [1 1]]]"), at("duplicate-elements", "1"), notCyclic},
+		{`list-append "init":"{1 [1]}"`, txn("[[:append 1 1]]", "[[:r 1 [1 1]]]"), at("duplicate-elements", "1"), notCyclic},
+		{"list-append", txn("[[:append 1 1]]", "[[:append 1 2]]", "[[:r 1 [1 2]]]", "[[:r 1 [2 1]]]"), at("incompatible-order", "2", "3"), cyclic},
+		{"list-append", txn("[[:append 1 1]]", "[[:append 1 2]]", "[[:r 1 [1 2]]]", "[[:r 1 [1]]]"), at("incompatible-order", "2", "3"), notCyclic},
+		{"list-append", txn("[[:append 1 1] [:append 1 2]]", "[[:r 1 [2 1]]]"), at("incompatible-order", "1", "0", "0"), cyclic},
+		{`list-append "init":"{1 [3]}"`, txn("[[:append 1 1]]", "[[:r 1 [1]]]"), at("incompatible-order", "1"), cyclic},
 		{"register", strings.ReplaceAll(write("1")+read("2"), "}", ", :index -1}"), invalid + `1,"named":[{"operation":1,"invocation":-1,"completion":-1}],"before":[0],"core":[1]`, "proved: not linearizable"},
 		{"register", strings.ReplaceAll(write("1")+read("2"), "}", ", :index -1}"), invalid + `1,"named":[{"operation":1,"invocation":-1,"completion":null}],"before":[0],"core":[1]`, "rejected: an operation that is named is another one"},
 		{"mutex", add("acquire", "nil") + event(3, "invoke", "release", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the operation that fails has not returned"},

@@ -1,7 +1,7 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Patterns.
+From Clew Require Import History Order First Core Projection Check Plain Patterns Cycles.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -32,15 +32,11 @@ Hypothesis same_init : abs init s.
 
 Definition valid := check_valid (next_of c) distinct init h.
 Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash search targets init h.
-(* All operations are the core, and nothing is said about the first failure. *)
-Definition whole := check_core (next_of c) (eqb_of c) (same_of c) (pure_of c) hash search init h (targets h).
 
 Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
 Proof. intros H. eapply (valid_sound step); eauto. Qed.
 Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof. intros H. eapply (invalid_sound step); eauto. Qed.
-Theorem check_whole_sound : whole = Accepted -> ~ Linearizable step s h.
-Proof. intros H. eapply (check_core_sound step); eauto; apply proved. Qed.
 End Any.
 
 (** ** register, cas-register, multi-register, lookup-set and kv *)
@@ -157,21 +153,17 @@ Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle
 (** ** Two operations that contradict each other *)
 Record pattern {call est : Type} := Pattern {
   pair_of : op call unit -> op call unit -> bool;
-  check_pair_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> positive -> positive -> verdict;
-  whole_pair_of : list (op call unit) -> positive -> positive -> verdict }.
+  check_pair_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> positive -> positive -> verdict }.
 Arguments pattern : clear implicits.
 Definition pattern_of {call est fact} (c : checker call est) (shows : call -> list fact) (denies : call -> fact -> bool) : pattern call est :=
-  Pattern _ _ (pair shows denies) (check_pair shows denies (next_of c)) (whole_pair shows denies).
+  Pattern _ _ (pair shows denies) (check_pair shows denies (next_of c)).
 Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
-  (forall distinct init h time before i j s, check_pair_of p distinct init h time before i j = Accepted -> abs init s ->
-    FirstFailure step s h time /\ ~ Linearizable step s h)
-  /\ forall h i j s, whole_pair_of p h i j = Accepted -> ~ Linearizable step s h.
+  forall distinct init h time before i j s, check_pair_of p distinct init h time before i j = Accepted -> abs init s ->
+    FirstFailure step s h time /\ ~ Linearizable step s h.
 Lemma pattern_refutes {call est state fact} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est)
   (holds : fact -> state -> Prop) shows denies : Proved step abs c -> Facts step holds shows denies -> Refutes step abs (pattern_of c shows denies).
 Proof.
-  intros P F. split; simpl; intros.
-  - eapply (check_pair_sound step); eauto. apply P.
-  - eapply (whole_pair_sound step); eauto.
+  intros P F. red. simpl. intros. eapply (check_pair_sound step); eauto. apply P.
 Qed.
 
 Definition log_pattern (nothing : positive) := pattern_of (log nothing) (LogFacts.shows nothing) LogFacts.denies.
@@ -183,3 +175,11 @@ Proof. exact (pattern_refutes _ _ _ _ _ _ list_append_proved ListFacts.facts). Q
 Definition lease_pattern := pattern_of lease LeaseFacts.shows LeaseFacts.denies.
 Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
 Proof. exact (pattern_refutes _ _ _ _ _ _ lease_proved LeaseFacts.facts). Qed.
+
+(** ** Operations that come one before the other, in a circle *)
+Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
+  comes_before (ListGrowth.initial init) ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
+Definition list_cycle (init : Lists.state) (h : list (op (list Lists.micro) unit)) : list node -> verdict :=
+  check_cycle (ListGrowth.initial init) ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
+Theorem list_cycle_sound init h nodes : list_cycle init h nodes = Accepted -> ~ Linearizable (Plain.step (does Lists.apply)) init h.
+Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ _ (ListGrowth.growth init) h nodes). Qed.

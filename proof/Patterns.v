@@ -85,18 +85,6 @@ Proof.
   assert (N : ~ Linearizable step s (prefix time h)) by exact (pair_sound _ x y s Hx Hy P).
   split; [|eapply whole_fails; eauto]. apply first_sound; auto. exact (check_order_sound step next abs next_sound distinct _ _ _ _ O A).
 Qed.
-
-(** The same of the whole history, without a first failure. *)
-Definition whole_pair (h : list op) (i j : positive) : verdict :=
-  match find (fun o => inv o =? i)%positive h, find (fun o => inv o =? j)%positive h with
-  | Some x, Some y => if pair x y then Accepted else Rejected Survives i
-  | _, _ => Rejected NoCore i
-  end.
-Theorem whole_pair_sound h i j s : whole_pair h i j = Accepted -> ~ Linearizable step s h.
-Proof.
-  unfold whole_pair. destruct (find _ h) as [x|] eqn:Fx; [|easy]. destruct (find (fun o => inv o =? j)%positive _) as [y|] eqn:Fy; [|easy].
-  destruct (pair x y) eqn:P; [|easy]. intros _. apply find_some in Fx as [Hx _]. apply find_some in Fy as [Hy _]. exact (pair_sound _ x y s Hx Hy P).
-Qed.
 End Lasting.
 
 (** ** A log: it grows, and no element of it changes. *)
@@ -156,21 +144,22 @@ Qed.
 End Nothing.
 End LogFacts.
 
-(** ** Lists: what was appended stays, and a list keeps its beginning. *)
+(** ** Lists: what was appended stays, behind what was there before, and a list keeps its beginning. *)
 Module ListFacts.
 Import Lists.
-Inductive fact := Contains (k v : positive) | Starts (k : positive) (vs : list positive).
-Definition holds (f : fact) (s : state) : Prop :=
-  match f with Contains k v => In v (list_of s k) | Starts k vs => exists rest, list_of s k = rest ++ rev vs end.
+Inductive fact := Contains (k v : positive) | Starts (k : positive) (vs : list positive) | Before (k v w : positive).
+Definition key (f : fact) : positive := match f with Contains k _ | Starts k _ | Before k _ _ => k end.
+Definition mem (v : positive) : list positive -> bool := existsb (Pos.eqb v).
 Fixpoint starts (us vs : list positive) : bool :=
   match us, vs with [], _ => true | u :: us, v :: vs => if Pos.eqb u v then starts us vs else false | _, _ => false end.
+Fixpoint ordered (v w : positive) (l : list positive) : bool :=
+  match l with [] => false | u :: l => if Pos.eqb u v then mem w l else ordered v w l end.
+Definition has (f : fact) (l : list positive) : bool :=
+  match f with Contains _ v => mem v l | Starts _ vs => starts vs l | Before _ v w => ordered v w l end.
+Definition holds (f : fact) (s : state) : Prop := has f (rev (list_of s (key f))) = true.
 Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k vs end.
 Definition denied_by (f : fact) (m : micro) : bool :=
-  match m, f with
-  | Read k vs, Contains j v => if Pos.eqb k j then negb (existsb (Pos.eqb v) vs) else false
-  | Read k vs, Starts j us => if Pos.eqb k j then negb (starts us vs) else false
-  | _, _ => false
-  end.
+  match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
 Definition shows (c : list micro) : list fact := map shown_by c.
 Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
 
@@ -182,41 +171,46 @@ Proof.
   - destruct (Pos.eqb_spec k j); [easy|exact IH].
   - destruct (Pos.eqb_spec i j); auto.
 Qed.
-Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ list_of s k = rev vs.
-Proof. simpl. destruct (Core.equal (rev' vs) (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E. unfold rev' in E. rewrite <- E, rev_append_rev, app_nil_r. auto. Qed.
+Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = vs.
+Proof.
+  simpl. destruct (Core.equal (rev' vs) (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E.
+  unfold rev' in E. now rewrite <- E, rev_append_rev, app_nil_r, rev_involutive.
+Qed.
+Lemma mem_app v a b : mem v (a ++ b) = mem v a || mem v b.
+Proof. apply existsb_app. Qed.
+Lemma starts_same vs : starts vs vs = true.
+Proof. induction vs as [|v vs IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
+Lemma starts_longer us : forall vs v, starts us vs = true -> starts us (vs ++ [v]) = true.
+Proof. induction us as [|u us IH]; intros [|w vs] v; simpl; try easy. destruct (Pos.eqb u w); auto. Qed.
+Lemma has_longer f l v : has f l = true -> has f (l ++ [v]) = true.
+Proof.
+  destruct f as [k u|k us|k u w]; simpl; [rewrite mem_app; now intros ->|apply starts_longer|].
+  induction l as [|x l IH]; simpl; [easy|]. destruct (Pos.eqb x u); auto. rewrite mem_app. now intros ->.
+Qed.
 Lemma do_lasts s m s' f : do s m = Some s' -> holds f s -> holds f s'.
 Proof.
   destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-.
-  destruct f as [j u|j us]; unfold holds; rewrite list_of_append; destruct (Pos.eqb_spec k j) as [->|]; auto.
-  - now right.
-  - intros (rest & ->). now exists (v :: rest).
+  unfold holds. rewrite list_of_append. destruct (Pos.eqb_spec k (key f)) as [->|]; auto. apply has_longer.
 Qed.
 Lemma apply_lasts c f : forall s s', apply s c = Some s' -> holds f s -> holds f s'.
 Proof.
   induction c as [|m c IH]; simpl; intros s s' E H; [congruence|]. destruct (do s m) eqn:D; [|easy]. eapply IH; eauto. eapply do_lasts; eauto.
 Qed.
-Lemma starts_spec us : forall vs, starts us vs = true <-> exists rest, vs = us ++ rest.
+Lemma do_denied s m s' f : do s m = Some s' -> denied_by f m = true -> ~ holds f s.
 Proof.
-  induction us as [|u us IH]; intros vs; simpl; [split; eauto|]. destruct vs as [|v vs]; [split; [easy|now intros (? & ?)]|].
-  destruct (Pos.eqb_spec u v) as [->|N].
-  - rewrite IH. split; intros (rest & E); exists rest; [now rewrite E|now injection E].
-  - split; [easy|]. intros (? & E). congruence.
+  destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold denied_by, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy].
+  rewrite L. now destruct (has f vs).
 Qed.
 Lemma facts : Facts (Plain.step (does apply)) holds shows denies.
 Proof.
   constructor; unfold Plain.step, does.
   - intros s c a s' f. apply apply_lasts.
   - intros s c a s' f. unfold shows. revert s. induction c as [|m c IH]; simpl; intros s E H; [easy|]. destruct (do s m) as [s1|] eqn:D; [|easy].
-    destruct H as [<-|H]; [|eauto]. apply (apply_lasts _ _ _ _ E). destruct m as [k v|k vs]; simpl.
-    + injection D as <-. rewrite list_of_append. rewrite Pos.eqb_refl. now left.
-    + apply read_spec in D as [-> L]. exists []. now rewrite L.
+    destruct H as [<-|H]; [|eauto]. apply (apply_lasts _ _ _ _ E). unfold holds. destruct m as [k v|k vs]; simpl.
+    + injection D as <-. rewrite list_of_append, Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
+    + apply read_spec in D as [-> ->]. apply starts_same.
   - intros s c a s' f. unfold denies. revert s. induction c as [|m c IH]; simpl; intros s E D H; [easy|]. destruct (do s m) as [s1|] eqn:X; [|easy].
-    apply orb_true_iff in D as [D|D]; [|exact (IH _ E D (do_lasts _ _ _ _ X H))].
-    destruct m as [k v|k vs], f as [j u|j us]; simpl in D; try easy; (destruct (Pos.eqb_spec k j) as [->|]; [|easy]); apply read_spec in X as [-> L]; simpl in H.
-    + rewrite L in H. apply in_rev in H. apply negb_true_iff in D. assert (Y : existsb (Pos.eqb u) vs = true); [|congruence].
-      apply existsb_exists. exists u. split; auto. apply Pos.eqb_refl.
-    + destruct H as (rest & H). rewrite L in H. apply negb_true_iff in D. assert (Y : starts us vs = true); [|congruence].
-      apply starts_spec. exists (rev rest). rewrite <- (rev_involutive vs), H, rev_app_distr, rev_involutive. easy.
+    apply orb_true_iff in D as [D|D]; [exact (do_denied _ _ _ _ X D H)|exact (IH _ E D (do_lasts _ _ _ _ X H))].
 Qed.
 End ListFacts.
 

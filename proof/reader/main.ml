@@ -41,6 +41,7 @@ let why reason = match reason with
   | P.NotClosed -> "the search for a linearization of the core is not complete"
   | P.Survives -> "the core has a linearization"
   | P.NotAlone -> "an operation outside of the core may matter to it"
+  | P.NoCycle -> "nothing shows that an operation comes before the next one of its cycle"
 let judge ops verdict = match verdict with
   | P.Accepted -> ()
   | P.Rejected (reason, i) ->
@@ -57,11 +58,29 @@ let fields json must may = match json with
   | _ -> reject "a certificate of another form"
 let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
 
-(* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Pair | Whole | Whole_pair
-let theorem carried = match carried with Pair -> "check_pair_sound" | Whole_pair -> "whole_pair_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound" | Whole -> "check_whole_sound"
+(* The operations of an anomaly, and whether they are a cycle, in order. They are all that the proof needs: which steps lead from one to the next is found out. *)
+let steps = [ "ww"; "wr"; "rw"; "process"; "realtime" ]
+let contradicting by_number line =
+  let op v = match v with
+    | Some (Json.Ints xs) when xs <> [||] -> (match by_number xs.(0) with Some op -> op | None -> reject "operation %d is not in this part of the history" xs.(0))
+    | _ -> reject "a certificate of another form: operations" in
+  match line "cycle", line "at" with
+  | None, Some (Json.List at) -> false, List.map (fun m -> op (Some m)) at
+  | Some (Json.List cycle), None ->
+    let ends = List.map (fun s ->
+        let step = fields s [ "type"; "from"; "to" ] [] in
+        check (match step "type" with Some (Json.String t) -> List.mem t steps | _ -> false) "a step of another type";
+        op (step "from"), op (step "to")) cycle in
+    let from, until = List.split ends in
+    check (List.for_all2 (==) until (List.tl from @ [ List.hd from ])) "the steps are not a cycle";
+    true, from
+  | _ -> reject "neither a cycle nor what is impossible"
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) line =
+(* The theorem that carries a verdict. *)
+type carried = Valid | Invalid | Pair | Cycle
+let theorem carried = match carried with Pair -> "check_pair_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
+
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -90,23 +109,12 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
   match line "valid" with
   | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); Valid
   | _ when line "anomaly" <> None ->
-    (* Transactions that are not strictly serializable have no linearization at all. Two of those in the anomaly may show that. *)
-    let first v = match v with Json.Ints xs when Array.length xs > 0 -> by_number xs.(0) | _ -> None in
-    let listed v = match v with Some (Json.List vs) -> vs | _ -> [] in
-    let ends v = match v with Json.Object kvs -> List.filter_map (fun (k, v) -> if k = "from" || k = "to" then first v else None) kvs | v -> Option.to_list (first v) in
-    let named = List.concat_map ends (listed (line "cycle") @ listed (line "at")) in
-    let shown = List.filter (fun o -> List.exists (fun op -> op.inv = Numbers.int_of_pos o.P.inv) named) history in
-    let pairs = match pattern with
-      | None -> []
-      | Some p -> List.concat_map (fun x -> List.filter_map (fun y -> if p.P.pair_of x y then Some (p, x, y) else None) shown) shown in
-    (match pairs with
-     | (p, x, y) :: _ -> judge ops (p.P.whole_pair_of history x.P.inv y.P.inv); Whole_pair
-     | [] ->
-       let returns = Hashtbl.create 1000 in
-       List.iter (fun op -> if op.ret < max_int then Hashtbl.replace returns op.inv ()) happened;
-       let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
-       judge ops (P.whole checker (Search.hash required) (Search.search checker required) Search.targets init history);
-       Whole)
+    (* Transactions that are not strictly serializable have no linearization at all. *)
+    let in_order, named = contradicting by_number line in
+    let found = List.filter_map (fun op -> List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = op.inv) history) named in
+    check (not in_order || List.compare_lengths found named = 0) "an operation of the cycle has failed";
+    judge ops ((Option.get refute) history in_order found);
+    Cycle
   | _ ->
     let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
     let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is not in this part of the history" in
@@ -137,8 +145,9 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
       Invalid
 
 let section g (_, _, meaning) line = match meaning g with
-  | Meaning.Meaning (checker, init, call) -> judged g checker init call None line
-  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) line
+  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None line
+  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None line
+  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) line
 
 let prove history certificate =
   let raw = read_file history in
@@ -174,7 +183,7 @@ let prove history certificate =
       let json = Json.parse l in
       let valid = match json with Json.Object kvs -> List.assoc_opt "valid" kvs = Some (Json.Bool true) | _ -> false in
       let line = if valid then fields json [ "key"; "valid"; "order" ] []
-        else if level <> None then fields json [ "key"; "valid"; "anomaly" ] [ "analyzer"; "explanation"; "cycle"; "at"; "transactions" ]
+        else if level <> None then fields json [ "key"; "valid"; "anomaly" ] [ "analyzer"; "explanation"; "cycle"; "at" ]
         else fields json [ "key"; "valid"; "fails"; "before"; "core" ] [ "analyzer"; "pattern"; "explanation"; "named" ] in
       check (match line "valid" with Some (Json.Bool _) -> true | _ -> false) "a certificate of another form";
       let key = match line "key" with

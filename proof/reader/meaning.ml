@@ -30,10 +30,13 @@ let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a p
 let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
-(* A model: its checker, the initial state, and the calls that operations mean; and how two operations may contradict each other. *)
+(* Whether operations that are named contradict each other: those of a cycle, in order, or of another anomaly. *)
+type 'call refute = ('call, unit) P.op list -> bool -> ('call, unit) P.op list -> P.verdict
+(* A model: its checker, the initial state, and the calls that operations mean; and how two or more operations may contradict each other. *)
 type meaning =
   | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
   | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern -> meaning
+  | Growing : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern * 'call refute -> meaning
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
@@ -477,7 +480,7 @@ let list_append g =
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
         else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
         else None) steps in
-  Lasting (P.list_append, start, call, P.list_pattern)
+  Growing (P.list_append, start, call, P.list_pattern, fun history in_order named -> P.list_cycle start history (Cycles.nodes start history in_order named))
 
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [

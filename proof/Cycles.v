@@ -1,0 +1,248 @@
+(** Operations each of which comes before the next one, and the last one before the first. No search is needed, and nothing of the history but the
+operations that such a cycle is about, and which operations make certain facts true.
+
+A fact about states lasts, as in Patterns.v. An operation is certain to occur if it returned, or if it is the only one that makes a fact true which one that
+returned tells. *)
+
+From Coq Require Import List PArith Bool Lia.
+From Clew Require Import History Order Plain Patterns Spec_Others.
+Import ListNotations.
+
+Open Scope nat_scope.
+
+Section Growing.
+Context {call answer state fact : Type}.
+Notation op := (op call answer).
+Variable step : state -> call -> answer -> state -> Prop.
+Variable init : state.
+Variable holds : fact -> state -> Prop.
+Variable initial : fact -> bool.
+(** A call tells what is true after it, wants what is true before it, denies what is not true before it, and makes what may not have been true before it.
+It makes f only where g was true if it needs g for f. It is absurd if it denies what it has told before. *)
+Variables tells wants denies makes absurd : call -> fact -> bool.
+Variable needs : call -> fact -> fact -> bool.
+Record Growth := {
+  begins : forall f, initial f = true <-> holds f init;
+  stays : forall s c a s' f, step s c a s' -> holds f s -> holds f s';
+  told : forall s c a s' f, step s c a s' -> tells c f = true -> holds f s';
+  wanted : forall s c a s' f, step s c a s' -> wants c f = true -> holds f s;
+  refused : forall s c a s' f, step s c a s' -> denies c f = true -> ~ holds f s;
+  made : forall s c a s' f, step s c a s' -> holds f s' -> makes c f = false -> holds f s;
+  needed : forall s c a s' f g, step s c a s' -> holds f s' -> needs c f g = true -> holds f s \/ holds g s;
+  never : forall s c a s' f, step s c a s' -> absurd c f = false }.
+Hypothesis growth : Growth.
+Variable h : list op.
+
+(** Why x comes before y. *)
+Inductive why :=
+  | Time               (* x returned before y was called *)
+  | Denied (f : fact)  (* x denies f, and y tells it; or x itself is impossible *)
+  | Made (f : fact)    (* only x makes f, and y wants it *)
+  | Needed (f g : fact) (z : positive)  (* only y makes f, which z tells; it needs g for that; and only x makes g *)
+  | Unmade (f : fact). (* x cannot occur: it tells f, and nothing makes f *)
+(** An operation, what tells that it occurred if it did not return, and why it comes before the next one. *)
+Record node := Node { who : positive; seen_by : option (fact * positive); because : why }.
+
+Definition named (i : positive) : option op := find (fun o => Pos.eqb (inv o) i) h.
+Definition makers (f : fact) : list op := filter (fun o => makes (what o) f) h.
+Definition only (x : op) (f : fact) : bool := negb (initial f) && makes (what x) f && match makers f with [_] => true | _ => false end.
+Definition told_by (f : fact) (i : positive) : bool := match named i with Some z => returned z && tells (what z) f | None => false end.
+Definition occurs (x : op) (seen : option (fact * positive)) : bool :=
+  returned x || match seen with Some (f, z) => only x f && told_by f z | None => false end.
+Definition comes_before (x y : op) (w : why) : bool :=
+  match w with
+  | Time => negb (Pos.eqb (inv x) (inv y)) && precedes_b x y
+  | Denied f => if Pos.eqb (inv x) (inv y) then absurd (what x) f || initial f && denies (what x) f else denies (what x) f && tells (what y) f
+  | Made f => only x f && wants (what y) f
+  | Needed f g z => only x g && only y f && told_by f z && needs (what y) f g
+  | Unmade f => negb (initial f) && tells (what x) f && match makers f with [] => true | _ => false end
+  end.
+Fixpoint path (first x : op) (w : why) (rest : list node) : verdict :=
+  match rest with
+  | [] => if comes_before x first w then Accepted else Rejected NoCycle (inv x)
+  | n :: rest =>
+    match named (who n) with
+    | Some y => if occurs y (seen_by n) && comes_before x y w then path first y (because n) rest else Rejected NoCycle (inv x)
+    | None => Rejected NoCore (who n)
+    end
+  end.
+Definition check_cycle (nodes : list node) : verdict :=
+  match nodes with
+  | n :: rest =>
+    match named (who n) with
+    | Some x => if occurs x (seen_by n) then path x x (because n) rest else Rejected NoCycle (who n)
+    | None => Rejected NoCore (who n)
+    end
+  | [] => Rejected NoCycle 1
+  end.
+
+(** ** The states of a run *)
+Lemma states s os : run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
+Proof.
+  induction 1 as [s|s o s' os E R (st & Z & T)]; [exists (fun _ => s); split; auto; now intros []|].
+  exists (fun i => match i with O => s | S i => st i end). split; auto. intros [|i] x; simpl; [|apply T].
+  intros X. injection X as <-. rewrite Z. now apply (effect_step step).
+Qed.
+
+Section Linearized.
+Variable os : list op.
+Hypothesis lin : linearization step init h os.
+Variable st : nat -> state.
+Hypothesis zero : st O = init.
+Hypothesis steps : forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
+
+Lemma grows f i j : i <= j -> j <= length os -> holds f (st i) -> holds f (st j).
+Proof.
+  induction 1 as [|j L IH]; auto. intros B H. destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia].
+  destruct (steps _ _ E) as (a & X). eapply stays; eauto. apply IH; auto. lia.
+Qed.
+Lemma place_unique x i j : nth_error os i = Some x -> nth_error os j = Some x -> i = j.
+Proof. intros I J. apply (proj1 (NoDup_nth_error os)); [apply lin|apply nth_error_Some|]; congruence. Qed.
+Lemma source f j : initial f = false -> j <= length os -> holds f (st j) ->
+  exists m o, m < j /\ nth_error os m = Some o /\ In o (makers f) /\ holds f (st (S m)).
+Proof.
+  intros I. induction j as [|j IH]; intros B H.
+  { rewrite zero in H. apply (begins growth) in H. congruence. }
+  destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia]. destruct (makes (what o) f) eqn:M.
+  - exists j, o. repeat split; auto. apply filter_In. split; auto. apply (of_history _ _ _ _ lin). eapply nth_error_In; eauto.
+  - destruct (steps _ _ E) as (a & X). destruct IH as (m & o' & L & R); [lia|eapply made; eauto|]. exists m, o'. split; auto.
+Qed.
+(** What only x makes was made where x stands, and was not true there before. *)
+Lemma origin x f j : In x h -> only x f = true -> j <= length os -> holds f (st j) ->
+  exists m, m < j /\ nth_error os m = Some x /\ holds f (st (S m)) /\ ~ holds f (st m).
+Proof.
+  unfold only. rewrite !andb_true_iff, negb_true_iff. intros Hx [[I M] O] B H.
+  assert (X : forall o, In o (makers f) -> o = x).
+  { intros o Ho. assert (Hm : In x (makers f)) by (apply filter_In; auto). destruct (makers f) as [|y [|]]; try easy. destruct Ho as [<-|[]], Hm as [<-|[]]; auto. }
+  destruct (source _ _ I B H) as (m & o & L & E & Hm & Hs). apply X in Hm as ->. exists m. repeat split; auto. intros Hf.
+  destruct (source f m I) as (m' & o & L' & E' & Hm & _); auto; [lia|]. apply X in Hm as ->. rewrite (place_unique _ _ _ E E') in L'. lia.
+Qed.
+Lemma named_in i x : named i = Some x -> In x h.
+Proof. intros H%find_some. tauto. Qed.
+Lemma returned_in x : In x h -> returned x = true -> exists i, nth_error os i = Some x.
+Proof. intros Hx R. apply In_nth_error. apply (has_returned _ _ _ _ lin); auto. unfold returned in R. destruct (ret x); congruence. Qed.
+Lemma bound i (x : op) : nth_error os i = Some x -> S i <= length os.
+Proof. intros E. apply nth_error_Some. congruence. Qed.
+Lemma told_where f z : told_by f z = true -> exists j, j <= length os /\ holds f (st j).
+Proof.
+  unfold told_by. destruct (named z) as [o|] eqn:N; [|easy]. rewrite andb_true_iff. intros [R T].
+  destruct (returned_in _ (named_in _ _ N) R) as (j & E). exists (S j). split; [eapply bound; eauto|]. destruct (steps _ _ E) as (a & X). eapply told; eauto.
+Qed.
+Lemma occurs_where x seen : In x h -> occurs x seen = true -> exists i, nth_error os i = Some x.
+Proof.
+  unfold occurs. intros Hx O. apply orb_true_iff in O as [R|O]; [now apply returned_in|]. destruct seen as [[f z]|]; [|easy].
+  apply andb_true_iff in O as [O T]. destruct (told_where _ _ T) as (j & B & H). destruct (origin _ _ _ Hx O B H) as (m & _ & E & _). eauto.
+Qed.
+
+Lemma comes_before_sound x y w i j : In x h -> In y h -> comes_before x y w = true -> nth_error os i = Some x -> nth_error os j = Some y -> i < j.
+Proof.
+  intros Hx Hy C Ei Ej. destruct (steps _ _ Ei) as (a & Xi), (steps _ _ Ej) as (b & Xj). pose proof (bound _ _ Ei) as Bi. pose proof (bound _ _ Ej) as Bj.
+  assert (D : Pos.eqb (inv x) (inv y) = false -> i < j \/ j < i). { intros N%Pos.eqb_neq. assert (i <> j) by congruence. lia. }
+  destruct w as [|f|f|f g z|f]; simpl in C; rewrite ?andb_true_iff, ?negb_true_iff in C.
+  - destruct C as [N P]. destruct (D N) as [|L]; auto. exfalso. unfold precedes_b in P. destruct (ret x) as [t|] eqn:Rt; [|easy]. apply Pos.ltb_lt in P.
+    pose proof (respects_time _ _ _ _ lin) as T. apply nth_error_split in Ej as (l1 & l2 & -> & <-).
+    assert (T' : in_time (y :: l2)). { clear - T. induction l1 as [|o l1 IH]; simpl in *; [easy|]. apply IH. tauto. }
+    destruct T' as [T' _]. apply (T' x); [|now exists t]. rewrite nth_error_app2 in Ei by lia. destruct (i - length l1) eqn:E; [lia|]. simpl in Ei. eapply nth_error_In; eauto.
+  - destruct (Pos.eqb (inv x) (inv y)) eqn:N.
+    + exfalso. apply orb_true_iff in C as [A|C]; [rewrite (never growth _ _ _ _ f Xi) in A; easy|]. apply andb_true_iff in C as [I R].
+      apply (refused growth _ _ _ _ f Xi R). apply (grows f 0); [lia|lia|]. rewrite zero. now apply (begins growth).
+    + apply andb_true_iff in C as [R T]. destruct (D eq_refl) as [|L]; auto. exfalso. apply (refused growth _ _ _ _ f Xi R).
+      apply (grows f (S j)); [lia|lia|]. eapply told; eauto.
+  - destruct C as [O W]. destruct (origin x f j) as (m & L & E & _); auto; [lia|eapply wanted; eauto|]. now rewrite (place_unique _ _ _ Ei E).
+  - destruct C as [[[O Of] T] N]. destruct (told_where _ _ T) as (l & B & H). destruct (origin _ _ _ Hy Of B H) as (m & _ & E & Hs & Hn).
+    rewrite (place_unique _ _ _ E Ej) in *. destruct (needed growth _ _ _ _ _ _ Xj Hs N) as [|G]; [easy|].
+    destruct (origin x g j) as (m' & L & E' & _); auto; [lia|]. now rewrite (place_unique _ _ _ Ei E').
+  - exfalso. destruct C as [[I T] M]. destruct (source f (S i)) as (m & o & _ & _ & Hm & _); auto; [eapply told; eauto|]. now destruct (makers f).
+Qed.
+
+Lemma path_sound first i rest : forall x w j, nth_error os i = Some first -> In first h -> nth_error os j = Some x -> In x h -> i <= j -> path first x w rest = Accepted -> False.
+Proof.
+  induction rest as [|n rest IH]; simpl; intros x w j Ei Hf Ej Hx L P.
+  { destruct (comes_before x first w) eqn:C; [|easy]. pose proof (comes_before_sound _ _ _ _ _ Hx Hf C Ej Ei). lia. }
+  destruct (named (who n)) as [y|] eqn:N; [|easy]. apply named_in in N. destruct (_ && _) eqn:C in P; [|easy]. apply andb_true_iff in C as [O C].
+  destruct (occurs_where _ _ N O) as (l & El). pose proof (comes_before_sound _ _ _ _ _ Hx N C Ej El). eapply (IH y); eauto. lia.
+Qed.
+End Linearized.
+
+Theorem cycle_sound nodes : check_cycle nodes = Accepted -> ~ Linearizable step init h.
+Proof.
+  intros C (os & lin). destruct (states _ _ (runs _ _ _ _ lin)) as (st & Z & T). destruct nodes as [|n rest]; [easy|]. simpl in C.
+  destruct (named (who n)) as [x|] eqn:N; [|easy]. apply named_in in N. destruct (occurs x (seen_by n)) eqn:O; [|easy].
+  destruct (occurs_where os lin st Z T _ _ N O) as (i & E). eapply (path_sound os lin st Z T); eauto.
+Qed.
+End Growing.
+
+(** ** Lists. A read shows a whole list; an append makes that the list has an element, and that it has it behind others. *)
+Module ListGrowth.
+Import Lists ListFacts.
+Definition initial (init : state) (f : fact) : bool := has f (rev (list_of init (key f))).
+Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f vs else false | Append _ _ => false end.
+Definition appends (k v : positive) (m : micro) : bool := match m with Append j u => if Pos.eqb u v then Pos.eqb j k else false | Read _ _ => false end.
+Definition makes_one (f : fact) (m : micro) : bool := match f with Contains k v | Before k _ v => appends k v m | Starts _ _ => true end.
+Definition tells_one (f : fact) (m : micro) : bool := reads f m || match f with Contains k v => appends k v m | _ => false end.
+Definition makes (c : list micro) (f : fact) : bool := existsb (makes_one f) c.
+Definition tells (c : list micro) (f : fact) : bool := existsb (tells_one f) c.
+(** It is read before it is made. *)
+Fixpoint wants (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => reads f m || negb (makes_one f m) && wants c f end.
+Fixpoint absurd (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => tells_one f m && denies c f || absurd c f end.
+(** Who appends w, and not behind a v of its own, needs v for v to be before w. *)
+Fixpoint never_behind (k v w : positive) (c : list micro) : bool :=
+  match c with [] => true | m :: c => if appends k v m then negb (existsb (appends k w) c) else never_behind k v w c end.
+Definition needs (c : list micro) (f g : fact) : bool :=
+  match f, g with Before k v w, Contains j u => Pos.eqb j k && Pos.eqb u v && never_behind k v w c | _, _ => false end.
+
+Lemma ordered_longer v w u l : ordered v w (l ++ [u]) = true -> ordered v w l = true \/ u = w /\ mem v l = true.
+Proof.
+  unfold mem. induction l as [|x l IH]; simpl; [now destruct (Pos.eqb u v)|]. rewrite (Pos.eqb_sym v x). destruct (Pos.eqb x v); simpl; auto.
+  rewrite mem_app. simpl. rewrite orb_false_r, orb_true_iff. intros [|<-%Pos.eqb_eq]; auto.
+Qed.
+Lemma do_made s m s' f : do s m = Some s' -> holds f s' -> makes_one f m = false -> holds f s.
+Proof.
+  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append.
+  destruct (Pos.eqb_spec k (key f)) as [->|]; auto. destruct f as [j u|j us|j u w]; simpl; [|easy|]; rewrite Pos.eqb_refl.
+  - rewrite mem_app, orb_true_iff. simpl. rewrite orb_false_r, (Pos.eqb_sym u v). destruct (Pos.eqb v u); [easy|now intros [|]].
+  - intros [H|[-> _]]%ordered_longer; auto. now rewrite Pos.eqb_refl.
+Qed.
+Lemma apply_made c f : forall s s', apply s c = Some s' -> holds f s' -> makes c f = false -> holds f s.
+Proof.
+  unfold makes. induction c as [|m c IH]; simpl; intros s s' E H M; [congruence|]. destruct (do s m) eqn:D; [|easy]. apply orb_false_iff in M as [M N].
+  eapply do_made; eauto.
+Qed.
+Lemma reads_holds s m s' f : do s m = Some s' -> reads f m = true -> holds f s.
+Proof.
+  destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold reads, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy]. now rewrite L.
+Qed.
+Lemma appends_holds k v m s s' : do s m = Some s' -> appends k v m = true -> holds (Contains k v) s'.
+Proof.
+  destruct m as [j u|]; [|easy]. simpl. destruct (Pos.eqb_spec u v) as [->|]; [|easy]. intros E ->%Pos.eqb_eq. injection E as <-.
+  unfold holds. rewrite list_of_append. simpl. rewrite Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
+Qed.
+Lemma tells_holds s m s' f : do s m = Some s' -> tells_one f m = true -> holds f s'.
+Proof.
+  unfold tells_one. intros D [R|A]%orb_true_iff; [eapply do_lasts; eauto; eapply reads_holds; eauto|]. destruct f; try easy. eapply appends_holds; eauto.
+Qed.
+Lemma do_needed s m s' k v w : do s m = Some s' -> holds (Before k v w) s' -> holds (Before k v w) s \/ appends k w m = true /\ holds (Contains k v) s.
+Proof.
+  destruct m as [j u|j us]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append. simpl.
+  destruct (Pos.eqb_spec j k) as [->|]; auto. intros [H|[-> M]]%ordered_longer; auto. rewrite Pos.eqb_refl; auto.
+Qed.
+Lemma growth init : Growth (Plain.step (does apply)) init holds (initial init) tells wants denies makes absurd needs.
+Proof.
+  constructor; unfold Plain.step, does; try easy.
+  - intros s c a s' f. apply apply_lasts.
+  - intros s c a s' f. unfold tells. revert s. induction c as [|m c IH]; simpl; intros s E T; [easy|]. destruct (do s m) eqn:D; [|easy].
+    apply orb_true_iff in T as [T|T]; eauto. eapply apply_lasts; eauto. eapply tells_holds; eauto.
+  - intros s c a s' f. revert s. induction c as [|m c IH]; simpl; intros s E W; [easy|]. destruct (do s m) eqn:D; [|easy].
+    apply orb_true_iff in W as [R|W]; [eapply reads_holds; eauto|]. apply andb_true_iff in W as [M W]. apply negb_true_iff in M. eapply do_made; eauto.
+  - exact (fun s c a s' f => denied _ _ _ _ facts s c a s' f).
+  - intros s c a s' f. apply apply_made.
+  - intros s c a s' f g E H N. destruct f as [| |k v w], g as [j u| |]; try easy. simpl in N. rewrite !andb_true_iff, !Pos.eqb_eq in N. destruct N as [[-> ->] N].
+    revert s E N. induction c as [|m c IH]; simpl; intros s E N; [injection E as ->; auto|]. destruct (do s m) as [s1|] eqn:D; [|easy].
+    destruct (appends k v m) eqn:A.
+    + apply negb_true_iff in N. destruct (do_needed _ _ _ _ _ _ D (apply_made _ _ _ _ E H N)) as [|[]]; auto.
+    + destruct (IH _ E N) as [B|C]; [destruct (do_needed _ _ _ _ _ _ D B) as [|[]]; auto|]. right. exact (do_made _ _ _ _ D C A).
+  - intros s c a s' f E. destruct (absurd c f) eqn:A; auto. exfalso. revert s E A. induction c as [|m c IH]; simpl; intros s E A; [easy|].
+    destruct (do s m) as [s1|] eqn:D; [|easy]. apply orb_true_iff in A as [A|A]; eauto. apply andb_true_iff in A as [T R].
+    exact (denied _ _ _ _ facts s1 c tt s' f E R (tells_holds _ _ _ _ D T)).
+Qed.
+End ListGrowth.
