@@ -205,3 +205,21 @@ func TestOrdersOfLevelsLeaveOutWhatSaysNothing(t *testing.T) {
 	}
 	c.expect(want)
 }
+
+// A list may show what was appended on both sides of what failed.
+func TestACertificateShowsADirtyUpdateInAListThatRepeatsElements(t *testing.T) {
+	const text = `{:process 0, :type :invoke, :f :txn, :value [[:append :x 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:append :x 1]]}
+{:process 0, :type :invoke, :f :txn, :value [[:append :x 3]]}
+{:process 0, :type :fail, :f :txn, :value [[:append :x 3]]}
+{:process 2, :type :invoke, :f :txn, :value [[:r :x nil]]}
+{:process 2, :type :ok, :f :txn, :value [[:r :x [1 3 1]]]}
+`
+	c, want := newCertified(t), map[string]string{}
+	for _, level := range models.AllLevels() {
+		r := checkedText(t, text, models.Spec{Name: "list-append"}, clew.Options{Consistency: level})
+		want[string(level)] = fmt.Sprintf("proved: %s does not hold", level)
+		c.add(string(level), c.text(text), r)
+	}
+	c.expect(want)
+}

@@ -66,9 +66,9 @@ func (l *Lists) Shown(a *Anomaly) []Micro {
 	case a.Kind == HalfRead:
 		return []Micro{read, l.append(a.Other, a.Key, a.Element), l.append(a.Other, a.Key, l.lastAppended(a.Other, a.Key))}
 	case a.Kind == DirtyUpdate:
-		before := l.order[a.Key][:l.position[a.Element]-1]
-		at := slices.IndexFunc(before, func(e int32) bool { return l.owner[e] == failedOwner-a.Failed })
-		return []Micro{l.longest(a.Key), l.appendOf(l.Failed[a.Failed], a.Key, before[at]), l.append(a.Txn, a.Key, a.Element)}
+		list := l.order[a.Key]
+		at := slices.IndexFunc(list, func(e int32) bool { return l.owner[e] == failedOwner-a.Failed }) // the element follows, perhaps again
+		return []Micro{l.longest(a.Key), l.appendOf(l.Failed[a.Failed], a.Key, list[at]), l.append(a.Txn, a.Key, a.Element)}
 	case a.Kind == Incompatible && a.Within:
 		return []Micro{l.longest(a.Key), l.append(a.Other, a.Key, l.misplaced(a)), l.append(a.Other, a.Key, a.Element)}
 	case a.Kind == Incompatible && a.Element >= 0 && l.Shower[a.Key] >= 0:
