@@ -166,7 +166,9 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 			sections = sections[:min(len(sections), 6)]
 			if n := result.History.Operations(); spec.Name == "list-append" && result.Verdict == jepsen.Valid && n > 0 {
 				for range 3 {
-					sections = append(sections, fmt.Sprintf(`{"key":null,"valid":false,"anomaly":"G1c","cycle":[{"type":"wr","from":[%d,0],"to":[%d,0]}],"at":[[%d,0],[%d,0]]}`, r.IntN(n), r.IntN(n), r.IntN(n), r.IntN(n)))
+					x, y := r.IntN(n), r.IntN(n)
+					sections = append(sections, fmt.Sprintf(`{"key":null,"valid":false,"anomaly":"G1c","cycle":[{"type":"wr","from":[%d,0],"to":[%d,0]},{"type":"wr","from":[%d,0],"to":[%d,0]}]}`, x, y, y, x),
+						fmt.Sprintf(`{"key":null,"valid":false,"anomaly":"G1a","at":[[%d,0],[%d,0]]}`, x, y))
 				}
 			}
 			for _, section := range sections {

@@ -1,8 +1,8 @@
-(** Operations each of which comes before the next one, and the last one before the first. No search is needed, and nothing of the history but the
-operations that such a cycle is about, and which operations make certain facts true.
+(** Operations each of which comes before the next one, and the last one before the first. No search is needed, and nothing of the other operations but
+whether they make certain facts true.
 
-A fact about states lasts, as in Patterns.v. An operation is certain to occur if it returned, or if it is the only one that makes a fact true which one that
-returned tells. *)
+Facts about states last, as in Patterns.v. An operation is certain to occur if it returned. It is also certain if an operation that returned tells a fact, and
+no other operation makes that fact true. *)
 
 From Coq Require Import List PArith Bool Lia.
 From Clew Require Import History Order Plain Patterns Spec_Others.

@@ -48,7 +48,7 @@ let nodes init history in_order named =
       let there = Contains (k, v) and last = longest_of k in
       let shows z = let because = Needed (Before (k, v, w), there, z.inv) in if holds x y [ z ] because then Some [ node x because ] else None in
       match List.find_map shows (Option.to_list (Option.map (fun (z, _, _) -> z) last) @ named), last with
-      | None, Some (z, _, vs) when mem v vs && not (mem w vs) -> Some [ node x (Made there); node z (Denied (Contains (k, w))) ]
+      | None, Some (z, _, _) when holds x z [] (Made there) && holds z y [] (Denied (Contains (k, w))) -> Some [ node x (Made there); node z (Denied (Contains (k, w))) ]
       | found, _ -> found in
     match List.find_opt (holds x y []) proposed with
     | Some because -> Some [ node x because ]
