@@ -142,7 +142,8 @@ Proof.
   - destruct C as [N P]. destruct (D N) as [|L]; auto. exfalso. unfold precedes_b in P. destruct (ret x) as [t|] eqn:Rt; [|easy]. apply Pos.ltb_lt in P.
     pose proof (respects_time _ _ _ _ lin) as T. apply nth_error_split in Ej as (l1 & l2 & -> & <-).
     assert (T' : in_time (y :: l2)). { clear - T. induction l1 as [|o l1 IH]; simpl in *; [easy|]. apply IH. tauto. }
-    destruct T' as [T' _]. apply (T' x); [|now exists t]. rewrite nth_error_app2 in Ei by lia. destruct (i - length l1) eqn:E; [lia|]. simpl in Ei. eapply nth_error_In; eauto.
+    destruct T' as [T' _]. apply (T' x); [|now exists t]. rewrite nth_error_app2 in Ei by lia.
+    destruct (i - length l1) eqn:E; [lia|]. simpl in Ei. eapply nth_error_In; eauto.
   - destruct (Pos.eqb (inv x) (inv y)) eqn:N.
     + exfalso. apply orb_true_iff in C as [A|C]; [rewrite (never growth _ _ _ _ f Xi) in A; easy|]. apply andb_true_iff in C as [I R].
       apply (refused growth _ _ _ _ f Xi R). apply (grows f 0); [lia|lia|]. rewrite zero. now apply (begins growth).
@@ -155,7 +156,8 @@ Proof.
   - exfalso. destruct C as [[I T] M]. destruct (source f (S i)) as (m & o & _ & _ & Hm & _); auto; [eapply told; eauto|]. now destruct (makers f).
 Qed.
 
-Lemma path_sound first i rest : forall x w j, nth_error os i = Some first -> In first h -> nth_error os j = Some x -> In x h -> i <= j -> path first x w rest = Accepted -> False.
+Lemma path_sound first i rest : forall x w j, nth_error os i = Some first -> In first h -> nth_error os j = Some x -> In x h -> i <= j ->
+  path first x w rest = Accepted -> False.
 Proof.
   induction rest as [|n rest IH]; simpl; intros x w j Ei Hf Ej Hx L P.
   { destruct (comes_before x first w) eqn:C; [|easy]. pose proof (comes_before_sound _ _ _ _ _ Hx Hf C Ej Ei). lia. }

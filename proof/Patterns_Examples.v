@@ -1,7 +1,7 @@
-(** Small histories that the patterns refute, and the same with one change, which they leave alone. *)
+(** Small histories that patterns and cycles refute, and the same with one change, which they leave alone. *)
 
 From Coq Require Import List PArith ZArith.
-From Clew Require Import History Order Patterns Spec_Others.
+From Clew Require Import History Order Patterns Cycles Models Spec_Others.
 Import ListNotations.
 Open Scope positive_scope.
 
@@ -39,3 +39,18 @@ Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok
 
 (** An operation does not contradict itself. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.
+
+(** Write skew: two transactions at once, of which each lacks what the other one appended. Not if one shows it. *)
+Definition skew (seen : list positive) : list (op (list Lists.micro) unit) :=
+  [ok 2 4 [Lists.Read 1 []; Lists.Append 2 8]; ok 3 5 [Lists.Read 2 seen; Lists.Append 1 7]].
+Definition each_lacks := [Node 2 None (Denied (ListFacts.Contains 1 7)); Node 3 None (Denied (ListFacts.Contains 2 8))].
+Example skewed : list_cycle [] (skew []) each_lacks = Accepted. Proof. reflexivity. Qed.
+Example not_skewed : list_cycle [] (skew [8]) each_lacks = Rejected NoCycle 3. Proof. reflexivity. Qed.
+
+(** Two transactions appended to two lists, which show them in different orders. Not if another one appended the same. Neither needs to have returned. *)
+Definition orders (others : list Lists.micro) : list (op (list Lists.micro) unit) :=
+  [Op 2 [Lists.Append 1 7; Lists.Append 2 7] Crashed; Op 3 [Lists.Append 1 8; Lists.Append 2 8] Crashed; Op 4 others Crashed; ok 5 6 [Lists.Read 1 [7; 8]; Lists.Read 2 [8; 7]]].
+Definition in_turn (k v w i : positive) := Node i (Some (ListFacts.Contains k v, 5)) (Needed (ListFacts.Before k v w) (ListFacts.Contains k v) 5).
+Example crossed : list_cycle [] (orders []) [in_turn 1 7 8 2; in_turn 2 8 7 3] = Accepted. Proof. reflexivity. Qed.
+Example uncertain : list_cycle [] (orders [Lists.Append 2 7]) [in_turn 1 7 8 2; in_turn 2 8 7 3] = Rejected NoCycle 3. Proof. reflexivity. Qed.
+Example there_before : list_cycle [(2, [8])] (orders []) [in_turn 1 7 8 2; in_turn 2 8 7 3] = Rejected NoCycle 2. Proof. reflexivity. Qed.

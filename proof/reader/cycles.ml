@@ -68,21 +68,20 @@ let nodes init history in_order named =
               Hashtbl.replace seen v ();
               behind := !behind || mine;
               let lacking = match earlier with Some e -> not (Hashtbl.mem e v) | None -> false in
-              if twice then Some (k, v, Before (k, v, v))
-              else if makers k v = [] || (!behind && not mine) || lacking then Some (k, v, Contains (k, v)) else None) vs in
+              if twice then Some (Before (k, v, v))
+              else if makers k v = [] || (!behind && not mine) || lacking then Some (Contains (k, v)) else None) vs in
           Hashtbl.replace before k seen;
           found) x.what in
   let circle ops = match ops with
     | [] -> []
     | first :: rest -> List.concat (List.map2 (fun x y -> match link x y with Some nodes -> nodes | None -> [ node x Time ]) ops (rest @ [ first ])) in
-  let strange = if in_order then [] else List.concat_map (fun x -> List.map (fun o -> x, o) (odd x)) named in
-  match List.find_opt (fun (x, (_, _, f)) -> holds x x [] (Unmade f)) strange with
-  | _ when in_order -> circle named
-  | Some (x, (_, _, f)) -> [ node x (Unmade f) ]
-  | None ->
-    let all = once (named @ List.concat_map (fun (_, (k, v, _)) -> makers k v) strange) in
-    match List.find_map (fun x -> link x x) all with
-    | Some nodes -> nodes
+  if in_order then circle named
+  else begin
+    let unmade, made = List.partition (fun (_, f) -> about f = []) (List.concat_map (fun x -> List.map (fun f -> x, f) (odd x)) named) in
+    match List.find_opt (fun (x, f) -> holds x x [] (Unmade f)) unmade with
+    | Some (x, f) -> [ node x (Unmade f) ]
     | None ->
-      let round x y = match link x y with Some there when x != y -> Option.map (fun back -> there @ back) (link y x) | _ -> None in
-      match List.find_map (fun x -> List.find_map (round x) all) named with Some nodes -> nodes | None -> circle named
+      let few = List.filteri (fun i _ -> i < 100) made in
+      let all = once (named @ List.concat_map (fun (_, f) -> about f) few) in
+      let round x y = match link x y with Some there when x != y -> Option.map (fun back -> there @ back) (link y x) | found -> found in
+      match List.find_map (fun x -> List.find_map (round x) (x :: named)) all with Some nodes -> nodes | None -> circle named end
