@@ -133,8 +133,11 @@ func tampered(list []any, r *rand.Rand) []any {
 // maxPairs bounds the pairs of one command.
 const maxPairs = 500
 
-// check makes the program check all certificates, and returns its answers.
-func (c *claims) check() (said []string) {
+// levels is the program that checks certificates of levels.
+var levels = []string{"python3", "-B", filepath.Join("..", "..", "docs", "certificate", "levels.py")}
+
+// check makes a program check all certificates, and returns its answers.
+func (c *claims) check(program ...string) (said []string) {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	write := func(name, text string) string {
@@ -153,7 +156,7 @@ func (c *claims) check() (said []string) {
 		args = append(args, files[x.of], write(fmt.Sprintf("%d.json", i), x.text))
 	}
 	for some := range slices.Chunk(args, 2*maxPairs) {
-		out, _ := exec.Command("python3", append([]string{"-B", filepath.Join("..", "..", "docs", "certificate", "levels.py")}, some...)...).Output()
+		out, _ := exec.Command(program[0], append(program[1:], some...)...).Output()
 		said = append(said, strings.Split(strings.TrimSpace(string(out)), "\n")...)
 	}
 	if len(said) != len(c.all) {
@@ -162,22 +165,27 @@ func (c *claims) check() (said []string) {
 	return said
 }
 
+// drawn returns certificates of small histories.
+func drawn(t *testing.T) *claims {
+	c := &claims{t: t}
+	for seed := range effort.Histories(2000, 20_000) {
+		if d := isolation.Draw(1_000_000 + seed); d.Text != "" {
+			c.histories = append(c.histories, d)
+			c.certify(len(c.histories)-1, rand.New(rand.NewPCG(seed, 3)))
+		}
+	}
+	return c
+}
+
 // A program that shares nothing with clew is persuaded of what clew says of each level, and of nothing that is not so by the level's
 // definition, whatever is changed in a certificate.
 func TestAnotherProgramProvesLevels(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3, which checks certificates, is not there")
 	}
-	c := &claims{t: t}
-	n := effort.Histories(2000, 20_000)
-	for seed := range n {
-		if d := isolation.Draw(1_000_000 + seed); d.Text != "" {
-			c.histories = append(c.histories, d)
-			c.certify(len(c.histories)-1, rand.New(rand.NewPCG(seed, 3)))
-		}
-	}
+	c := drawn(t)
 	proved, refused, kinds := 0, 0, map[string]int{}
-	for i, said := range c.check() {
+	for i, said := range c.check(levels...) {
 		_, said, _ = strings.Cut(said, ": ")
 		x := c.all[i]
 		claimed, is := strings.CutPrefix(said, "proved: ")
@@ -205,6 +213,37 @@ func TestAnotherProgramProvesLevels(t *testing.T) {
 		if kinds[kind] == 0 {
 			t.Errorf("no %s was proved", kind)
 		}
+	}
+}
+
+// The program that is proved proves what clew says of strict serializability, and nothing else, whatever is changed.
+func TestTheProvedProgramProvesStrictSerializability(t *testing.T) {
+	program := os.Getenv("CLEW_PROOF")
+	if program == "" {
+		t.Skip("CLEW_PROOF does not name clew-proof, which make proof builds")
+	}
+	c := drawn(t)
+	c.all = slices.DeleteFunc(c.all, func(x claim) bool {
+		return !strings.Contains(x.text, fmt.Sprintf(`"consistency":"%s"`, models.StrictSerializable))
+	})
+	answers := map[string]int{}
+	for i, said := range c.check(program) {
+		_, said, _ = strings.Cut(said, ": ")
+		x := c.all[i]
+		said, _, _ = strings.Cut(said, " as ")
+		holds := strings.HasPrefix(said, "proved: linearizable")
+		switch is := strings.HasPrefix(said, "proved: "); {
+		case is && holds != c.histories[x.of].At(models.StrictSerializable), !is && !x.changed:
+			t.Errorf("%s (changed: %t)\n%s%s", said, x.changed, x.text, c.histories[x.of].Text)
+		case is:
+			answers[said]++
+		default:
+			answers["refused"]++
+		}
+	}
+	t.Log(answers)
+	if len(answers) < 3 || answers["refused"] < len(c.all)/10 {
+		t.Errorf("%v, which says little", answers)
 	}
 }
 
@@ -239,7 +278,7 @@ func TestAnotherProgramProvesLevelsOfRegisters(t *testing.T) {
 			c.all = append(c.all, claim{of: len(c.histories) - 1, text: b.String()})
 		}
 	}
-	for i, said := range c.check() {
+	for i, said := range c.check(levels...) {
 		if !strings.Contains(said, ": proved: ") {
 			t.Errorf("%s: of\n%s%s", said, c.histories[i].Text, c.all[i].text)
 		}
