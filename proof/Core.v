@@ -2,14 +2,15 @@
 
 A configuration is a state, and which of the open operations have happened. The operations that return are taken in turn. A search that is not
 trusted proposes configurations that may be reached before each return. They are a log of the search. What is checked is that it is closed:
-what the layer before has, and what one more operation leads to, is in it. There are two shortcuts:
+what the layer before has, and what one more operation leads to, is in it. There are shortcuts:
 - an operation that changes nothing may happen as soon as it is open;
 - of operations that mean the same, the one that returns first may happen first;
-- a configuration is covered by one that has the same state, and in which fewer of the operations that never return have happened.
+- a configuration is covered by one that has the same state, and in which fewer of the operations that never return have happened;
+- a configuration leads nowhere if some open operation can no longer return what it will return, whatever happens before.
 If no configuration is left after some return, there is no linearization. *)
 
 From Coq Require Import List PArith FMapPositive Bool Arith Lia.
-From Clew Require Import History Order.
+From Clew Require Import History Order First.
 Import ListNotations.
 Open Scope positive_scope.
 
@@ -37,7 +38,13 @@ Hypothesis pure_sound : PureSound.
 
 Definition config := (est * list positive)%type.
 Variable hash : config -> positive.
-Variable search : list op -> op -> list config -> list config.
+Variable search : list (op * list op) -> list op -> op -> list config -> list config.
+
+(** No operations that are called later, or are left, let [y] happen. *)
+Variable hopeless : est -> op -> list op -> list op -> bool.
+Definition HopelessSound := forall e y later left s w, hopeless e y later left = true -> abs e s -> NoDup w ->
+  (forall x, In x w -> In x later \/ In x left /\ inv x <> inv y) -> ~ run step s (w ++ [y]).
+Hypothesis hopeless_sound : HopelessSound.
 
 Definition has (d : list positive) (o : op) : bool := existsb (Pos.eqb (inv o)) d.
 Fixpoint insert (i : positive) (d : list positive) : list positive :=
@@ -70,13 +77,27 @@ Definition earlier (x y : op) : bool := match ret x, ret y with _, None => true 
 Definition best (left : list op) (x : op) : op :=
   fold_left (fun b y => if earlier y b then if same (what y) (known y) (what b) (known b) then y else b else b) left x.
 Definition with_ (c : config) (o : op) (e : est) : config := (e, insert (inv o) (snd c)).
-Definition expanded (m : PM.t (list config)) (pending : list op) (c : config) : bool :=
+
+(** Operations that return, each with what is called before that. If that is too much, they are not watched. *)
+Fixpoint called (most : nat) (time : positive) (calls : list op) : option (list op) :=
+  match calls with
+  | [] => Some []
+  | o :: calls =>
+    if inv o <=? time then match most with S most => match called most time calls with Some l => Some (o :: l) | None => None end | O => None end else Some []
+  end.
+Definition watch (pending calls : list op) : list (op * list op) :=
+  collect (fun y => match ret y with Some t => match called 100 t calls with Some later => Some (y, later) | None => None end | None => None end) pending.
+Definition doomed (watched : list (op * list op)) (left : list op) (c : config) : bool :=
+  existsb (fun x => if has (snd c) (fst x) then false else hopeless (fst c) (fst x) (snd x) left) watched.
+
+Definition expanded (m : PM.t (list config)) (watched : list (op * list op)) (pending : list op) (c : config) : bool :=
   let left := filter (fun o => negb (has (snd c) o)) pending in
-  if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
+  if doomed watched left c then true
+  else if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
   else forallb (fun x => let b := best left x in forallb (fun e => covered pending m (with_ c b e)) (next (fst c) (what b) (known b))) left.
-Definition closed (pending : list op) (target : op) (layer cs : list config) : bool :=
+Definition closed (watched : list (op * list op)) (pending : list op) (target : op) (layer cs : list config) : bool :=
   let m := table cs in
-  if forallb (covered pending m) layer then forallb (fun c => if has (snd c) target then true else expanded m pending c) cs else false.
+  if forallb (covered pending m) layer then forallb (fun c => if has (snd c) target then true else expanded m watched pending c) cs else false.
 
 Fixpoint take (time : positive) (calls pending : list op) : list op * list op :=
   match calls with [] => (pending, []) | o :: rest => if inv o <=? time then take time rest (o :: pending) else (pending, calls) end.
@@ -94,8 +115,9 @@ Fixpoint go (calls pending : list op) (layer : list config) (targets : list (pos
       match ret target with
       | Some t =>
         if t <=? time then
-          let cs := search pending target layer in
-          if closed pending target layer cs
+          let watched := watch pending calls in
+          let cs := search watched pending target layer in
+          if closed watched pending target layer cs
           then go calls (filter (fun o => negb (inv o =? i)) pending) (survivors target cs) targets
           else Rejected NotClosed i
         else Rejected NoCore i
@@ -277,18 +299,54 @@ Qed.
 Lemma filter_shorter {A} (f : A -> bool) l : (length (filter f l) <= length l)%nat.
 Proof. induction l as [|x l IH]; simpl; auto. destruct (f x); simpl; lia. Qed.
 
-Lemma closed_reaches gone pending target layer cs time t :
+Lemma collect_watched {A B} (f : A -> option B) l : collect f l = flat_map (fun x => match f x with Some y => [y] | None => [] end) l.
+Proof. apply (collect_spec f (flat_map (fun x => match f x with Some y => [y] | None => [] end))); auto. intros x l'. simpl. now destruct (f x). Qed.
+Lemma called_spec x t : forall most calls l last, called most t calls = Some l -> ascending last calls = true -> In x calls -> inv x <= t -> In x l.
+Proof.
+  induction most as [|most IH]; intros [|o calls] l last C A Hx L; simpl in C; try easy; simpl in A; destruct (last <? inv o); try easy.
+  - destruct (Pos.leb_spec (inv o) t); [easy|]. destruct Hx as [<-|Hx]; [lia|]. pose proof (ascending_later _ _ A _ Hx). lia.
+  - destruct (Pos.leb_spec (inv o) t).
+    + destruct (called most t calls) as [l'|] eqn:E; [|easy]. injection C as <-. destruct Hx as [<-|Hx]; [now left|]. right. eapply IH; eauto.
+    + destruct Hx as [<-|Hx]; [lia|]. pose proof (ascending_later _ _ A _ Hx). lia.
+Qed.
+Lemma run_begins s (a b : list op) : run step s (a ++ b) -> run step s a.
+Proof. revert s; induction a; simpl; intros s R; [constructor|inversion R; subst; econstructor; eauto]. Qed.
+Lemma doomed_sound gone c w pending calls last : (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
+  (forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls) -> ascending last calls = true ->
+  doomed (watch pending calls) (left_ pending c) c = true -> ~ admits gone c w.
+Proof.
+  intros Hp Hq Ha D [N I L T (s & As & R) Q]. unfold doomed in D. apply existsb_exists in D as ((y & later) & Hy & D). simpl in D.
+  unfold watch in Hy. rewrite collect_watched in Hy. apply in_flat_map in Hy as (y' & Hy & E).
+  destruct (ret y') as [t|] eqn:Rt; [|easy]. destruct (called 100 t calls) as [l|] eqn:C; [|easy]. destruct E as [E|[]]. injection E as -> ->.
+  destruct (has (snd c) y) eqn:Hh; [easy|]. destruct (Hp _ Hy) as [Hyh Hyg].
+  assert (Hyw : In y w). { destruct (Q y) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
+  apply in_split in Hyw as (w1 & w2 & ->). apply NoDup_remove in N as [N Ny].
+  apply (hopeless_sound (fst c) y later (left_ pending c) s w1 D As).
+  - clear - N. induction w1; simpl in N; constructor; inversion N; subst; auto. intros X. apply H1, in_or_app; auto.
+  - intros x Hx. assert (Hxh : In x h) by (apply I, in_or_app; auto). destruct (L x) as [Ld Lg]; [apply in_or_app; auto|].
+    destruct (Hq x Hxh Lg) as [Hxp|Hxc].
+    + right. split; [apply filter_In; split; auto; destruct (has (snd c) x) eqn:X; auto; now apply has_spec in X|].
+      intros E. apply (sorted_unique h h_sorted x y Hxh Hyh) in E. subst. apply Ny, in_or_app. auto.
+    + left. eapply called_spec; eauto. destruct (Pos.leb_spec (inv x) t); auto. exfalso.
+      clear - T Hx Rt H. induction w1 as [|z w1 IH]; simpl in *; [easy|]. destruct T as [Tz T]. destruct Hx as [->|Hx]; [|auto].
+      apply (Tz y); [apply in_or_app; simpl; auto|]. now exists t.
+  - change (y :: w2) with ([y] ++ w2) in R. rewrite app_assoc in R. eapply run_begins; eauto.
+Qed.
+
+Lemma closed_reaches gone pending calls last target layer cs time t :
   (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
   (forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x pending) ->
+  (forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls) -> ascending last calls = true ->
   In target pending -> ret target = Some t -> t <= time ->
-  closed pending target layer cs = true ->
+  closed (watch pending calls) pending target layer cs = true ->
   forall n c w, In c cs -> admits gone c w -> (length w * S (length pending) + length (left_ pending c) <= n)%nat -> exists c' w', In c' cs /\ In (inv target) (snd c') /\ admits gone c' w'.
 Proof.
-  intros Hp Ha Ht Rt Lt C. unfold closed in C. destruct (forallb _ layer); [|easy]. rewrite forallb_forall in C.
+  intros Hp Ha Hq Hs Ht Rt Lt C. unfold closed in C. destruct (forallb _ layer); [|easy]. rewrite forallb_forall in C.
   induction n as [|n IH]; intros c w Hc A Ln; specialize (C c Hc) as Cc;
     (destruct (has (snd c) target) eqn:Hh; [apply has_spec in Hh; now exists c, w|]).
   - exfalso. assert (Hl : In target (left_ pending c)) by (apply filter_In; rewrite Hh; auto). destruct (left_ pending c); [easy|simpl in Ln; lia].
   - unfold expanded in Cc. fold (left_ pending c) in Cc.
+    destruct (doomed _ _ c) eqn:Dm; [now destruct (doomed_sound gone c w pending calls last Hp Hq Hs Dm)|].
     destruct (existsb _ (left_ pending c)) eqn:E.
     + apply existsb_exists in E as (y & Hy & E). destruct (pure (what y) (known y)) eqn:P; [|easy].
       apply found_spec in E as (e & He & Ae). simpl in He, Ae.
@@ -360,7 +418,7 @@ Proof.
     destruct (take time calls pending) as (p & q) eqn:T. apply (take_spec _ _ _ _ _ _ T) in A as ((l & Aq) & Ip & Iq).
     destruct (find _ p) as [target|] eqn:F; [|easy]. apply find_some in F as [Ft Ei]. apply Pos.eqb_eq in Ei. subst i.
     destruct (ret target) as [t|] eqn:R; [|easy]. destruct (t <=? time) eqn:Lt; [|easy]. apply Pos.leb_le in Lt.
-    set (cs := search p target ly) in *. destruct (closed p target ly cs) eqn:C; [|easy].
+    set (cs := search (watch p q) p target ly) in *. destruct (closed (watch p q) p target ly cs) eqn:C; [|easy].
     assert (Hp' : forall x, In x p -> In x h /\ ~ In (inv x) gone). { intros x [Hx|[Hx _]]%Ip; auto. }
     assert (Cl := C). unfold closed in Cl. destruct (forallb (covered p (table cs)) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
     destruct (covered_spec _ _ _ (Fl _ Hl)) as (e & d & He & Ae & Ud).
@@ -368,7 +426,9 @@ Proof.
     { apply (admits_under gone p e (snd c)); [intros x Hx; exact (proj1 (Hp' x Hx))|exact Ud|]. destruct W as [? ? ? ? (s & ? & ?) ?]. constructor; auto. exists s; auto. }
     assert (Ha' : forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x p).
     { intros x Hx L Nx. apply Ip. destruct (Ha x Hx) as [|[|]]; auto. easy. }
-    destruct (closed_reaches gone p target ly cs time t Hp' Ha' Ft R Lt C _ _ _ He W' (le_n _)) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).
+    assert (Hq' : forall x, In x h -> ~ In (inv x) gone -> In x p \/ In x q).
+    { intros x Hx N. destruct (Pos.leb_spec (inv x) time); [left; auto|]. destruct (Ha x Hx) as [|[|]]; [left; apply Ip; auto|right; apply Iq; auto|easy]. }
+    destruct (closed_reaches gone p q l target ly cs time t Hp' Ha' Hq' Aq Ft R Lt C _ _ _ He W' (le_n _)) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).
     assert (Ru' := Ru).
     eapply (IH q (filter (fun o => negb (inv o =? inv target)) p) (survivors target cs) (inv target :: gone) l) with (w := w'); eauto using survivors_in.
     + intros x [Hx _]%Iq. auto.

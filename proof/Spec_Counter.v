@@ -2,7 +2,7 @@
 A mutex is a number from 0 to 1, a semaphore one from 0 to its permits. *)
 
 From Coq Require Import List ZArith Bool Lia.
-From Clew Require Import History Check Plain.
+From Clew Require Import History Check Plain Bounds.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -40,5 +40,14 @@ Proof.
   - intros [a t] [a' t']. unfold call_eqb. simpl. destruct (Z.eqb_spec a a') as [->|]; [|easy]. intros H. f_equal.
     destruct t, t'; simpl in H; try easy. now apply Z.eqb_eq in H as ->.
   - intros s c s' I (-> & _). unfold idle in I. apply Z.eqb_eq in I. rewrite I. apply Z.add_0_r.
+Qed.
+
+(** What was told says where the number must be. *)
+Definition asks (c : call) : list (positive * option Z * option Z) :=
+  match told c with Some n => [(1%positive, Some (n - amount c), Some (n - amount c))] | None => [] end.
+Lemma bounded : Bounded does (fun _ s => s) (fun c _ => Some (amount c)) (fun c _ => Some (- amount c)) asks.
+Proof.
+  constructor; unfold asks; intros s c s'; [intros i n (-> & _) E; injection E; lia..|intros i n m|intros i n m]; intros (-> & _ & T); destruct (told c) as [t|]; try easy;
+    intros [E|[]]; injection E; intros; lia.
 Qed.
 End Counter.

@@ -26,7 +26,7 @@ let search (type call est) (c : (call, est) checker) required =
       let equal (e, d) (e', d') = d = d' && c.eqb_of e e'
       let hash = number
     end) in
-  fun (pending : (call, unit) op list) (target : (call, unit) op) (layer : est config list) ->
+  fun (watched : ((call, unit) op * (call, unit) op list) list) (pending : (call, unit) op list) (target : (call, unit) op) (layer : est config list) ->
     let seen = Seen.create 64 and found = ref [] in
     (* Those in which fewer operations that never return have happened come first, since they cover others. *)
     let todo = Array.make (List.length pending + 1) [] and level = ref 0 in
@@ -50,6 +50,7 @@ let search (type call est) (c : (call, est) checker) required =
       | (e, d) :: rest ->
         todo.(!level) <- rest;
         let left = List.filter (fun o -> not (has d o)) pending in
+        if not (doomed c.hopeless_of watched left (e, d)) then
         let idle = List.find_opt (fun o -> ret o <> None && c.pure_of o.what (known o) && c.next_of e o.what (known o) <> []) left in
         match idle with
         | Some o -> reach true (e, insert o.inv d)
