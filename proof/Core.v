@@ -6,6 +6,8 @@ what the layer before has, and what one more operation leads to, is in it. There
 - an operation that changes nothing may happen as soon as it is open;
 - of operations that mean the same, the one that returns first may happen first;
 - a configuration is covered by one that has the same state, and in which fewer of the operations that never return have happened;
+- an operation that returns may happen first, unless something before it may see that. A configuration in which something that sees it must come
+  before it is *pledged* to that;
 - a configuration leads nowhere if some open operation can no longer return what it will return, whatever happens before.
 If no configuration is left after some return, there is no linearization. *)
 
@@ -38,13 +40,20 @@ Hypothesis pure_sound : PureSound.
 
 Definition config := (est * list positive)%type.
 Variable hash : config -> positive.
-Variable search : list (op * list op) -> list op -> op -> list config -> list config.
+(* The configurations, and those that are pledged. *)
+Variable search : list (op * list op) -> list op -> op -> list config -> list config * list config.
 
 (** No operations that are called later, or are left, let [y] happen. *)
 Variable hopeless : est -> op -> list op -> list op -> bool.
 Definition HopelessSound := forall e y later left s w, hopeless e y later left = true -> abs e s -> NoDup w ->
   (forall x, In x w -> In x later \/ In x left /\ inv x <> inv y) -> ~ run step s (w ++ [y]).
 Hypothesis hopeless_sound : HopelessSound.
+
+(** The first may happen before the second, if it happens right after it. *)
+Variable moves : call -> option answer -> call -> option answer -> bool.
+Definition MovesSound := forall x k y l s s1 s2, moves x k y l = true -> acts step y l s s1 -> acts step x k s1 s2 ->
+  exists s1', acts step x k s s1' /\ acts step y l s1' s2.
+Hypothesis moves_sound : MovesSound.
 
 Definition has (d : list positive) (o : op) : bool := existsb (Pos.eqb (inv o)) d.
 Fixpoint insert (i : positive) (d : list positive) : list positive :=
@@ -90,14 +99,30 @@ Definition watch (pending calls : list op) : list (op * list op) :=
 Definition doomed (watched : list (op * list op)) (left : list op) (c : config) : bool :=
   existsb (fun x => if has (snd c) (fst x) then false else hopeless (fst c) (fst x) (snd x) left) watched.
 
-Definition expanded (m : PM.t (list config)) (watched : list (op * list op)) (pending : list op) (c : config) : bool :=
-  let left := filter (fun o => negb (has (snd c) o)) pending in
+(** Whether [y] sees if the target has happened before, or had returned before it was called. *)
+Definition sees (target y : op) : bool :=
+  if moves (what target) (known target) (what y) (known y) then match ret y with Some t => t <? inv target | None => false end else true.
+Definition left_ (pending : list op) (c : config) := filter (fun o => negb (has (snd c) o)) pending.
+Definition besides (target : op) (left : list op) := filter (fun o => negb (inv o =? inv target)) left.
+Definition after (c : config) (b : op) (good : config -> bool) : bool := forallb (fun e => good (with_ c b e)) (next (fst c) (what b) (known b)).
+Definition expanded (m pledged : PM.t (list config)) (watched : list (op * list op)) (pending : list op) (target : op) (c : config) : bool :=
+  let left := left_ pending c in
   if doomed watched left c then true
   else if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
-  else forallb (fun x => let b := best left x in forallb (fun e => covered pending m (with_ c b e)) (next (fst c) (what b) (known b))) left.
-Definition closed (watched : list (op * list op)) (pending : list op) (target : op) (layer cs : list config) : bool :=
-  let m := table cs in
-  if forallb (covered pending m) layer then forallb (fun c => if has (snd c) target then true else expanded m watched pending c) cs else false.
+  else if forallb (sees target) (besides target left) then forallb (fun x => after c (best left x) (covered pending m)) left
+  else if after c target (covered pending m) then covered pending pledged c else false.
+Definition expanded_pledged (m pledged : PM.t (list config)) (pending : list op) (target : op) (c : config) : bool :=
+  let others := besides target (left_ pending c) in
+  if existsb (fun y => match ret y with Some _ => if pure (what y) (known y) then found m (with_ c y (fst c)) else false | None => false end) others then true
+  else if forallb (fun y => if sees target y then hopeless (fst c) y [] others else true) others then true
+  else forallb (fun x => let b := best others x in after c b (covered pending (if sees target b then m else pledged))) others.
+Definition closed (watched : list (op * list op)) (pending : list op) (target : op) (layer : list config) (cs : list config * list config) : bool :=
+  let m := table (fst cs) in
+  let pledged := table (snd cs) in
+  if forallb (covered pending m) layer then
+    if forallb (fun c => if has (snd c) target then true else expanded m pledged watched pending target c) (fst cs)
+    then forallb (expanded_pledged m pledged pending target) (snd cs) else false
+  else false.
 
 Fixpoint take (time : positive) (calls pending : list op) : list op * list op :=
   match calls with [] => (pending, []) | o :: rest => if inv o <=? time then take time rest (o :: pending) else (pending, calls) end.
@@ -118,7 +143,7 @@ Fixpoint go (calls pending : list op) (layer : list config) (targets : list (pos
           let watched := watch pending calls in
           let cs := search watched pending target layer in
           if closed watched pending target layer cs
-          then go calls (filter (fun o => negb (inv o =? i)) pending) (survivors target cs) targets
+          then go calls (filter (fun o => negb (inv o =? i)) pending) (survivors target (fst cs)) targets
           else Rejected NotClosed i
         else Rejected NoCore i
       | None => Rejected NoCore i
@@ -209,6 +234,13 @@ Proof.
     assert (y = x) by (apply (sorted_unique h); auto). subst. now destruct (ret x).
 Qed.
 
+Lemma admits_covered gone pending cs c w : (forall x, In x pending -> In x h) -> covered pending (table cs) c = true -> admits gone c w ->
+  exists c', In c' cs /\ admits gone c' w.
+Proof.
+  intros Hp (e & d & He & Ae & U)%covered_spec [D I L T (s & As & R) Q]. exists (e, d). split; auto. destruct c as [e0 d0].
+  apply (admits_under gone pending e d0 d); auto. constructor; auto. exists s. auto.
+Qed.
+
 Lemma run_without y s w : pure (what y) (known y) = true -> (forall x, In x w -> inv x = inv y -> x = y) -> run step s w ->
   run step s (filter (fun x => negb (inv x =? inv y)) w).
 Proof.
@@ -282,7 +314,6 @@ Proof.
     + left. apply in_map_iff. exists x. unfold swap. apply Pos.eqb_neq in D. rewrite D. auto.
 Qed.
 
-Definition left_ (pending : list op) (c : config) := filter (fun o => negb (has (snd c) o)) pending.
 Lemma left_less pending c y e : In y (left_ pending c) -> (length (left_ pending (e, insert (inv y) (snd c))) < length (left_ pending c))%nat.
 Proof.
   unfold left_. intros H.
@@ -333,50 +364,171 @@ Proof.
   - change (y :: w2) with ([y] ++ w2) in R. rewrite app_assoc in R. eapply run_begins; eauto.
 Qed.
 
-Lemma closed_reaches gone pending calls last target layer cs time t :
-  (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
-  (forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x pending) ->
-  (forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls) -> ascending last calls = true ->
-  In target pending -> ret target = Some t -> t <= time ->
-  closed (watch pending calls) pending target layer cs = true ->
-  forall n c w, In c cs -> admits gone c w -> (length w * S (length pending) + length (left_ pending c) <= n)%nat -> exists c' w', In c' cs /\ In (inv target) (snd c') /\ admits gone c' w'.
+(** ** What sees the target, and what does not *)
+Section Target.
+Variables (gone : list positive) (pending calls : list op) (last time t : positive) (target : op).
+Hypothesis is_pending : forall x, In x pending -> In x h /\ ~ In (inv x) gone.
+Hypothesis all_pending : forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x pending.
+Hypothesis others_come : forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls.
+Hypothesis calls_sorted : ascending last calls = true.
+Hypothesis target_pending : In target pending.
+Hypothesis target_returns : ret target = Some t.
+Hypothesis by_now : t <= time.
+
+Lemma target_left c w : admits gone c w -> has (snd c) target = false -> In target w.
 Proof.
-  intros Hp Ha Hq Hs Ht Rt Lt C. unfold closed in C. destruct (forallb _ layer); [|easy]. rewrite forallb_forall in C.
-  induction n as [|n IH]; intros c w Hc A Ln; specialize (C c Hc) as Cc;
-    (destruct (has (snd c) target) eqn:Hh; [apply has_spec in Hh; now exists c, w|]).
-  - exfalso. assert (Hl : In target (left_ pending c)) by (apply filter_In; rewrite Hh; auto). destruct (left_ pending c); [easy|simpl in Ln; lia].
-  - unfold expanded in Cc. fold (left_ pending c) in Cc.
-    destruct (doomed _ _ c) eqn:Dm; [now destruct (doomed_sound gone c w pending calls last Hp Hq Hs Dm)|].
+  intros A H. destruct (is_pending _ target_pending) as [Hh Hg]. destruct (a_returned _ _ _ A target) as [|[X|]]; auto; try easy; [now rewrite target_returns|].
+  apply has_spec in X. congruence.
+Qed.
+(** What comes before the target is pending. *)
+Lemma before_target c a r x : admits gone c (a ++ target :: r) -> In x a -> In x (besides target (left_ pending c)).
+Proof.
+  intros [N I L T _ _] Hx. assert (Hw : In x (a ++ target :: r)) by (apply in_or_app; auto). destruct (L _ Hw) as [Ld Lg]. assert (Hh := I _ Hw).
+  apply filter_In. split.
+  - apply filter_In. split; [|destruct (has (snd c) x) eqn:X; auto; now apply has_spec in X]. apply all_pending; auto.
+    destruct (Pos.ltb_spec t (inv x)); [|lia]. exfalso. clear - T Hx H target_returns. induction a as [|z a IH]; simpl in *; [easy|].
+    destruct T as [Tz T]. destruct Hx as [->|Hx]; [|auto]. apply (Tz target); [apply in_or_app; simpl; auto|]. now exists t.
+  - destruct (Pos.eqb_spec (inv x) (inv target)) as [E|]; auto. apply (sorted_unique h h_sorted) in E; auto; [|apply I, in_or_app; simpl; auto].
+    subst. apply NoDup_remove_2 in N. destruct N. apply in_or_app. auto.
+Qed.
+
+Definition pledge (w : list op) : Prop := exists a y r, w = a ++ y :: r /\ sees target y = true /\ In target r.
+Lemma pledged_or_not w : incl w h -> In target w -> (exists a r, w = a ++ target :: r /\ forall y, In y a -> sees target y = false) \/ pledge w.
+Proof.
+  intros I. assert (Ht : In target h) by now apply is_pending. induction w as [|y w IH]; intros H; [easy|].
+  destruct (Pos.eq_dec (inv y) (inv target)) as [E|E].
+  - apply (sorted_unique h h_sorted) in E; auto; [|apply I; now left]. subst. left. exists [], w. easy.
+  - destruct H as [->|H]; [easy|]. destruct (sees target y) eqn:S; [right; now exists [], y, w|].
+    destruct IH as [(a & r & -> & F)|(a & z & r & -> & F)]; auto; [intros x Hx; apply I; now right|left; exists (y :: a), r|right; now exists (y :: a), z, r].
+    split; auto. intros x [<-|Hx]; auto.
+Qed.
+Lemma moved_first a r s : (forall y, In y a -> sees target y = false) -> run step s (a ++ target :: r) -> run step s (target :: a ++ r).
+Proof.
+  revert s. induction a as [|y a IH]; simpl; intros s F R; auto. inversion R as [|? ? s1 ? Ey R1]; subst.
+  apply IH in R1; auto. inversion R1 as [|? ? s2 ? Et R2]; subst. specialize (F y (or_introl eq_refl)). unfold sees in F.
+  destruct (moves _ _ _ _) eqn:M; [|easy]. destruct (moves_sound _ _ _ _ _ _ _ M Ey Et) as (s1' & Et' & Ey'). econstructor; [exact Et'|]. econstructor; [exact Ey'|auto].
+Qed.
+Lemma target_first c a r : (forall y, In y a -> sees target y = false) -> admits gone c (a ++ target :: r) -> admits gone c (target :: a ++ r).
+Proof.
+  intros F [N I L T (s & As & R) Q].
+  assert (P : forall x, In x (target :: a ++ r) <-> In x (a ++ target :: r)) by (intros x; simpl; rewrite !in_app_iff; simpl; tauto).
+  constructor.
+  - apply NoDup_remove in N as [N ?]. now constructor.
+  - intros x Hx. apply I, P, Hx.
+  - intros x Hx. apply L, P, Hx.
+  - clear - F T. induction a as [|y a IH]; simpl in *; auto. destruct T as [Ty T]. destruct (IH (fun x Hx => F x (or_intror Hx)) T) as [Tt Ta]. split.
+    + intros x [<-|Hx]; auto. intros (t & Rt & Lt). specialize (F y (or_introl eq_refl)). unfold sees in F. destruct (moves _ _ _ _); [|easy].
+      rewrite Rt in F. apply Pos.ltb_lt in Lt. congruence.
+    + split; auto. intros x Hx. apply Ty. rewrite in_app_iff in *. simpl. tauto.
+  - exists s. split; auto. now apply moved_first.
+  - intros x Hx X. rewrite P. auto.
+Qed.
+Lemma sees_best y b : earlier b y = true -> what b = what y -> known b = known y -> sees target y = true -> sees target b = true.
+Proof.
+  unfold sees, earlier. intros E -> ->. destruct (moves _ _ _ _); auto. destruct (ret y) as [u|]; [|easy]. destruct (ret b) as [v|]; [|easy].
+  apply Pos.leb_le in E. intros H%Pos.ltb_lt. apply Pos.ltb_lt. lia.
+Qed.
+(** One operation of those that are left happens, or another one that means the same. *)
+Lemma one_happens c y w left (good : op -> config -> bool) : admits gone c (y :: w) -> In y left -> incl left (left_ pending c) ->
+  (forall x, In x left -> let b := best left x in after c b (good b) = true) ->
+  let b := best left y in In b left /\ earlier b y = true /\ what b = what y /\ known b = known y /\
+  exists e, good b (with_ c b e) = true /\ admits gone (with_ c b e) (map (swap b y) w).
+Proof.
+  intros [D I L T (s & As & R) Q] Hy Hl G b. inversion R as [|? ? s1 ? Ey Ry]; subst.
+  destruct (best_spec left y) as (Bi & Be & Bw & Bk). fold b in Bi, Be, Bw, Bk. assert (Hb : In b left) by (destruct Bi as [->|]; auto).
+  repeat split; auto. specialize (G _ Hy). cbv zeta in G. fold b in G. unfold after in G. rewrite forallb_forall in G.
+  assert (Ey' := Ey). unfold effect in Ey'. rewrite <- Bw, <- Bk in Ey'. destruct (next_complete _ _ _ _ _ As Ey') as (e & Hn & A).
+  exists e. split; [now apply G|]. assert (Hb' := Hl _ Hb). apply filter_In in Hb' as [Hbp Hbd]. destruct (is_pending _ Hbp).
+  apply (first_happens gone c y b w e s s1); auto.
+  - apply I. now left.
+  - intros X. apply negb_true_iff in Hbd. apply has_spec in X. congruence.
+  - intros x Hx. apply I. now right.
+Qed.
+
+Lemma closed_reaches layer cs : closed (watch pending calls) pending target layer cs = true -> forall n c w, admits gone c w ->
+  (In c (fst cs) /\ length w * (2 * length pending + 2) + length pending + 1 + length (left_ pending c) <= n
+    \/ In c (snd cs) /\ pledge w /\ length w * (2 * length pending + 2) + length (left_ pending c) <= n)%nat ->
+  exists c' w', In c' (fst cs) /\ In (inv target) (snd c') /\ admits gone c' w'.
+Proof.
+  intros C. unfold closed in C. destruct (forallb _ layer); [|easy]. match type of C with (if ?ok then _ else _) = _ => destruct ok eqn:C1; [|easy] end. rewrite forallb_forall in C1, C.
+  set (size := (2 * length pending + 2)%nat). assert (Short : forall c, (length (left_ pending c) <= length pending)%nat) by (intros; apply filter_shorter).
+  assert (Fewer : forall (w : list op) f, (length (filter f w) * size <= length w * size)%nat) by (intros; apply Nat.mul_le_mono_r, filter_shorter).
+  induction n as [n IH] using lt_wf_ind. intros c w A [(Hc & Ln)|(Hc & Pl & Ln)].
+  - specialize (C1 c Hc). destruct (has (snd c) target) eqn:Hh; [apply has_spec in Hh; now exists c, w|].
+    unfold expanded in C1. destruct (doomed _ _ c) eqn:Dm; [now destruct (doomed_sound gone c w pending calls last is_pending others_come calls_sorted Dm)|].
     destruct (existsb _ (left_ pending c)) eqn:E.
     + apply existsb_exists in E as (y & Hy & E). destruct (pure (what y) (known y)) eqn:P; [|easy].
-      apply found_spec in E as (e & He & Ae). simpl in He, Ae.
-      assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (Hp _ Hy').
-      eapply IH; [exact He|eapply pure_happens; eauto|]. pose proof (left_less _ _ _ e Hy).
-      assert (Lf : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) <= length w)%nat) by apply filter_shorter.
-      apply (Nat.mul_le_mono_r _ _ (S (length pending))) in Lf. lia.
-    + rewrite forallb_forall in Cc. assert (A' := A). destruct A' as [D I L T (s & As & R) Q].
-      destruct (Hp _ Ht) as [Hth Htg].
-      assert (Htw : In target w). { destruct (Q target) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
-      destruct w as [|y w]; [easy|]. inversion R as [|? ? s1 ? Ey Ry]; subst.
-      destruct (L y) as [Ly Lg]; [now left|]. assert (Hyh : In y h) by (apply I; now left).
-      assert (Hyp : In y pending).
-      { destruct Htw as [->|Htw]; auto. apply Ha; auto. destruct T as [T _]. specialize (T _ Htw).
-        destruct (Pos.ltb_spec t (inv y)); [destruct T; now exists t|lia]. }
-      assert (Hyl : In y (left_ pending c)). { apply filter_In. split; auto. destruct (has (snd c) y) eqn:X; auto. now apply has_spec in X. }
-      specialize (Cc _ Hyl). cbv zeta in Cc.
-      destruct (best_spec (left_ pending c) y) as (Bi & Be & Bw & Bk). set (b := best (left_ pending c) y) in *.
-      assert (Hbl : In b (left_ pending c)) by (destruct Bi as [->|]; auto).
-      assert (Hb' := Hbl). apply filter_In in Hb' as [Hbp Hbd]. destruct (Hp _ Hbp) as [Hbh Hbg].
-      unfold effect in Ey. rewrite <- Bw, <- Bk in Ey. destruct (next_complete _ _ _ _ _ As Ey) as (e1 & Hn & A1).
-      rewrite forallb_forall in Cc. specialize (Cc _ Hn). apply covered_spec in Cc as (e & d & He & Ae & Ud). simpl in He, Ae, Ud.
-      assert (Pl : (length (left_ pending (e, d)) <= length pending)%nat) by apply filter_shorter.
-      apply (IH (e, d) (map (swap b y) w)); [exact He| |rewrite map_length; cbn [length] in Ln; rewrite Nat.mul_succ_l in Ln; lia].
-      eapply admits_under; [intros x Hx; exact (proj1 (Hp x Hx))|exact Ud|].
-      apply (first_happens gone c y b w e s s1); auto.
-      * intros X. apply Bool.negb_true_iff in Hbd. apply has_spec in X. congruence.
-      * unfold effect. now rewrite <- Bw, <- Bk.
-      * intros x Hx. apply I. now right.
+      apply found_spec in E as (e & He & Ae). simpl in He, Ae. assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (is_pending _ Hy').
+      pose proof (left_less _ _ _ e Hy). specialize (Fewer w (fun x => negb (inv x =? inv y))).
+      eapply IH; [|eapply pure_happens; eauto|left; split; [exact He|apply le_n]]. simpl. lia.
+    + assert (Tw := target_left _ _ A Hh). destruct (forallb (sees target) _) eqn:F.
+      * rewrite forallb_forall in C1. destruct w as [|y w]; [easy|].
+        assert (Hy : In y (left_ pending c)).
+        { apply in_split in Tw as (a & r & E'). destruct a as [|z a]; injection E' as -> ->.
+          - apply filter_In. now rewrite Hh.
+          - pose proof (before_target c (z :: a) r z A (or_introl eq_refl)) as X. apply filter_In in X. tauto. }
+        destruct (one_happens c y w (left_ pending c) (fun _ => covered pending (table (fst cs))) A Hy (incl_refl _) C1) as (_ & _ & _ & _ & e & G & A').
+        destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
+        eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length. cbn [length] in Ln. rewrite Nat.mul_succ_l in Ln. specialize (Short c'). lia.
+      * clear F. destruct (after c target (covered pending (table (fst cs)))) eqn:Af; [|easy]. destruct (pledged_or_not w (a_history _ _ _ A) Tw) as [(a & r & -> & F)|Pl].
+        -- apply target_first in A; auto. assert (Ht : In target [target]) by now left.
+           destruct (one_happens c target (a ++ r) [target] (fun _ => covered pending (table (fst cs))) A Ht) as (Hb & _ & _ & _ & e & G & A').
+           { intros x [<-|[]]. apply filter_In. now rewrite Hh. }
+           { intros x [<-|[]]. replace (best [target] target) with target; auto. unfold best. simpl. destruct (earlier target target); auto. now destruct (same (what target) _ _ _). }
+           destruct Hb as [Hb|[]]. rewrite <- Hb in G, A'.
+           destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
+           eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length, app_length in *. simpl in Ln. specialize (Short c').
+           rewrite Nat.mul_add_distr_r in *. simpl in Ln. lia.
+        -- destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) C1 A) as (c' & He & U).
+           eapply IH; [|exact U|right; split; [exact He|split; [exact Pl|apply le_n]]]. specialize (Short c'). lia.
+  - specialize (C c Hc). unfold expanded_pledged in C. set (others := besides target (left_ pending c)) in *.
+    assert (Io : incl others (left_ pending c)) by (intros x [Hx _]%filter_In; auto).
+    destruct Pl as (a & o & r & -> & So & Tr). apply in_split in Tr as (r1 & r2 & ->).
+    assert (Before : forall x, In x (a ++ o :: r1) -> In x others).
+    { intros x Hx. apply (before_target c (a ++ o :: r1) r2); auto. now rewrite <- app_assoc. }
+    destruct (existsb _ others) eqn:E.
+    + apply existsb_exists in E as (y & Hy & E). destruct (ret y) as [u|] eqn:Ry; [|easy]. destruct (pure (what y) (known y)) eqn:P; [|easy].
+      apply found_spec in E as (e & He & Ae). simpl in He, Ae. assert (Hy' := Io _ Hy). apply filter_In in Hy' as [Hyp Hyd]. destruct (is_pending _ Hyp) as [Hyh Hyg].
+      set (w := a ++ o :: r1 ++ target :: r2) in *.
+      assert (Yw : In y w). { destruct (a_returned _ _ _ A y) as [|[X|]]; auto; try easy; [now rewrite Ry|]. apply has_spec in X. now rewrite X in Hyd. }
+      assert (Less : (length (filter (fun x => negb (Pos.eqb (inv x) (inv y))) w) < length w)%nat).
+      { apply in_split in Yw as (w1 & w2 & ->). rewrite filter_app. simpl. rewrite Pos.eqb_refl. simpl. rewrite !app_length. simpl.
+        pose proof (filter_shorter (fun x => negb (inv x =? inv y)) w1). pose proof (filter_shorter (fun x => negb (inv x =? inv y)) w2). lia. }
+      apply (Nat.mul_le_mono_r (S _) _ size) in Less. simpl in Less.
+      eapply IH; [|eapply pure_happens; eauto|left; split; [exact He|apply le_n]]. specialize (Short (e, insert (inv y) (snd c))). simpl. lia.
+    + destruct (forallb _ others) eqn:Hp.
+      * exfalso. rewrite forallb_forall in Hp. specialize (Hp o). rewrite So in Hp. destruct A as [N I L T (s & As & R) Q].
+        apply (hopeless_sound (fst c) o [] others s a); auto.
+        -- apply Hp, Before, in_or_app. simpl. auto.
+        -- clear - N. induction a; simpl in N; constructor; inversion N; subst; auto. intros X. apply H1, in_or_app; auto.
+        -- intros x Hx. right. split; [apply Before, in_or_app; auto|]. intros X.
+           apply (sorted_unique h h_sorted) in X; [|apply I, in_or_app; auto|apply I, in_or_app; simpl; auto]. subst.
+           apply NoDup_remove_2 in N. destruct N. apply in_or_app. auto.
+        -- change (o :: r1 ++ target :: r2) with ([o] ++ r1 ++ target :: r2) in R. rewrite app_assoc in R. eapply run_begins; eauto.
+      * clear Hp. rewrite forallb_forall in C.
+        assert (W : exists y w, a ++ o :: r1 ++ target :: r2 = y :: w /\ In y others /\ (sees target y = true \/ pledge w)).
+        { destruct a as [|y a].
+          - exists o, (r1 ++ target :: r2). split; auto. split; auto. apply Before. now left.
+          - exists y, (a ++ o :: r1 ++ target :: r2). split; auto. split; [apply Before; now left|]. right. exists a, o, (r1 ++ target :: r2). split; auto. split; auto.
+            apply in_or_app. simpl. auto. }
+        destruct W as (y & w & W & Hy & Pl). rewrite W in *. clear W.
+        destruct (one_happens c y w others (fun b => covered pending (if sees target b then table (fst cs) else table (snd cs))) A Hy Io C) as (Hb & Be & Bw & Bk & e & G & A').
+        set (b := best others y) in *. assert (Hbt : inv b <> inv target). { apply filter_In in Hb as [_ X]. intros X'. now rewrite X', Pos.eqb_refl in X. }
+        replace (if sees target b then table (fst cs) else table (snd cs)) with (table (if sees target b then fst cs else snd cs)) in G by now destruct (sees target b).
+        destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
+        cbn [length] in Ln. rewrite Nat.mul_succ_l in Ln. specialize (Short c').
+        destruct (sees target b) eqn:Sb.
+        -- eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length. lia.
+        -- eapply IH; [|exact U|right; split; [exact He|split; [|apply le_n]]]; [rewrite map_length; lia|].
+           destruct Pl as [Sy|(a' & z & r' & -> & Sz & Tz)]; [rewrite (sees_best y b) in Sb; easy|].
+           exists (map (swap b y) a'), z, (map (swap b y) r'). rewrite map_app. simpl.
+           replace (swap b y z) with z; [split; auto; split; auto; apply in_map_iff; exists target; split; auto|].
+           ++ unfold swap. apply not_eq_sym, Pos.eqb_neq in Hbt. now rewrite Hbt.
+           ++ unfold swap. destruct (Pos.eqb_spec (inv z) (inv b)) as [X|]; auto. exfalso.
+              apply (sorted_unique h h_sorted) in X; [subst; congruence|apply (a_history _ _ _ A); right; apply in_or_app; simpl; auto|].
+              apply Io, filter_In in Hb as [X' _]. now apply is_pending.
 Qed.
+End Target.
 
 Lemma take_spec time : forall calls pending p q last, take time calls pending = (p, q) -> ascending last calls = true ->
   (exists l, ascending l q = true) /\ (forall x, In x p <-> In x pending \/ In x calls /\ inv x <= time) /\ (forall x, In x q <-> In x calls /\ time < inv x).
@@ -420,17 +572,15 @@ Proof.
     destruct (ret target) as [t|] eqn:R; [|easy]. destruct (t <=? time) eqn:Lt; [|easy]. apply Pos.leb_le in Lt.
     set (cs := search (watch p q) p target ly) in *. destruct (closed (watch p q) p target ly cs) eqn:C; [|easy].
     assert (Hp' : forall x, In x p -> In x h /\ ~ In (inv x) gone). { intros x [Hx|[Hx _]]%Ip; auto. }
-    assert (Cl := C). unfold closed in Cl. destruct (forallb (covered p (table cs)) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
-    destruct (covered_spec _ _ _ (Fl _ Hl)) as (e & d & He & Ae & Ud).
-    assert (W' : admits gone (e, d) w).
-    { apply (admits_under gone p e (snd c)); [intros x Hx; exact (proj1 (Hp' x Hx))|exact Ud|]. destruct W as [? ? ? ? (s & ? & ?) ?]. constructor; auto. exists s; auto. }
+    assert (Cl := C). unfold closed in Cl. destruct (forallb (covered p (table (fst cs))) ly) eqn:Fl; [|easy]. rewrite forallb_forall in Fl.
+    destruct (admits_covered gone p _ _ _ (fun x Hx => proj1 (Hp' x Hx)) (Fl _ Hl) W) as (c1 & He & W').
     assert (Ha' : forall x, In x h -> inv x <= time -> ~ In (inv x) gone -> In x p).
     { intros x Hx L Nx. apply Ip. destruct (Ha x Hx) as [|[|]]; auto. easy. }
     assert (Hq' : forall x, In x h -> ~ In (inv x) gone -> In x p \/ In x q).
     { intros x Hx N. destruct (Pos.leb_spec (inv x) time); [left; auto|]. destruct (Ha x Hx) as [|[|]]; [left; apply Ip; auto|right; apply Iq; auto|easy]. }
-    destruct (closed_reaches gone p q l target ly cs time t Hp' Ha' Hq' Aq Ft R Lt C _ _ _ He W' (le_n _)) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).
+    destruct (closed_reaches gone p q l time t target Hp' Ha' Hq' Aq Ft R Lt ly cs C _ _ _ W' (or_introl (conj He (le_n _)))) as (c' & w' & Hc' & Hin & [D I L' T' Ru Q]).
     assert (Ru' := Ru).
-    eapply (IH q (filter (fun o => negb (inv o =? inv target)) p) (survivors target cs) (inv target :: gone) l) with (w := w'); eauto using survivors_in.
+    eapply (IH q (filter (fun o => negb (inv o =? inv target)) p) (survivors target (fst cs)) (inv target :: gone) l) with (w := w'); eauto using survivors_in.
     + intros x [Hx _]%Iq. auto.
     + intros x [Hx N]%filter_In. destruct (Hp' _ Hx). split; auto. intros [E|]; [|easy]. rewrite E, Pos.eqb_refl in N. easy.
     + intros x Hx. destruct (Pos.eqb_spec (inv x) (inv target)) as [E|E]; [right; right; left; easy|].

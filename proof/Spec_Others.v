@@ -47,6 +47,28 @@ Proof.
   destruct (Pos.compare_spec k i) as [->|L|G]; simpl; [now destruct (Pos.eqb i j)|now destruct (Pos.eqb k j)|].
   destruct (Pos.eqb_spec i j) as [->|]; auto. destruct (Pos.eqb_spec k j); auto. lia.
 Qed.
+Lemma put_again s k n m : put (put s k n) k m = put s k m.
+Proof.
+  induction s as [|[i j] s IH]; simpl; [now rewrite Pos.compare_refl|].
+  destruct (Pos.compare_spec k i) as [->|L|G]; simpl; [now rewrite Pos.compare_refl..|]. rewrite IH. now apply Pos.compare_gt_iff in G as ->.
+Qed.
+Lemma put_put s k n j m : (k < j)%positive -> put (put s k n) j m = put (put s j m) k n.
+Proof.
+  intros L. assert (L' := L). apply Pos.compare_lt_iff in L'. assert (G : (j ?= k)%positive = Gt) by now apply Pos.compare_gt_iff.
+  induction s as [|[i o] s IH]; simpl; [now rewrite G, L'|].
+  destruct (Pos.compare_spec k i) as [->|Li|Gi], (Pos.compare_spec j i) as [->|Lj|Gj]; try lia; simpl; rewrite ?G, ?L', ?Pos.compare_refl; simpl; auto;
+    repeat match goal with |- context [(?a ?= ?b)%positive] => destruct (Pos.compare_spec a b); try lia; subst end; simpl; auto.
+  now rewrite IH.
+Qed.
+Definition add (s : numbers) (k : positive) (n : Z) : numbers := put s k (at_key s k + n).
+Lemma at_add s k n j : at_key (add s k n) j = at_key s j + if Pos.eqb k j then n else 0.
+Proof. unfold add. rewrite at_put. destruct (Pos.eqb_spec k j) as [->|]; lia. Qed.
+Lemma add_add s k n j m : add (add s k n) j m = add (add s j m) k n.
+Proof.
+  unfold add at 1 3. rewrite !at_add, (Pos.eqb_sym j k). unfold add. destruct (Pos.eqb_spec k j) as [->|N].
+  - rewrite !put_again. f_equal. lia.
+  - rewrite !Z.add_0_r. destruct (Pos.lt_total k j) as [|[|]]; [now apply put_put|easy|symmetry; now apply put_put].
+Qed.
 Definition numbers_dec : forall s s' : numbers, {s = s'} + {s <> s'} := list_eq_dec (pair_dec Pos.eq_dec Z.eq_dec).
 
 (** A register with a version: the number of its updates. *)
@@ -131,9 +153,8 @@ Definition apply (negative : bool) (s : state) (c : call) : option state :=
   match c with
   | Read all => if agree all s && agree s all then Some s else None
   | Transfer from to amount =>
-    let left := at_key s from - amount in
-    if negative || (0 <=? left) then
-      if Pos.eqb from to || (amount =? 0) then Some s else let s := put s from left in Some (put s to (at_key s to + amount))
+    if negative || (amount <=? at_key s from) then
+      if Pos.eqb from to || (amount =? 0) then Some s else Some (add (add s from (- amount)) to amount)
     else None
   | Nothing => Some s
   end.
@@ -154,7 +175,7 @@ Proof.
   - destruct (_ && _); [|easy]. intros E X; injection E as <-; injection X as <-. lia.
   - destruct (negative || _); [|easy]. destruct (Pos.eqb_spec from to) as [->|N]; simpl; [intros E X; injection E as <-; injection X as <-; lia|].
     destruct (Z.eqb_spec amount 0) as [->|]; intros E X; injection E as <-; injection X as <-; [destruct (Pos.eqb a to), (Pos.eqb a from); lia|].
-    rewrite !at_put. rewrite (Pos.eqb_sym a to), (Pos.eqb_sym a from). destruct (Pos.eqb_spec to a) as [->|]; [apply Pos.eqb_neq in N; rewrite N; lia|].
+    rewrite !at_add, (Pos.eqb_sym a to), (Pos.eqb_sym a from). destruct (Pos.eqb_spec to a) as [->|]; [apply Pos.eqb_neq in N; rewrite N; lia|].
     destruct (Pos.eqb_spec from a) as [->|]; lia.
   - intros E X; injection E as <-; injection X as <-. lia.
 Qed.
@@ -168,6 +189,39 @@ Proof.
   - intros E. unfold falls. destruct (rises c i) eqn:X; [|easy]. intros Y; injection Y as <-. rewrite (changes _ _ _ _ _ _ E X). lia.
   - intros m E [X _]%(A _ _ _ _ _ _ E). injection X as <-. lia.
   - intros m E [_ X]%(A _ _ _ _ _ _ E). injection X as <-. lia.
+Qed.
+(** Transfers may happen in any order, unless one needs what another one brings. *)
+Definition moves (negative : bool) (x y : call) : bool :=
+  match x, y with Transfer from _ m, Transfer _ to n => negative || (negb (Pos.eqb from to) && (0 <=? m) && (0 <=? n)) | _, _ => false end.
+Definition moved (c : call) (s : state) : state :=
+  match c with Transfer from to n => if Pos.eqb from to || (n =? 0) then s else add (add s from (- n)) to n | _ => s end.
+Lemma moved_moved x y s : moved x (moved y s) = moved y (moved x s).
+Proof.
+  destruct x as [|f t m|], y as [|f' t' n|]; simpl; auto. destruct (Pos.eqb f t || _), (Pos.eqb f' t' || _); auto.
+  rewrite (add_add _ t' n f), (add_add _ f' (- n) f), (add_add _ t' n t), (add_add _ f' (- n) t). easy.
+Qed.
+Lemma moves_ok negative x y s s1 s2 : moves negative x y = true -> does (apply negative) s y s1 -> does (apply negative) s1 x s2 ->
+  exists s1', does (apply negative) s x s1' /\ does (apply negative) s1' y s2.
+Proof.
+  unfold does. intros M Y X. exists (moved x s).
+  assert (A : forall c s s', apply negative s c = Some s' -> match c with Transfer _ _ _ => s' = moved c s | _ => True end).
+  { intros [|f t n|] s0 s'; simpl; auto. destruct (_ || _); [|easy]. destruct (_ || _); congruence. }
+  destruct x as [|f t m|], y as [|f' t' n|]; try easy. assert (Ys := A _ _ _ Y). assert (Xs := A _ _ _ X). simpl in Ys, Xs. subst s1. 
+  assert (E : s2 = moved (Transfer f' t' n) (moved (Transfer f t m) s)) by (rewrite <- moved_moved; exact Xs). clear Xs A.
+  unfold apply in *. simpl in M. destruct negative; simpl in *.
+  - split; [now destruct (Pos.eqb f t || _)|]. rewrite E. simpl. now destruct (Pos.eqb f' t' || _).
+  - apply andb_true_iff in M as [[N%negb_true_iff Pm]%andb_true_iff Pn]. apply Z.leb_le in Pm, Pn.
+    destruct (Z.leb_spec n (at_key s f')) as [Ln|]; [|easy]. clear Y.
+    destruct (m <=? _) eqn:Lm in X; [|easy]. clear X. apply Z.leb_le in Lm.
+    assert (L1 : m <= at_key s f).
+    { destruct (Pos.eqb f' t' || (n =? 0)); auto. rewrite !at_add, (Pos.eqb_sym t' f), N in Lm. destruct (Pos.eqb f' f); lia. }
+    apply Z.leb_le in L1 as L1'. rewrite L1'. split; [now destruct (Pos.eqb f t || _)|].
+    assert (L2 : n <= at_key (moved (Transfer f t m) s) f').
+    { simpl. destruct (Pos.eqb_spec f t) as [|Nf]; simpl; auto. destruct (Z.eqb_spec m 0); auto. rewrite !at_add.
+      destruct (Pos.eqb_spec f f') as [->|]; [|destruct (Pos.eqb t f'); lia].
+      destruct (Pos.eqb_spec t f') as [->|]; [easy|]. rewrite N in Lm. simpl in Lm.
+      destruct (Z.eqb_spec n 0); [lia|]. rewrite !at_add, Pos.eqb_refl, (Pos.eqb_sym t' f'), N in Lm. lia. }
+    simpl in L2. apply Z.leb_le in L2. rewrite L2. rewrite E. simpl. now destruct (Pos.eqb f' t' || _).
 Qed.
 End Bank.
 
