@@ -105,23 +105,34 @@ Definition sees (target y : op) : bool :=
 Definition left_ (pending : list op) (c : config) := filter (fun o => negb (has (snd c) o)) pending.
 Definition besides (target : op) (left : list op) := filter (fun o => negb (inv o =? inv target)) left.
 Definition after (c : config) (b : op) (good : config -> bool) : bool := forallb (fun e => good (with_ c b e)) (next (fst c) (what b) (known b)).
+(** An operation that returns, and that nothing before its return can see, happens at once. *)
+Definition eager (watched : list (op * list op)) (left : list op) (c : config) (good : config -> bool) : bool :=
+  existsb (fun x => if has (snd c) (fst x) then false
+    else if forallb (fun z => negb (sees (fst x) z)) (besides (fst x) left) then if forallb (fun z => negb (sees (fst x) z)) (snd x) then after c (fst x) good else false
+    else false) watched.
 Definition expanded (m pledged : PM.t (list config)) (watched : list (op * list op)) (pending : list op) (target : op) (c : config) : bool :=
   let left := left_ pending c in
   if doomed watched left c then true
   else if existsb (fun y => if pure (what y) (known y) then found m (with_ c y (fst c)) else false) left then true
+  else if eager watched left c (covered pending m) then true
   else if forallb (sees target) (besides target left) then forallb (fun x => after c (best left x) (covered pending m)) left
   else if after c target (covered pending m) then covered pending pledged c else false.
-Definition expanded_pledged (m pledged : PM.t (list config)) (pending : list op) (target : op) (c : config) : bool :=
+Definition expanded_pledged (m pledged : PM.t (list config)) (watched : list (op * list op)) (pending : list op) (target : op) (c : config) : bool :=
   let others := besides target (left_ pending c) in
-  if existsb (fun y => match ret y with Some _ => if pure (what y) (known y) then found m (with_ c y (fst c)) else false | None => false end) others then true
+  if doomed watched (left_ pending c) c then true
+  else if existsb (fun y => match ret y with Some _ => if pure (what y) (known y) then found m (with_ c y (fst c)) else false | None => false end) others then true
   else if forallb (fun y => if sees target y then hopeless (fst c) y [] others else true) others then true
-  else forallb (fun x => let b := best others x in after c b (covered pending (if sees target b then m else pledged))) others.
+  else
+    let seeing := filter (sees target) others in
+    let blind := filter (fun z => negb (sees target z)) others in
+    if forallb (fun o => forallb (fun z => negb (sees o z)) blind) seeing then forallb (fun x => let b := best seeing x in after c b (covered pending m)) seeing
+    else forallb (fun x => let b := best others x in after c b (covered pending (if sees target b then m else pledged))) others.
 Definition closed (watched : list (op * list op)) (pending : list op) (target : op) (layer : list config) (cs : list config * list config) : bool :=
   let m := table (fst cs) in
   let pledged := table (snd cs) in
   if forallb (covered pending m) layer then
     if forallb (fun c => if has (snd c) target then true else expanded m pledged watched pending target c) (fst cs)
-    then forallb (expanded_pledged m pledged pending target) (snd cs) else false
+    then forallb (expanded_pledged m pledged watched pending target) (snd cs) else false
   else false.
 
 Fixpoint take (time : positive) (calls pending : list op) : list op * list op :=
@@ -342,26 +353,35 @@ Proof.
 Qed.
 Lemma run_begins s (a b : list op) : run step s (a ++ b) -> run step s a.
 Proof. revert s; induction a; simpl; intros s R; [constructor|inversion R; subst; econstructor; eauto]. Qed.
+Lemma watched_before gone c w pending calls last y later : (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
+  (forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls) -> ascending last calls = true ->
+  In (y, later) (watch pending calls) -> has (snd c) y = false -> admits gone c w ->
+  exists a r, w = a ++ y :: r /\ In y (left_ pending c) /\ forall x, In x a -> In x later \/ In x (besides y (left_ pending c)).
+Proof.
+  intros Hp Hq Ha Hy Hh [N I L T _ Q]. unfold watch in Hy. rewrite collect_watched in Hy. apply in_flat_map in Hy as (y' & Hy & E).
+  destruct (ret y') as [t|] eqn:Rt; [|easy]. destruct (called 100 t calls) as [l|] eqn:C; [|easy]. destruct E as [E|[]]. injection E as -> ->. destruct (Hp _ Hy) as [Hyh Hyg].
+  assert (Hyw : In y w). { destruct (Q y) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
+  apply in_split in Hyw as (a & r & ->). exists a, r. split; auto. split; [apply filter_In; now rewrite Hh|]. apply NoDup_remove in N as [N Ny].
+  intros x Hx. assert (Hxh : In x h) by (apply I, in_or_app; auto). destruct (L x) as [Ld Lg]; [apply in_or_app; auto|].
+  destruct (Hq x Hxh Lg) as [Hxp|Hxc].
+  - right. apply filter_In. split; [apply filter_In; split; auto; destruct (has (snd c) x) eqn:X; auto; now apply has_spec in X|].
+    destruct (Pos.eqb_spec (inv x) (inv y)) as [E|]; auto. apply (sorted_unique h h_sorted x y Hxh Hyh) in E. subst. destruct Ny. apply in_or_app. auto.
+  - left. eapply called_spec; eauto. destruct (Pos.leb_spec (inv x) t); auto. exfalso.
+    clear - T Hx Rt H. induction a as [|z a IH]; simpl in *; [easy|]. destruct T as [Tz T]. destruct Hx as [->|Hx]; [|auto].
+    apply (Tz y); [apply in_or_app; simpl; auto|]. now exists t.
+Qed.
+Lemma NoDup_begins (a b : list op) : NoDup (a ++ b) -> NoDup a.
+Proof. induction a; simpl; intros N; constructor; inversion N; subst; auto. intros X. apply H1, in_or_app; auto. Qed.
 Lemma doomed_sound gone c w pending calls last : (forall x, In x pending -> In x h /\ ~ In (inv x) gone) ->
   (forall x, In x h -> ~ In (inv x) gone -> In x pending \/ In x calls) -> ascending last calls = true ->
   doomed (watch pending calls) (left_ pending c) c = true -> ~ admits gone c w.
 Proof.
-  intros Hp Hq Ha D [N I L T (s & As & R) Q]. unfold doomed in D. apply existsb_exists in D as ((y & later) & Hy & D). simpl in D.
-  unfold watch in Hy. rewrite collect_watched in Hy. apply in_flat_map in Hy as (y' & Hy & E).
-  destruct (ret y') as [t|] eqn:Rt; [|easy]. destruct (called 100 t calls) as [l|] eqn:C; [|easy]. destruct E as [E|[]]. injection E as -> ->.
-  destruct (has (snd c) y) eqn:Hh; [easy|]. destruct (Hp _ Hy) as [Hyh Hyg].
-  assert (Hyw : In y w). { destruct (Q y) as [|[X|]]; auto; try easy; [now rewrite Rt|]. apply has_spec in X. congruence. }
-  apply in_split in Hyw as (w1 & w2 & ->). apply NoDup_remove in N as [N Ny].
-  apply (hopeless_sound (fst c) y later (left_ pending c) s w1 D As).
-  - clear - N. induction w1; simpl in N; constructor; inversion N; subst; auto. intros X. apply H1, in_or_app; auto.
-  - intros x Hx. assert (Hxh : In x h) by (apply I, in_or_app; auto). destruct (L x) as [Ld Lg]; [apply in_or_app; auto|].
-    destruct (Hq x Hxh Lg) as [Hxp|Hxc].
-    + right. split; [apply filter_In; split; auto; destruct (has (snd c) x) eqn:X; auto; now apply has_spec in X|].
-      intros E. apply (sorted_unique h h_sorted x y Hxh Hyh) in E. subst. apply Ny, in_or_app. auto.
-    + left. eapply called_spec; eauto. destruct (Pos.leb_spec (inv x) t); auto. exfalso.
-      clear - T Hx Rt H. induction w1 as [|z w1 IH]; simpl in *; [easy|]. destruct T as [Tz T]. destruct Hx as [->|Hx]; [|auto].
-      apply (Tz y); [apply in_or_app; simpl; auto|]. now exists t.
-  - change (y :: w2) with ([y] ++ w2) in R. rewrite app_assoc in R. eapply run_begins; eauto.
+  intros Hp Hq Ha D A. unfold doomed in D. apply existsb_exists in D as ((y & later) & Hy & D). simpl in D. destruct (has (snd c) y) eqn:Hh; [easy|].
+  destruct (watched_before gone c w pending calls last y later Hp Hq Ha Hy Hh A) as (a & r & -> & _ & B). destruct A as [N I L T (s & As & R) Q].
+  apply (hopeless_sound (fst c) y later (left_ pending c) s a D As).
+  - eapply NoDup_begins; eauto.
+  - intros x [Hx|[Hx X]%filter_In]%B; auto. right. split; auto. apply negb_true_iff, Pos.eqb_neq in X. exact X.
+  - change (y :: r) with ([y] ++ r) in R. rewrite app_assoc in R. eapply run_begins; eauto.
 Qed.
 
 (** ** What sees the target, and what does not *)
@@ -392,26 +412,27 @@ Proof.
     subst. apply NoDup_remove_2 in N. destruct N. apply in_or_app. auto.
 Qed.
 
-Definition pledge (w : list op) : Prop := exists a y r, w = a ++ y :: r /\ sees target y = true /\ In target r.
+Definition pledge (w : list op) : Prop := exists a y r, w = a ++ y :: r /\ (forall x, In x a -> sees target x = false) /\ sees target y = true /\ In target r.
 Lemma pledged_or_not w : incl w h -> In target w -> (exists a r, w = a ++ target :: r /\ forall y, In y a -> sees target y = false) \/ pledge w.
 Proof.
   intros I. assert (Ht : In target h) by now apply is_pending. induction w as [|y w IH]; intros H; [easy|].
   destruct (Pos.eq_dec (inv y) (inv target)) as [E|E].
   - apply (sorted_unique h h_sorted) in E; auto; [|apply I; now left]. subst. left. exists [], w. easy.
   - destruct H as [->|H]; [easy|]. destruct (sees target y) eqn:S; [right; now exists [], y, w|].
-    destruct IH as [(a & r & -> & F)|(a & z & r & -> & F)]; auto; [intros x Hx; apply I; now right|left; exists (y :: a), r|right; now exists (y :: a), z, r].
-    split; auto. intros x [<-|Hx]; auto.
+    destruct IH as [(a & r & -> & F)|(a & z & r & -> & F)]; auto; [intros x Hx; apply I; now right|left; exists (y :: a), r|right; exists (y :: a), z, r; split; auto; split; [|easy]].
+    2: destruct F as [F _].
+    1: split; auto. all: intros x [<-|Hx]; auto.
 Qed.
-Lemma moved_first a r s : (forall y, In y a -> sees target y = false) -> run step s (a ++ target :: r) -> run step s (target :: a ++ r).
+Lemma moved_first x a r s : (forall y, In y a -> sees x y = false) -> run step s (a ++ x :: r) -> run step s (x :: a ++ r).
 Proof.
   revert s. induction a as [|y a IH]; simpl; intros s F R; auto. inversion R as [|? ? s1 ? Ey R1]; subst.
   apply IH in R1; auto. inversion R1 as [|? ? s2 ? Et R2]; subst. specialize (F y (or_introl eq_refl)). unfold sees in F.
   destruct (moves _ _ _ _) eqn:M; [|easy]. destruct (moves_sound _ _ _ _ _ _ _ M Ey Et) as (s1' & Et' & Ey'). econstructor; [exact Et'|]. econstructor; [exact Ey'|auto].
 Qed.
-Lemma target_first c a r : (forall y, In y a -> sees target y = false) -> admits gone c (a ++ target :: r) -> admits gone c (target :: a ++ r).
+Lemma admits_first first c a r : (forall y, In y a -> sees first y = false) -> admits gone c (a ++ first :: r) -> admits gone c (first :: a ++ r).
 Proof.
   intros F [N I L T (s & As & R) Q].
-  assert (P : forall x, In x (target :: a ++ r) <-> In x (a ++ target :: r)) by (intros x; simpl; rewrite !in_app_iff; simpl; tauto).
+  assert (P : forall x, In x (first :: a ++ r) <-> In x (a ++ first :: r)) by (intros x; simpl; rewrite !in_app_iff; simpl; tauto).
   constructor.
   - apply NoDup_remove in N as [N ?]. now constructor.
   - intros x Hx. apply I, P, Hx.
@@ -445,6 +466,16 @@ Proof.
   - intros x Hx. apply I. now right.
 Qed.
 
+Lemma itself_happens c y w good : admits gone c (y :: w) -> In y (left_ pending c) -> after c y good = true ->
+  exists e w', good (with_ c y e) = true /\ admits gone (with_ c y e) w' /\ length w' = length w.
+Proof.
+  intros A Hy G. assert (B : best [y] y = y) by (unfold best; simpl; destruct (earlier y y); auto; now destruct (same (what y) _ _ _)).
+  assert (O := one_happens c y w [y] (fun _ => good) A (or_introl eq_refl)). cbv zeta in O. rewrite B in O. destruct O as (_ & _ & _ & _ & e & G' & A').
+  - now intros x [<-|[]].
+  - intros x [<-|[]]. now rewrite B.
+  - exists e, (map (swap y y) w). now rewrite map_length.
+Qed.
+
 Lemma closed_reaches layer cs : closed (watch pending calls) pending target layer cs = true -> forall n c w, admits gone c w ->
   (In c (fst cs) /\ length w * (2 * length pending + 2) + length pending + 1 + length (left_ pending c) <= n
     \/ In c (snd cs) /\ pledge w /\ length w * (2 * length pending + 2) + length (left_ pending c) <= n)%nat ->
@@ -461,7 +492,16 @@ Proof.
       apply found_spec in E as (e & He & Ae). simpl in He, Ae. assert (Hy' := Hy). apply filter_In in Hy' as [Hy' _]. destruct (is_pending _ Hy').
       pose proof (left_less _ _ _ e Hy). specialize (Fewer w (fun x => negb (inv x =? inv y))).
       eapply IH; [|eapply pure_happens; eauto|left; split; [exact He|apply le_n]]. simpl. lia.
-    + assert (Tw := target_left _ _ A Hh). destruct (forallb (sees target) _) eqn:F.
+    + destruct (eager _ _ c _) eqn:Eg.
+      { unfold eager in Eg. apply existsb_exists in Eg as ((y & later) & Hy & Eg). simpl in Eg. destruct (has (snd c) y) eqn:Hhy; [easy|].
+        destruct (forallb _ (besides y _)) eqn:F1; [|easy]. destruct (forallb _ later) eqn:F2; [|easy]. rewrite forallb_forall in F1, F2.
+        destruct (watched_before gone c w pending calls last y later is_pending others_come calls_sorted Hy Hhy A) as (a & r & -> & Hl & B).
+        apply admits_first in A; [|intros x [Hx|Hx]%B; apply negb_true_iff; auto].
+        destruct (itself_happens c y (a ++ r) _ A Hl Eg) as (e & w' & G & A' & Lw).
+        destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
+        eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite Lw, app_length in *. simpl in Ln. specialize (Short c').
+        rewrite Nat.mul_add_distr_r in *. simpl in Ln. lia. }
+      assert (Tw := target_left _ _ A Hh). destruct (forallb (sees target) _) eqn:F.
       * rewrite forallb_forall in C1. destruct w as [|y w]; [easy|].
         assert (Hy : In y (left_ pending c)).
         { apply in_split in Tw as (a & r & E'). destruct a as [|z a]; injection E' as -> ->.
@@ -471,19 +511,17 @@ Proof.
         destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
         eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length. cbn [length] in Ln. rewrite Nat.mul_succ_l in Ln. specialize (Short c'). lia.
       * clear F. destruct (after c target (covered pending (table (fst cs)))) eqn:Af; [|easy]. destruct (pledged_or_not w (a_history _ _ _ A) Tw) as [(a & r & -> & F)|Pl].
-        -- apply target_first in A; auto. assert (Ht : In target [target]) by now left.
-           destruct (one_happens c target (a ++ r) [target] (fun _ => covered pending (table (fst cs))) A Ht) as (Hb & _ & _ & _ & e & G & A').
-           { intros x [<-|[]]. apply filter_In. now rewrite Hh. }
-           { intros x [<-|[]]. replace (best [target] target) with target; auto. unfold best. simpl. destruct (earlier target target); auto. now destruct (same (what target) _ _ _). }
-           destruct Hb as [Hb|[]]. rewrite <- Hb in G, A'.
+        -- apply admits_first in A; auto. assert (Hl : In target (left_ pending c)) by (apply filter_In; now rewrite Hh).
+           destruct (itself_happens c target (a ++ r) _ A Hl Af) as (e & w' & G & A' & Lw).
            destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
-           eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length, app_length in *. simpl in Ln. specialize (Short c').
+           eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite Lw, app_length in *. simpl in Ln. specialize (Short c').
            rewrite Nat.mul_add_distr_r in *. simpl in Ln. lia.
         -- destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) C1 A) as (c' & He & U).
            eapply IH; [|exact U|right; split; [exact He|split; [exact Pl|apply le_n]]]. specialize (Short c'). lia.
-  - specialize (C c Hc). unfold expanded_pledged in C. set (others := besides target (left_ pending c)) in *.
+  - specialize (C c Hc). unfold expanded_pledged in C.
+    destruct (doomed _ _ c) eqn:Dm; [now destruct (doomed_sound gone c w pending calls last is_pending others_come calls_sorted Dm)|]. set (others := besides target (left_ pending c)) in *.
     assert (Io : incl others (left_ pending c)) by (intros x [Hx _]%filter_In; auto).
-    destruct Pl as (a & o & r & -> & So & Tr). apply in_split in Tr as (r1 & r2 & ->).
+    destruct Pl as (a & o & r & -> & Ba & So & Tr). apply in_split in Tr as (r1 & r2 & ->).
     assert (Before : forall x, In x (a ++ o :: r1) -> In x others).
     { intros x Hx. apply (before_target c (a ++ o :: r1) r2); auto. now rewrite <- app_assoc. }
     destruct (existsb _ others) eqn:E.
@@ -500,17 +538,28 @@ Proof.
       * exfalso. rewrite forallb_forall in Hp. specialize (Hp o). rewrite So in Hp. destruct A as [N I L T (s & As & R) Q].
         apply (hopeless_sound (fst c) o [] others s a); auto.
         -- apply Hp, Before, in_or_app. simpl. auto.
-        -- clear - N. induction a; simpl in N; constructor; inversion N; subst; auto. intros X. apply H1, in_or_app; auto.
+        -- eapply NoDup_begins; eauto.
         -- intros x Hx. right. split; [apply Before, in_or_app; auto|]. intros X.
            apply (sorted_unique h h_sorted) in X; [|apply I, in_or_app; auto|apply I, in_or_app; simpl; auto]. subst.
            apply NoDup_remove_2 in N. destruct N. apply in_or_app. auto.
         -- change (o :: r1 ++ target :: r2) with ([o] ++ r1 ++ target :: r2) in R. rewrite app_assoc in R. eapply run_begins; eauto.
-      * clear Hp. rewrite forallb_forall in C.
-        assert (W : exists y w, a ++ o :: r1 ++ target :: r2 = y :: w /\ In y others /\ (sees target y = true \/ pledge w)).
+      * clear Hp. set (seeing := filter (sees target) others) in *. set (blind := filter _ others) in C.
+        assert (Blind : forall x, In x a -> In x blind) by (intros x Hx; apply filter_In; split; [apply Before, in_or_app; auto|now rewrite Ba]).
+        destruct (forallb _ seeing) eqn:Fs.
+        { rewrite forallb_forall in Fs, C. assert (Ho : In o seeing) by (apply filter_In; split; auto; apply Before, in_or_app; simpl; auto).
+          specialize (Fs _ Ho). rewrite forallb_forall in Fs. apply admits_first in A; [|intros x Hx; apply negb_true_iff, Fs, Blind, Hx].
+          destruct (one_happens c o (a ++ r1 ++ target :: r2) seeing (fun _ => covered pending (table (fst cs))) A Ho) as (_ & _ & _ & _ & e & G & A'); auto.
+          { intros x [Hx _]%filter_In. auto. }
+          destruct (admits_covered gone pending _ _ _ (fun x Hx => proj1 (is_pending x Hx)) G A') as (c' & He & U).
+          assert (Lw : length (a ++ o :: r1 ++ target :: r2) = S (length (a ++ r1 ++ target :: r2))) by (rewrite !app_length; simpl; rewrite !app_length; simpl; lia).
+          rewrite Lw, Nat.mul_succ_l in Ln. specialize (Short c').
+          eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length. lia. }
+        clear Fs Blind. rewrite forallb_forall in C.
+        assert (W : exists y w, a ++ o :: r1 ++ target :: r2 = y :: w /\ In y others /\ (sees target y = true \/ sees target y = false /\ pledge w)).
         { destruct a as [|y a].
           - exists o, (r1 ++ target :: r2). split; auto. split; auto. apply Before. now left.
-          - exists y, (a ++ o :: r1 ++ target :: r2). split; auto. split; [apply Before; now left|]. right. exists a, o, (r1 ++ target :: r2). split; auto. split; auto.
-            apply in_or_app. simpl. auto. }
+          - exists y, (a ++ o :: r1 ++ target :: r2). split; auto. split; [apply Before; now left|]. right. split; [apply Ba; now left|]. exists a, o, (r1 ++ target :: r2). split; auto.
+            split; [intros x Hx; apply Ba; now right|]. split; auto. apply in_or_app. simpl. auto. }
         destruct W as (y & w & W & Hy & Pl). rewrite W in *. clear W.
         destruct (one_happens c y w others (fun b => covered pending (if sees target b then table (fst cs) else table (snd cs))) A Hy Io C) as (Hb & Be & Bw & Bk & e & G & A').
         set (b := best others y) in *. assert (Hbt : inv b <> inv target). { apply filter_In in Hb as [_ X]. intros X'. now rewrite X', Pos.eqb_refl in X. }
@@ -520,9 +569,10 @@ Proof.
         destruct (sees target b) eqn:Sb.
         -- eapply IH; [|exact U|left; split; [exact He|apply le_n]]. rewrite map_length. lia.
         -- eapply IH; [|exact U|right; split; [exact He|split; [|apply le_n]]]; [rewrite map_length; lia|].
-           destruct Pl as [Sy|(a' & z & r' & -> & Sz & Tz)]; [rewrite (sees_best y b) in Sb; easy|].
+           destruct Pl as [Sy|(Sy & a' & z & r' & -> & Ba' & Sz & Tz)]; [rewrite (sees_best y b) in Sb; easy|].
            exists (map (swap b y) a'), z, (map (swap b y) r'). rewrite map_app. simpl.
-           replace (swap b y z) with z; [split; auto; split; auto; apply in_map_iff; exists target; split; auto|].
+           replace (swap b y z) with z; [split; auto; split; [|split; auto; apply in_map_iff; exists target; split; auto]|].
+           ++ intros x (x' & <- & Hx')%in_map_iff. unfold swap. destruct (Pos.eqb (inv x') (inv b)); auto.
            ++ unfold swap. apply not_eq_sym, Pos.eqb_neq in Hbt. now rewrite Hbt.
            ++ unfold swap. destruct (Pos.eqb_spec (inv z) (inv b)) as [X|]; auto. exfalso.
               apply (sorted_unique h h_sorted) in X; [subst; congruence|apply (a_history _ _ _ A); right; apply in_or_app; simpl; auto|].

@@ -44,7 +44,7 @@ let search (type call est) (c : (call, est) checker) required =
           if n < !level then level := n end
       end in
     let idle e left = List.find_opt (fun o -> ret o <> None && c.pure_of o.what (known o) && c.next_of e o.what (known o) <> []) left in
-    let sees = sees c.moves_of target in
+    let sees = sees c.moves_of in
     let each left f =
       let tried = ref [] in
       List.iter (fun o ->
@@ -59,14 +59,20 @@ let search (type call est) (c : (call, est) checker) required =
         todo.(!level) <- rest;
         let left = left_ pending (e, d) in
         let others = besides target left in
+        let at_once (y, later) = not (has d y) && List.for_all (fun z -> not (sees y z)) (besides y left) && List.for_all (fun z -> not (sees y z)) later in
         if not (doomed c.hopeless_of watched left (e, d)) then
           match idle e (if is_free then left else others) with
           | Some o -> reach true free (e, insert o.inv d)
           | None when is_free ->
-            if List.for_all sees others then each left (fun o -> next e d o free)
-            else (next e d target free; reach false pledged (e, d))
+            (match List.find_opt at_once watched with
+             | Some (y, _) -> next e d y free
+             | None when List.for_all (sees target) others -> each left (fun o -> next e d o free)
+             | None -> next e d target free; reach false pledged (e, d))
           | None ->
-            if not (List.for_all (fun y -> not (sees y) || c.hopeless_of e y [] others) others) then each others (fun o -> next e d o (if sees o then free else pledged))
+            let seeing, blind = List.partition (sees target) others in
+            if not (List.for_all (fun y -> c.hopeless_of e y [] others) seeing) then
+              if List.for_all (fun o -> List.for_all (fun z -> not (sees o z)) blind) seeing then each seeing (fun o -> next e d o free)
+              else each others (fun o -> next e d o (if sees target o then free else pledged))
     done;
     !(snd free), !(snd pledged)
 
