@@ -31,7 +31,11 @@ Hypothesis laws : Laws.
 
 Variable distinct : list est -> list est -> bool.
 Variable hash : config (est := est) -> positive.
-Variable search : list op -> op -> list (config (est := est)) -> list (config (est := est)).
+Variable hopeless : est -> op -> list op -> list op -> bool.
+Hypothesis hopeless_sound : HopelessSound step abs hopeless.
+Variable moves : call -> option answer -> call -> option answer -> bool.
+Hypothesis moves_sound : MovesSound step moves.
+Variable search : list (op * list op) -> list op -> op -> list (config (est := est)) -> list (config (est := est)) * list (config (est := est)).
 Variable targets : list op -> list (positive * positive).
 
 Definition check_valid (init : est) (h : list op) (order : list positive) : verdict := check_order next distinct init h order.
@@ -48,7 +52,7 @@ Definition check_invalid (init : est) (h : list op) (time : positive) (before co
       | Accepted =>
         let set := members core in
         match restrict (fun o => match PM.find (inv o) set with Some _ => true | None => false end) init (begun_by time h) with
-        | Some (init', h') => check_core next eqb same pure hash search init' h' (targets h')
+        | Some (init', h') => check_core next eqb same pure hash search hopeless moves init' h' (targets h')
         | None => Rejected NotAlone 1
         end
       | no => no

@@ -11,10 +11,19 @@ Record checker {call est : Type} := Checker {
   eqb_of : est -> est -> bool;
   same_of : call -> option unit -> call -> option unit -> bool;
   pure_of : call -> option unit -> bool;
-  restrict_of : (op call unit -> bool) -> est -> list (op call unit) -> option (est * list (op call unit)) }.
+  restrict_of : (op call unit -> bool) -> est -> list (op call unit) -> option (est * list (op call unit));
+  hopeless_of : est -> op call unit -> list (op call unit) -> list (op call unit) -> bool;
+  moves_of : call -> option unit -> call -> option unit -> bool }.
 Arguments checker : clear implicits.
 Definition Proved {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est) : Prop :=
-  Laws step (next_of c) abs (eqb_of c) (same_of c) (pure_of c) (restrict_of c).
+  Laws step (next_of c) abs (eqb_of c) (same_of c) (pure_of c) (restrict_of c) /\ HopelessSound step abs (hopeless_of c) /\ MovesSound step (moves_of c).
+(** For a data type that says nothing about what is out of reach, or what may happen earlier. *)
+Definition never {est call : Type} (_ : est) (_ : op call unit) (_ _ : list (op call unit)) : bool := false.
+Definition stays {call : Type} (_ : call) (_ : option unit) (_ : call) (_ : option unit) : bool := false.
+Lemma no_more {est call state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) : HopelessSound step abs never /\ MovesSound step stays.
+Proof. easy. Qed.
+Lemma stays_sound {call state} (step : state -> call -> unit -> state -> Prop) : MovesSound step stays.
+Proof. easy. Qed.
 
 Section Any.
 Context {call est state : Type}.
@@ -25,26 +34,26 @@ Hypothesis proved : Proved step abs c.
 (* What need not be trusted: which states are met again, hashes, the search, and the order of returns. *)
 Variable distinct : list est -> list est -> bool.
 Variable hash : config (est := est) -> positive.
-Variable search : list (op call unit) -> op call unit -> list (config (est := est)) -> list (config (est := est)).
+Variable search : list (op call unit * list (op call unit)) -> list (op call unit) -> op call unit -> list (config (est := est)) -> list (config (est := est)) * list (config (est := est)).
 Variable targets : list (op call unit) -> list (positive * positive).
 Variables (init : est) (s : state) (h : list (op call unit)).
 Hypothesis same_init : abs init s.
 
 Definition valid := check_valid (next_of c) distinct init h.
-Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash search targets init h.
+Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash (hopeless_of c) (moves_of c) search targets init h.
 
 Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
-Proof. intros H. eapply (valid_sound step); eauto. Qed.
+Proof. intros H. eapply (valid_sound step); eauto. apply proved. Qed.
 Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
-Proof. intros H. eapply (invalid_sound step); eauto. Qed.
+Proof. intros H. eapply (invalid_sound step); eauto; apply proved. Qed.
 End Any.
 
 (** ** register, cas-register, multi-register, lookup-set and kv *)
 Definition registers {value} (eqb : value -> value -> bool) (join : value -> value -> value) : checker (list Spec_Registers.micro) Spec_Registers.est :=
-  Checker _ _ (Spec_Registers.next eqb join) (Spec_Registers.eqb eqb) (Spec_Registers.same eqb) Spec_Registers.pure (Spec_Registers.restrict eqb).
+  Checker _ _ (Spec_Registers.next eqb join) (Spec_Registers.eqb eqb) (Spec_Registers.same eqb) Spec_Registers.pure (Spec_Registers.restrict eqb) never stays.
 Theorem registers_proved {value} (eqb : value -> value -> bool) join : Spec_Registers.ValueEqb eqb ->
   Proved (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join).
-Proof. intros H. exact (Spec_Registers.laws eqb H join). Qed.
+Proof. intros H. exact (conj (Spec_Registers.laws eqb H join) (no_more _ _)). Qed.
 
 Definition of_numbers := registers Pos.eqb (fun _ v => v).
 Theorem of_numbers_proved : Proved (Spec_Registers.step Pos.eqb (fun _ v => v)) Spec_Registers.abs of_numbers.
@@ -71,20 +80,20 @@ Qed.
 
 (** ** Containers *)
 Import Spec_Containers.
-Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty) q_eqb same pure (restrict q_without).
+Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty) q_eqb same pure (restrict q_without) never stays.
 Theorem fifo_proved : Proved (step Fifo) q_abs fifo.
-Proof. exact fifo_laws. Qed.
+Proof. exact (conj fifo_laws (no_more _ _)). Qed.
 Lemma fifo_init l : q_abs (l, []) l.
 Proof. unfold q_abs. simpl. now rewrite app_nil_r. Qed.
-Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty) list_eqb same pure (restrict (fun _ stays => filter stays)).
+Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty) list_eqb same pure (restrict (fun _ stays => filter stays)) never stays.
 Theorem stack_proved : Proved (step Stack) eq stack.
-Proof. exact stack_laws. Qed.
-Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict.
+Proof. exact (conj stack_laws (no_more _ _)). Qed.
+Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict never stays.
 Theorem unordered_proved : Proved (step Bag) b_abs unordered.
-Proof. exact bag_laws. Qed.
-Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare) p_eqb same pure (restrict p_without).
+Proof. exact (conj bag_laws (no_more _ _)). Qed.
+Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare) p_eqb same pure (restrict p_without) never stays.
 Theorem priority_proved rank : Proved (step (Priority rank)) (p_abs rank) (priority rank).
-Proof. apply priority_laws. Qed.
+Proof. exact (conj (priority_laws rank) (no_more _ _)). Qed.
 Definition bag_init (l : list positive) : bag := fold_left b_put l (PM.empty _).
 Lemma bag_init_abs l : b_abs (bag_init l) (rev l).
 Proof.
@@ -104,51 +113,53 @@ Qed.
 
 (** ** Numbers *)
 Definition counter (least most : option Z) : checker Spec_Counter.call Z :=
-  Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle).
+  Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle)
+    (Bounds.hopeless (fun _ s => s) (fun c _ => Some (Spec_Counter.amount c)) (fun c _ => Some (- Spec_Counter.amount c)%Z) Spec_Counter.asks) (Plain.moves (Spec_Counter.moves least most)).
 Theorem counter_proved least most : Proved (Plain.step (Spec_Counter.does least most)) Plain.abs (counter least most).
-Proof. apply Spec_Counter.laws. Qed.
+Proof. exact (conj (Spec_Counter.laws least most) (conj (Bounds.hopeless_sound _ _ _ _ _ (Spec_Counter.bounded least most)) (Plain.moves_sound _ _ (Spec_Counter.moves_ok least most)))). Qed.
 
 (** ** Sets and ids *)
-Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict.
+Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict never stays.
 Theorem growing_set_proved : Proved Spec_Set.step Spec_Set.abs growing_set.
-Proof. exact Spec_Set.laws. Qed.
+Proof. exact (conj Spec_Set.laws (no_more _ _)). Qed.
 Lemma set_init l : Spec_Set.abs (Spec_Set.set_of l) (fun v => if in_dec Pos.eq_dec v l then true else false).
 Proof.
   destruct (Spec_Set.set_of_spec l) as [C M]. split; auto. intros v. specialize (M v). destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (Spec_Set.set_of l) v); auto; intuition congruence.
 Qed.
-Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict.
+Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict never stays.
 Theorem ids_proved : Proved Spec_Ids.step Spec_Ids.abs ids.
-Proof. exact Spec_Ids.laws. Qed.
+Proof. exact (conj Spec_Ids.laws (no_more _ _)). Qed.
 Definition growing_ids : checker Spec_Ids.Growing.call (option Z) :=
-  Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict.
+  Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict never stays.
 Theorem growing_ids_proved : Proved Spec_Ids.Growing.step eq growing_ids.
-Proof. exact Spec_Ids.g_laws. Qed.
+Proof. exact (conj Spec_Ids.g_laws (no_more _ _)). Qed.
 
 (** ** The others *)
 Import Spec_Others.
-Definition machine {call state} (apply : state -> call -> option state) state_dec call_dec idle : checker call state :=
-  Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle).
-Definition versioned := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle.
+Definition machine {call state} (apply : state -> call -> option state) state_dec call_dec idle hopeless moves : checker call state :=
+  Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle) hopeless moves.
+Definition versioned := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle (Bounds.hopeless (fun _ s => fst s) Versioned.rises (fun _ _ => Some 0%Z) Versioned.asks) stays.
 Theorem versioned_proved : Proved (Plain.step (does Versioned.apply)) Plain.abs versioned.
-Proof. exact (machine_laws Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle Versioned.idle_same). Qed.
-Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle.
+Proof. exact (conj (machine_laws Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle Versioned.idle_same) (conj (Bounds.hopeless_sound _ _ _ _ _ Versioned.bounded) (stays_sound _))). Qed.
+Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle never stays.
 Theorem owned_proved (l : Owned.limit) : Proved (Plain.step (does (Owned.apply l))) Plain.abs (owned l).
-Proof. exact (machine_laws (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle (Owned.idle_same l)). Qed.
-Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle.
+Proof. exact (conj (machine_laws (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle (Owned.idle_same l)) (no_more _ _)). Qed.
+Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle never stays.
 Theorem fenced_proved (most : Z) : Proved (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most).
-Proof. exact (machine_laws (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle (Fenced.idle_same most)). Qed.
-Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle.
+Proof. exact (conj (machine_laws (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle (Fenced.idle_same most)) (no_more _ _)). Qed.
+Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle
+  (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)).
 Theorem bank_proved (negative : bool) : Proved (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative).
-Proof. exact (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)). Qed.
-Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle.
+Proof. exact (conj (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)) (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative)))). Qed.
+Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle never stays.
 Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
-Proof. exact (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)). Qed.
-Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle.
+Proof. exact (conj (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)) (no_more _ _)). Qed.
+Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle never stays.
 Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
-Proof. exact (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same). Qed.
-Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle.
+Proof. exact (conj (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same) (no_more _ _)). Qed.
+Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle never stays.
 Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
-Proof. exact (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same). Qed.
+Proof. exact (conj (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same) (no_more _ _)). Qed.
 
 (** ** Two operations that contradict each other *)
 Record pattern {call est : Type} := Pattern {

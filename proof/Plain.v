@@ -39,3 +39,16 @@ Proof.
   - apply only_idle_sound, idle_pure.
 Qed.
 End Plain.
+
+(** A call that may happen before another one, if it happens right after it. *)
+Section Moves.
+Context {state call : Type}.
+Variable does : state -> call -> state -> Prop.
+Variable earlier : call -> call -> bool.
+Hypothesis earlier_ok : forall x y s s1 s2, earlier x y = true -> does s y s1 -> does s1 x s2 -> exists s1', does s x s1' /\ does s1' y s2.
+Definition moves (x : call) (_ : option unit) (y : call) (_ : option unit) : bool := earlier x y.
+Lemma moves_sound : MovesSound (step does) moves.
+Proof.
+  intros x k y l s s1 s2 M Hy%acts_does Hx%acts_does. destruct (earlier_ok _ _ _ _ _ M Hy Hx) as (s1' & ? & ?). exists s1'. split; now apply acts_does.
+Qed.
+End Moves.

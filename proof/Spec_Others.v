@@ -2,7 +2,7 @@
 fences, bank, log, lease and list-append. Each [apply] is trusted: it says which state a call leads to, or that it cannot happen. *)
 
 From Coq Require Import List PArith ZArith Bool Lia.
-From Clew Require Import History Order Core Projection Check Plain.
+From Clew Require Import History Order Core Projection Check Plain Bounds.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -33,6 +33,44 @@ Definition pair_dec {A B} (d : forall a b : A, {a = b} + {a <> b}) (e : forall a
 Proof. decide equality. Defined.
 Definition fits (o : option Z) (n : Z) : bool := match o with Some m => m =? n | None => true end.
 
+(** Numbers by key, 0 if there is none. Keys are kept in order, so that equal states are equal lists. *)
+Definition numbers := list (positive * Z).
+Definition at_key (s : numbers) (k : positive) : Z := match find (fun x => Pos.eqb (fst x) k) s with Some x => snd x | None => 0 end.
+Fixpoint put (s : numbers) (k : positive) (n : Z) : numbers :=
+  match s with
+  | [] => [(k, n)]
+  | x :: rest => match Pos.compare k (fst x) with Lt => (k, n) :: s | Eq => (k, n) :: rest | Gt => x :: put rest k n end
+  end.
+Lemma at_put s k n j : at_key (put s k n) j = if Pos.eqb k j then n else at_key s j.
+Proof.
+  unfold at_key. induction s as [|[i m] s IH]; simpl; [now destruct (Pos.eqb k j)|].
+  destruct (Pos.compare_spec k i) as [->|L|G]; simpl; [now destruct (Pos.eqb i j)|now destruct (Pos.eqb k j)|].
+  destruct (Pos.eqb_spec i j) as [->|]; auto. destruct (Pos.eqb_spec k j); auto. lia.
+Qed.
+Lemma put_again s k n m : put (put s k n) k m = put s k m.
+Proof.
+  induction s as [|[i j] s IH]; simpl; [now rewrite Pos.compare_refl|].
+  destruct (Pos.compare_spec k i) as [->|L|G]; simpl; [now rewrite Pos.compare_refl..|]. rewrite IH. now apply Pos.compare_gt_iff in G as ->.
+Qed.
+Lemma put_put s k n j m : (k < j)%positive -> put (put s k n) j m = put (put s j m) k n.
+Proof.
+  intros L. assert (L' := L). apply Pos.compare_lt_iff in L'. assert (G : (j ?= k)%positive = Gt) by now apply Pos.compare_gt_iff.
+  induction s as [|[i o] s IH]; simpl; [now rewrite G, L'|].
+  destruct (Pos.compare_spec k i) as [->|Li|Gi], (Pos.compare_spec j i) as [->|Lj|Gj]; try lia; simpl; rewrite ?G, ?L', ?Pos.compare_refl; simpl; auto;
+    repeat match goal with |- context [(?a ?= ?b)%positive] => destruct (Pos.compare_spec a b); try lia; subst end; simpl; auto.
+  now rewrite IH.
+Qed.
+Definition add (s : numbers) (k : positive) (n : Z) : numbers := put s k (at_key s k + n).
+Lemma at_add s k n j : at_key (add s k n) j = at_key s j + if Pos.eqb k j then n else 0.
+Proof. unfold add. rewrite at_put. destruct (Pos.eqb_spec k j) as [->|]; lia. Qed.
+Lemma add_add s k n j m : add (add s k n) j m = add (add s j m) k n.
+Proof.
+  unfold add at 1 3. rewrite !at_add, (Pos.eqb_sym j k). unfold add. destruct (Pos.eqb_spec k j) as [->|N].
+  - rewrite !put_again. f_equal. lia.
+  - rewrite !Z.add_0_r. destruct (Pos.lt_total k j) as [|[|]]; [now apply put_put|easy|symmetry; now apply put_put].
+Qed.
+Definition numbers_dec : forall s s' : numbers, {s = s'} + {s <> s'} := list_eq_dec (pair_dec Pos.eq_dec Z.eq_dec).
+
 (** A register with a version: the number of its updates. *)
 Module Versioned.
 Inductive call := Read (version : option Z) (value : option positive) | Write (version : option Z) (value : positive) | Cas (version : option Z) (old new : positive).
@@ -49,21 +87,31 @@ Proof. decide equality; (apply Pos.eq_dec || apply (option_dec Z.eq_dec) || appl
 Definition idle (c : call) : bool := match c with Read _ _ => true | _ => false end.
 Lemma idle_same s c s' : idle c = true -> apply s c = Some s' -> s' = s.
 Proof. destruct c; simpl; try easy. destruct (_ && _); congruence. Qed.
+Definition asks (c : call) : list (positive * option Z * option Z) :=
+  match c with Read (Some n) _ => [(1%positive, Some n, Some n)] | Write (Some n) _ | Cas (Some n) _ _ => [(1%positive, Some (n - 1), Some (n - 1))] | _ => [] end.
+Definition rises (c : call) (_ : positive) : option Z := match c with Read _ _ => Some 0 | _ => Some 1 end.
+Lemma bounded : Bounded (does apply) (fun _ s => fst s) rises (fun _ _ => Some 0) asks.
+Proof.
+  constructor; unfold does; intros s c s' i n.
+  1, 2: destruct c; simpl; destruct (fits _ _ && _) || destruct (fits _ _); try easy; intros E X; injection E as <-; injection X as <-; simpl; lia.
+  all: intros m; destruct c as [[v|] u|[v|] u|[v|] u w]; simpl; try easy; [destruct (Z.eqb_spec v (fst s)); simpl|destruct (Z.eqb_spec v (fst s + 1)); simpl..]; try easy;
+    intros _ [E|[]]; injection E; lia.
+Qed.
 End Versioned.
 
 (** What owners hold: of a lock, one owner up to [most] times; of a semaphore, all owners together its permits. *)
 Module Owned.
 Inductive limit := Most (n : Z) | Permits (n : Z).
 Record call := Hold { owner : positive; change : Z }.
-Definition state := list (positive * Z).
+Definition state := numbers.
 Definition apply (l : limit) (s : state) (c : call) : option state :=
   let others := filter (fun h => negb (Pos.eqb (fst h) (owner c))) s in
   let mine := fold_right (fun h n => if Pos.eqb (fst h) (owner c) then snd h + n else n) (change c) s in
   let allowed := match l with
     | Most n => match others with [] => mine <=? n | _ => false end
     | Permits n => fold_right (fun h n => snd h + n) mine others <=? n end in
-  if (0 <=? mine) && allowed then Some (if mine =? 0 then others else (owner c, mine) :: others) else None.
-Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := list_eq_dec (pair_dec Pos.eq_dec Z.eq_dec).
+  if (0 <=? mine) && allowed then Some (if mine =? 0 then others else put others (owner c) mine) else None.
+Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := numbers_dec.
 Definition call_dec (c c' : call) : {c = c'} + {c <> c'}.
 Proof. decide equality; [apply Z.eq_dec|apply Pos.eq_dec]. Defined.
 Definition idle (_ : call) : bool := false.
@@ -98,27 +146,83 @@ End Fenced.
 
 (** Accounts, from which more can be taken than they have only if [negative]. *)
 Module Bank.
-Inductive call := Read (all : list (positive * Z)) | Transfer (from to : positive) (amount : Z) | Nothing.
-Definition state := list (positive * Z).
-Definition balance (s : state) (a : positive) : Z := match find (fun x => Pos.eqb (fst x) a) s with Some x => snd x | None => 0 end.
-Definition set (s : state) (a : positive) (n : Z) : state := (a, n) :: filter (fun x => negb (Pos.eqb (fst x) a)) s.
-Definition agree (s t : state) : bool := forallb (fun x => balance t (fst x) =? balance s (fst x)) s.
+Inductive call := Read (all : numbers) | Transfer (from to : positive) (amount : Z) | Nothing.
+Definition state := numbers.
+Definition agree (s t : state) : bool := forallb (fun x => at_key t (fst x) =? at_key s (fst x)) s.
 Definition apply (negative : bool) (s : state) (c : call) : option state :=
   match c with
   | Read all => if agree all s && agree s all then Some s else None
   | Transfer from to amount =>
-    let left := balance s from - amount in
-    if negative || (0 <=? left) then
-      if Pos.eqb from to || (amount =? 0) then Some s else let s := set s from left in Some (set s to (balance s to + amount))
+    if negative || (amount <=? at_key s from) then
+      if Pos.eqb from to || (amount =? 0) then Some s else Some (add (add s from (- amount)) to amount)
     else None
   | Nothing => Some s
   end.
-Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := list_eq_dec (pair_dec Pos.eq_dec Z.eq_dec).
+Definition state_dec : forall s s' : state, {s = s'} + {s <> s'} := numbers_dec.
 Definition call_dec (c c' : call) : {c = c'} + {c <> c'}.
 Proof. decide equality; (apply Z.eq_dec || apply Pos.eq_dec || apply state_dec). Defined.
 Definition idle (c : call) : bool := match c with Transfer from to amount => Pos.eqb from to || (amount =? 0) | _ => true end.
 Lemma idle_same negative s c s' : idle c = true -> apply negative s c = Some s' -> s' = s.
 Proof. destruct c; simpl; try (destruct (_ && _); congruence); try congruence. intros ->. destruct (_ || _); congruence. Qed.
+Definition asks (c : call) : list (positive * option Z * option Z) :=
+  match c with Read all => map (fun x => (fst x, Some (at_key all (fst x)), Some (at_key all (fst x)))) all | _ => [] end.
+Definition rises (c : call) (a : positive) : option Z :=
+  match c with Transfer from to amount => Some (if Pos.eqb from to then 0 else if Pos.eqb a to then amount else if Pos.eqb a from then - amount else 0) | _ => Some 0 end.
+Definition falls (c : call) (a : positive) : option Z := match rises c a with Some n => Some (- n) | None => None end.
+Lemma changes negative s c s' a n : apply negative s c = Some s' -> rises c a = Some n -> at_key s' a = at_key s a + n.
+Proof.
+  destruct c as [all|from to amount|]; simpl.
+  - destruct (_ && _); [|easy]. intros E X; injection E as <-; injection X as <-. lia.
+  - destruct (negative || _); [|easy]. destruct (Pos.eqb_spec from to) as [->|N]; simpl; [intros E X; injection E as <-; injection X as <-; lia|].
+    destruct (Z.eqb_spec amount 0) as [->|]; intros E X; injection E as <-; injection X as <-; [destruct (Pos.eqb a to), (Pos.eqb a from); lia|].
+    rewrite !at_add, (Pos.eqb_sym a to), (Pos.eqb_sym a from). destruct (Pos.eqb_spec to a) as [->|]; [apply Pos.eqb_neq in N; rewrite N; lia|].
+    destruct (Pos.eqb_spec from a) as [->|]; lia.
+  - intros E X; injection E as <-; injection X as <-. lia.
+Qed.
+Lemma bounded negative : Bounded (does (apply negative)) (fun a s => at_key s a) rises falls asks.
+Proof.
+  assert (A : forall s c s' i n m, apply negative s c = Some s' -> In (i, n, m) (asks c) -> n = Some (at_key s i) /\ m = Some (at_key s i)).
+  { intros s [all| |] s' i n m; simpl; try easy. destruct (agree all s) eqn:G; [|easy]. intros _ (x & E & Hx)%in_map_iff. injection E as <- <- <-.
+    unfold agree in G. rewrite forallb_forall in G. specialize (G _ Hx). apply Z.eqb_eq in G. now rewrite G. }
+  constructor; unfold does; intros s c s' i n.
+  - intros E X. rewrite (changes _ _ _ _ _ _ E X). lia.
+  - intros E. unfold falls. destruct (rises c i) eqn:X; [|easy]. intros Y; injection Y as <-. rewrite (changes _ _ _ _ _ _ E X). lia.
+  - intros m E [X _]%(A _ _ _ _ _ _ E). injection X as <-. lia.
+  - intros m E [_ X]%(A _ _ _ _ _ _ E). injection X as <-. lia.
+Qed.
+(** Transfers may happen in any order, unless one needs what another one brings. *)
+Definition moves (negative : bool) (x y : call) : bool :=
+  match x, y with Transfer from _ m, Transfer _ to n => negative || (negb (Pos.eqb from to) && (0 <=? m) && (0 <=? n)) | _, _ => false end.
+Definition moved (c : call) (s : state) : state :=
+  match c with Transfer from to n => if Pos.eqb from to || (n =? 0) then s else add (add s from (- n)) to n | _ => s end.
+Lemma moved_moved x y s : moved x (moved y s) = moved y (moved x s).
+Proof.
+  destruct x as [|f t m|], y as [|f' t' n|]; simpl; auto. destruct (Pos.eqb f t || _), (Pos.eqb f' t' || _); auto.
+  rewrite (add_add _ t' n f), (add_add _ f' (- n) f), (add_add _ t' n t), (add_add _ f' (- n) t). easy.
+Qed.
+Lemma moves_ok negative x y s s1 s2 : moves negative x y = true -> does (apply negative) s y s1 -> does (apply negative) s1 x s2 ->
+  exists s1', does (apply negative) s x s1' /\ does (apply negative) s1' y s2.
+Proof.
+  unfold does. intros M Y X. exists (moved x s).
+  assert (A : forall c s s', apply negative s c = Some s' -> match c with Transfer _ _ _ => s' = moved c s | _ => True end).
+  { intros [|f t n|] s0 s'; simpl; auto. destruct (_ || _); [|easy]. destruct (_ || _); congruence. }
+  destruct x as [|f t m|], y as [|f' t' n|]; try easy. assert (Ys := A _ _ _ Y). assert (Xs := A _ _ _ X). simpl in Ys, Xs. subst s1. 
+  assert (E : s2 = moved (Transfer f' t' n) (moved (Transfer f t m) s)) by (rewrite <- moved_moved; exact Xs). clear Xs A.
+  unfold apply in *. simpl in M. destruct negative; simpl in *.
+  - split; [now destruct (Pos.eqb f t || _)|]. rewrite E. simpl. now destruct (Pos.eqb f' t' || _).
+  - apply andb_true_iff in M as [[N%negb_true_iff Pm]%andb_true_iff Pn]. apply Z.leb_le in Pm, Pn.
+    destruct (Z.leb_spec n (at_key s f')) as [Ln|]; [|easy]. clear Y.
+    destruct (m <=? _) eqn:Lm in X; [|easy]. clear X. apply Z.leb_le in Lm.
+    assert (L1 : m <= at_key s f).
+    { destruct (Pos.eqb f' t' || (n =? 0)); auto. rewrite !at_add, (Pos.eqb_sym t' f), N in Lm. destruct (Pos.eqb f' f); lia. }
+    apply Z.leb_le in L1 as L1'. rewrite L1'. split; [now destruct (Pos.eqb f t || _)|].
+    assert (L2 : n <= at_key (moved (Transfer f t m) s) f').
+    { simpl. destruct (Pos.eqb_spec f t) as [|Nf]; simpl; auto. destruct (Z.eqb_spec m 0); auto. rewrite !at_add.
+      destruct (Pos.eqb_spec f f') as [->|]; [|destruct (Pos.eqb t f'); lia].
+      destruct (Pos.eqb_spec t f') as [->|]; [easy|]. rewrite N in Lm. simpl in Lm.
+      destruct (Z.eqb_spec n 0); [lia|]. rewrite !at_add, Pos.eqb_refl, (Pos.eqb_sym t' f'), N in Lm. lia. }
+    simpl in L2. apply Z.leb_le in L2. rewrite L2. rewrite E. simpl. now destruct (Pos.eqb f' t' || _).
+Qed.
 End Bank.
 
 (** A log: its elements from the last to the first, and how many there are. *)

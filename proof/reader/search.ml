@@ -26,11 +26,11 @@ let search (type call est) (c : (call, est) checker) required =
       let equal (e, d) (e', d') = d = d' && c.eqb_of e e'
       let hash = number
     end) in
-  fun (pending : (call, unit) op list) (target : (call, unit) op) (layer : est config list) ->
-    let seen = Seen.create 64 and found = ref [] in
+  fun (watched : ((call, unit) op * (call, unit) op list) list) (pending : (call, unit) op list) (target : (call, unit) op) (layer : est config list) ->
+    let free = Seen.create 64, ref [] and pledged = Seen.create 64, ref [] in
     (* Those in which fewer operations that never return have happened come first, since they cover others. *)
     let todo = Array.make (List.length pending + 1) [] and level = ref 0 in
-    let reach exactly ((e, d) as config) =
+    let reach exactly ((seen, found) as kind) ((e, d) as config) =
       let key = shared required config in
       let others = try Seen.find seen key with Not_found -> [] in
       if not (List.exists (fun d' -> if exactly then d' = d else under pending d' d) others) then begin
@@ -40,29 +40,41 @@ let search (type call est) (c : (call, est) checker) required =
         found := config :: !found;
         if not (has d target) then begin
           let n = List.length d - List.length (snd key) in
-          todo.(n) <- config :: todo.(n);
+          todo.(n) <- (kind == free, config) :: todo.(n);
           if n < !level then level := n end
       end in
-    List.iter (reach false) layer;
+    let idle e left = List.find_opt (fun o -> ret o <> None && c.pure_of o.what (known o) && c.next_of e o.what (known o) <> []) left in
+    let sees = sees c.moves_of in
+    let each left f =
+      let tried = ref [] in
+      List.iter (fun o ->
+          let o = best c.same_of left o in
+          if not (List.memq o !tried) then begin tried := o :: !tried; f o end) left in
+    let next e d o kind = List.iter (fun e -> reach false kind (e, insert o.inv d)) (c.next_of e o.what (known o)) in
+    List.iter (reach false free) layer;
     while !level < Array.length todo do
       match todo.(!level) with
       | [] -> incr level
-      | (e, d) :: rest ->
+      | (is_free, (e, d)) :: rest ->
         todo.(!level) <- rest;
-        let left = List.filter (fun o -> not (has d o)) pending in
-        let idle = List.find_opt (fun o -> ret o <> None && c.pure_of o.what (known o) && c.next_of e o.what (known o) <> []) left in
-        match idle with
-        | Some o -> reach true (e, insert o.inv d)
-        | None ->
-          let tried = ref [] in
-          List.iter (fun o ->
-              let o = best c.same_of left o in
-              if not (List.memq o !tried) then begin
-                tried := o :: !tried;
-                List.iter (fun e -> reach false (e, insert o.inv d)) (c.next_of e o.what (known o))
-              end) left
+        let left = left_ pending (e, d) in
+        let others = besides target left in
+        let at_once (y, later) = not (has d y) && List.for_all (fun z -> not (sees y z)) (besides y left) && List.for_all (fun z -> not (sees y z)) later in
+        if not (doomed c.hopeless_of watched left (e, d)) then
+          match idle e (if is_free then left else others) with
+          | Some o -> reach true free (e, insert o.inv d)
+          | None when is_free ->
+            (match List.find_opt at_once watched with
+             | Some (y, _) -> next e d y free
+             | None when List.for_all (sees target) others -> each left (fun o -> next e d o free)
+             | None -> next e d target free; reach false pledged (e, d))
+          | None ->
+            let seeing, blind = List.partition (sees target) others in
+            if not (List.for_all (fun y -> c.hopeless_of e y [] others) seeing) then
+              if List.for_all (fun o -> List.for_all (fun z -> not (sees o z)) blind) seeing then each seeing (fun o -> next e d o free)
+              else each others (fun o -> next e d o (if sees target o then free else pledged))
     done;
-    !found
+    !(snd free), !(snd pledged)
 
 (* The operations that return, in the order of their returns. *)
 let targets ops =
