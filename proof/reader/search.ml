@@ -16,7 +16,7 @@ let hash required c = pos (number (shared required c) + 1)
 
 (* Of configurations, each with what has happened in it and what it is compared with. States may be large,
    so a search also ends after so many seconds of processor time. *)
-let limit = 5_000_000
+let limit = 10_000_000
 let patience = 20.0
 
 let search (type call est) (c : (call, est) checker) required =
