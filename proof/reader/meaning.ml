@@ -259,13 +259,15 @@ let kv_read g op =
   check (named = (keys = None)) "a :key, or none, where the certificate says otherwise";
   if is_nil !k && named then k := field !given "key"
   else if keys = Some "pairs" then begin
-    (match !given with List { items = [ a; b ]; _ } -> k := a; given := b | _ -> reject "an operation that is no pair of a key and a value");
+    (match !given with
+     | List { items = [ a; b ]; _ } -> readable (op.f <> "get" || is_nil b) "a get of several keys"; k := a; given := b
+     | _ -> reject "an operation that is no pair of a key and a value");
     match !value with
     | List { items = [ a; b ]; _ } when equal a !k -> value := b
     | v -> readable (lost || v = yes || v = no) "an answer without the key" end
   else if keys <> None then begin
     let told_none = if op.f = "delete" then !given = yes || !given = no else lost || equal !given !value in
-    check (not (List.mem op.f [ "get"; "delete" ]) || is_nil !given || is_map !given || told_none) "an operation that may have been called with a key" end;
+    check (not (List.mem op.f [ "get"; "delete" ]) || is_nil !given || told_none) "an operation that may have been called with a key" end;
   let given = !given and value = !value and k = !k in
   let in_map = named && is_nil op.key in
   let asked = kv_fields op given in_map (op.f = "cas") in
@@ -308,7 +310,7 @@ let kv_read g op =
       else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas of something else than a pair" in
     if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
   | "put" -> Put v
-  | _ -> Append v
+  | _ -> readable (match v with Str _ -> true | _ -> false) "an append of what is no string"; Append v
 
 let kv g =
   let start = match init g with Some v -> pairs v | None -> [] in
