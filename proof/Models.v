@@ -80,18 +80,18 @@ Qed.
 
 (** ** Containers *)
 Import Spec_Containers.
-Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty) q_eqb same pure (restrict q_without) never stays.
+Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty q_all q_eqb) q_eqb same pure (restrict q_without) never stays.
 Theorem fifo_proved : Proved (step Fifo) q_abs fifo.
 Proof. exact (conj fifo_laws (no_more _ _)). Qed.
 Lemma fifo_init l : q_abs (l, []) l.
 Proof. unfold q_abs. simpl. now rewrite app_nil_r. Qed.
-Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty) list_eqb same pure (restrict (fun _ stays => filter stays)) never stays.
+Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty (fun e => e) list_eqb) list_eqb same pure (restrict (fun _ stays => filter stays)) never stays.
 Theorem stack_proved : Proved (step Stack) eq stack.
 Proof. exact (conj stack_laws (no_more _ _)). Qed.
-Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty) b_eqb same pure b_restrict never stays.
+Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty b_all b_eqb) b_eqb same pure b_restrict never stays.
 Theorem unordered_proved : Proved (step Bag) b_abs unordered.
 Proof. exact (conj bag_laws (no_more _ _)). Qed.
-Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare) p_eqb same pure (restrict p_without) never stays.
+Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare p_all p_eqb) p_eqb same pure (restrict p_without) never stays.
 Theorem priority_proved rank : Proved (step (Priority rank)) (p_abs rank) (priority rank).
 Proof. exact (conj (priority_laws rank) (no_more _ _)). Qed.
 Definition bag_init (l : list positive) : bag := fold_left b_put l (PM.empty _).

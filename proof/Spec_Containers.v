@@ -17,7 +17,8 @@ Inductive call :=
   | Peek (v : positive)              (* Take would give this element *)
   | Empty                            (* there was none *)
   | Idle                          (* a peek that never returned *)
-  | Drain (vs : list positive).      (* takes these in a row *)
+  | Drain (vs : list positive)       (* takes these in a row *)
+  | DrainAny.                        (* takes some in a row, or none *)
 
 Definition put (k : kind) (s : list positive) (v : positive) : list positive := match k with Fifo => s ++ [v] | _ => v :: s end.
 Definition take (k : kind) (s : list positive) (v : positive) (s' : list positive) : Prop :=
@@ -38,6 +39,7 @@ Definition step (k : kind) (s : list positive) (c : call) (_ : unit) (s' : list 
   | Empty => s = [] /\ s' = s
   | Idle => s' = s
   | Drain vs => drain k s vs s'
+  | DrainAny => exists vs, drain k s vs s'
   end.
 
 (** ** The same as a program, for every way to store the elements *)
@@ -45,7 +47,7 @@ Definition step (k : kind) (s : list positive) (c : call) (_ : unit) (s' : list 
 Definition call_eqb (c c' : call) : bool :=
   match c, c' with
   | Push v, Push u | Take v, Take u | Peek v, Peek u => v =? u
-  | TakeAny, TakeAny | Empty, Empty | Idle, Idle => true
+  | TakeAny, TakeAny | Empty, Empty | Idle, Idle | DrainAny, DrainAny => true
   | Drain vs, Drain us => if list_eq_dec Pos.eq_dec vs us then true else false
   | _, _ => false
   end.
@@ -71,6 +73,7 @@ Variable put_ : est -> positive -> est.
 Variable take_ : est -> positive -> list est.
 Variable heads_ : est -> list positive.
 Variable empty_ : est -> bool.
+Variable all_ : est -> list positive.
 Variable without_ : list positive -> (positive -> bool) -> est -> est.
 Variable eqb : est -> est -> bool.
 Hypothesis put_ok : forall e s v, abs e s -> abs (put_ e v) (put k s v).
@@ -78,11 +81,16 @@ Hypothesis take_sound : forall e s v e', abs e s -> In e' (take_ e v) -> exists 
 Hypothesis take_complete : forall e s v s', abs e s -> take k s v s' -> exists e', In e' (take_ e v) /\ abs e' s'.
 Hypothesis heads_complete : forall e s v s', abs e s -> take k s v s' -> In v (heads_ e).
 Hypothesis empty_ok : forall e s, abs e s -> (empty_ e = true <-> s = []).
+Hypothesis all_ok : forall e s, abs e s -> (length s <= length (all_ e))%nat.
 Hypothesis without_ok : forall gone stays e s, (forall v, stays v = false <-> In v gone) -> abs e s -> abs (without_ gone stays e) (filter stays s).
 Hypothesis eqb_sound : EqbSound abs eqb.
 
 Fixpoint drain_ (e : est) (vs : list positive) : list est :=
   match vs with [] => [e] | v :: vs => flat_map (fun e => drain_ e vs) (take_ e v) end.
+(* As many takes as there are elements. Representations that are met again are dropped. *)
+Definition once (es : list est) : list est := fold_right (fun e kept => if existsb (eqb e) kept then kept else e :: kept) [] es.
+Fixpoint drains (at_most : list positive) (es : list est) : list est :=
+  match at_most with [] => es | _ :: fewer => es ++ drains fewer (once (flat_map (fun e => flat_map (take_ e) (heads_ e)) es)) end.
 Definition next (e : est) (c : call) (_ : option unit) : list est :=
   match c with
   | Push v => [put_ e v]
@@ -92,6 +100,7 @@ Definition next (e : est) (c : call) (_ : option unit) : list est :=
   | Empty => if empty_ e then [e] else []
   | Idle => [e]
   | Drain vs => drain_ e vs
+  | DrainAny => drains (all_ e) [e]
   end.
 
 Lemma drain_sound vs : forall e s e', abs e s -> In e' (drain_ e vs) -> exists s', drain k s vs s' /\ abs e' s'.
@@ -108,10 +117,42 @@ Proof.
   - destruct (take_complete _ _ _ _ A H2) as (e1 & H1 & A1). destruct (IH _ _ _ A1 H4) as (e' & He & A').
     exists e'. split; auto. apply in_flat_map. eauto.
 Qed.
+Lemma once_sound es : incl (once es) es.
+Proof. induction es as [|e es IH]; simpl; [easy|]. intros x. destruct (existsb _ _); simpl; intuition. Qed.
+Lemma once_complete es e s : In e es -> abs e s -> exists e', In e' (once es) /\ abs e' s.
+Proof.
+  induction es as [|x es IH]; simpl; [easy|]. intros [->|H] A.
+  - destruct (existsb _ _) eqn:E; [|exists e; simpl; auto]. apply existsb_exists in E as (e' & ? & ?). exists e'. split; auto. eapply eqb_sound; eauto.
+  - destruct (IH H A) as (e' & ? & ?). exists e'. destruct (existsb _ _); simpl; auto.
+Qed.
+Lemma drains_sound at_most : forall es e', In e' (drains at_most es) ->
+  exists e, In e es /\ forall s, abs e s -> exists vs s', drain k s vs s' /\ abs e' s'.
+Proof.
+  assert (N : forall es e', In e' es -> exists e, In e es /\ forall s, abs e s -> exists vs s', drain k s vs s' /\ abs e' s').
+  { intros es e' H. exists e'. split; auto. intros s A. exists [], s. split; auto. constructor. }
+  induction at_most as [|x fewer IH]; simpl; intros es e' H; auto. apply in_app_or in H as [H|H]; auto.
+  destruct (IH _ _ H) as (e1 & H1 & D). apply once_sound, in_flat_map in H1 as (e & He & H1). apply in_flat_map in H1 as (v & _ & H1).
+  exists e. split; auto. intros s A. destruct (take_sound _ _ _ _ A H1) as (s1 & T & A1). destruct (D _ A1) as (vs & s' & ? & ?).
+  exists (v :: vs), s'. split; auto. econstructor; eauto.
+Qed.
+Lemma drains_complete s vs s' : drain k s vs s' -> forall at_most es e, (length vs <= length at_most)%nat -> In e es -> abs e s ->
+  exists e', In e' (drains at_most es) /\ abs e' s'.
+Proof.
+  induction 1 as [s|s v s1 vs s2 T D IH]; intros at_most es e L I A.
+  - exists e. split; auto. destruct at_most; simpl; auto. apply in_or_app; auto.
+  - destruct at_most as [|a fewer]; simpl in L; [lia|]. destruct (take_complete _ _ _ _ A T) as (e1 & H1 & A1).
+    destruct (once_complete (flat_map (fun e => flat_map (take_ e) (heads_ e)) es) e1 s1) as (e2 & H2 & A2); auto.
+    { apply in_flat_map. exists e. split; auto. apply in_flat_map. eauto. }
+    destruct (IH fewer _ e2 ltac:(lia) H2 A2) as (e' & ? & ?). exists e'. split; auto. apply in_or_app; auto.
+Qed.
+Lemma take_length s v s' : take k s v s' -> length s = S (length s').
+Proof. destruct k; simpl; [intros ->|intros ->|intros (a & b & -> & ->)|intros [(a & b & -> & ->) _]]; rewrite ?app_length; simpl; lia. Qed.
+Lemma drain_length s vs s' : drain k s vs s' -> (length vs <= length s)%nat.
+Proof. induction 1 as [|s v s1 vs s2 T D IH]; simpl; [lia|]. apply take_length in T. lia. Qed.
 Lemma next_sound : NextSound (step k) next abs.
 Proof.
   intros e s c a e' A H. assert (G : exists s', step k s c tt s' /\ abs e' s').
-  { destruct c as [v|v| |v| | |vs]; simpl in *.
+  { destruct c as [v|v| |v| | |vs|]; simpl in *.
     - destruct H as [<-|[]]. eauto.
     - eauto.
     - apply in_flat_map in H as (v & _ & H). destruct (take_sound _ _ _ _ A H) as (s' & ? & ?). exists s'. eauto.
@@ -119,12 +160,13 @@ Proof.
       destruct (take_sound e s v e1 A) as (r & ? & _); [rewrite T; now left|eauto].
     - destruct (empty_ e) eqn:E; [|easy]. destruct H as [<-|[]]. exists s. split; auto. split; auto. eapply empty_ok; eauto.
     - destruct H as [<-|[]]. eauto.
-    - eapply drain_sound; eauto. }
+    - eapply drain_sound; eauto.
+    - destruct (drains_sound _ _ _ H) as (e0 & [<-|[]] & D). destruct (D _ A) as (vs & s' & ? & ?). eauto. }
   destruct G as (s' & ? & ?). exists s'. split; auto. now apply acts_step.
 Qed.
 Lemma next_complete : NextComplete (step k) next abs.
 Proof.
-  intros e s c a s' A H%acts_step. destruct c as [v|v| |v| | |vs]; simpl in *.
+  intros e s c a s' A H%acts_step. destruct c as [v|v| |v| | |vs|]; simpl in *.
   - subst. exists (put_ e v). auto.
   - eauto.
   - destruct H as (v & T). destruct (take_complete _ _ _ _ A T) as (e' & ? & ?). exists e'. split; auto. apply in_flat_map. eauto.
@@ -132,6 +174,7 @@ Proof.
   - destruct H as (E & ->). apply (empty_ok _ _ A) in E. rewrite E. exists e. simpl; auto.
   - subst. exists e. simpl; auto.
   - eapply drain_complete; eauto.
+  - destruct H as (vs & D). assert (L := all_ok _ _ A). apply drain_length in D as M. eapply drains_complete; eauto; [lia|now left].
 Qed.
 
 (** A value may be left out with all its operations, and as an initial element. *)
@@ -143,7 +186,7 @@ Definition restrict (kept : op call unit -> bool) (e : est) (h : list (op call u
   let gone := dropped_values kept h in
   let set := members gone in
   let stays := fun v => match PM.find v set with Some _ => false | None => true end in
-  if forallb (fun o => match what o with TakeAny => if kept o then lost o else false | c => if kept o then forallb stays (values c) else true end) h
+  if forallb (fun o => match what o with TakeAny => if kept o then lost o else false | DrainAny => kept o | c => if kept o then forallb stays (values c) else true end) h
   then Some (without_ gone stays e, collect (some_of kept) h) else None.
 
 Lemma members_spec l v : PM.find v (members l) <> None <-> In v l.
@@ -164,6 +207,8 @@ Proof.
 Qed.
 Lemma filter_id {A} (f : A -> bool) l : (forall x, In x l -> f x = true) -> filter f l = l.
 Proof. induction l as [|x l IH]; simpl; intros H; auto. rewrite H by auto. f_equal. auto. Qed.
+Lemma filter_none {A} (f : A -> bool) l : (forall x, In x l -> f x = false) -> filter f l = [].
+Proof. induction l as [|x l IH]; simpl; intros H; auto. rewrite H by auto. auto. Qed.
 
 Section Stays.
 Variable stays : positive -> bool.
@@ -177,13 +222,9 @@ Proof.
   destruct k; simpl; try (intros ->; simpl; destruct (stays v); easy); auto.
   intros [H M]. specialize (B H). destruct (stays v); auto. split; auto. intros u (? & _)%filter_In. auto.
 Qed.
-Lemma filter_drain s vs s' : drain k s vs s' -> ((forall v, In v vs -> stays v = true) -> drain k (filter stays s) vs (filter stays s'))
-  /\ ((forall v, In v vs -> stays v = false) -> filter stays s' = filter stays s).
+Lemma filter_drain s vs s' : drain k s vs s' -> drain k (filter stays s) (filter stays vs) (filter stays s').
 Proof.
-  induction 1 as [s|s v s1 vs s2 T D [IH1 IH2]]; split; intros H; auto; [constructor| |]; apply filter_take in T;
-    rewrite (H v) in T by (now left).
-  - econstructor; [exact T|]. apply IH1. intros; apply H; now right.
-  - rewrite <- T. apply IH2. intros; apply H; now right.
+  induction 1 as [s|s v s1 vs s2 T D IH]; simpl; [constructor|]. apply filter_take in T. destruct (stays v); [econstructor; eauto|congruence].
 Qed.
 End Stays.
 
@@ -198,7 +239,7 @@ Proof.
   apply (simulation (step k) (fun s t => t = filter stays s) (some_of kept) h s); auto.
   - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
   - intros o x x1 t Ho -> E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
-    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F.
+    + destruct (what o) as [v|v| |v| | |vs|] eqn:Wo; simpl in E, F.
       * left. exists (put k (filter stays x) v). subst. rewrite filter_put. destruct (stays v); [|easy]. split; auto. apply acts_step. now rewrite Wo.
       * destruct (stays v) eqn:Sv; [|easy]. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_take with (stays := stays) in E. now rewrite Sv in E.
       * destruct E as (v & T). apply filter_take with (stays := stays) in T. destruct (stays v).
@@ -208,14 +249,15 @@ Proof.
         left. exists (filter stays x). split; auto. apply acts_step. rewrite Wo. split; eauto.
       * destruct E as (-> & ->). left. exists []. split; auto. apply acts_step. rewrite Wo. simpl; auto.
       * left. subst. exists (filter stays x). split; auto. apply acts_step. now rewrite Wo.
-      * rewrite forallb_forall in F. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_drain with (stays := stays) in E as [E _]. apply E. exact F.
+      * rewrite forallb_forall in F. left. exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. apply filter_drain with (stays := stays) in E. rewrite filter_id with (l := vs) in E; auto.
+      * left. destruct E as (vs & E). exists (filter stays x1). split; auto. apply acts_step. rewrite Wo. exists (filter stays vs). now apply filter_drain.
     + destruct (pure (what o) None) eqn:P.
       * destruct (what o); try easy; simpl in E; [destruct E as [_ ->]|destruct E as [-> ->]|subst]; auto.
       * assert (D := dropped_spec kept h o Ho Ko P). fold gone in D.
-        destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F, D; try easy.
+        destruct (what o) as [v|v| |v| | |vs|] eqn:Wo; simpl in E, F, D; try easy.
         -- subst. rewrite filter_put. rewrite (proj2 (St v)); auto. apply D. now left.
         -- apply filter_take with (stays := stays) in E. rewrite (proj2 (St v)) in E; auto. apply D. now left.
-        -- apply filter_drain with (stays := stays) in E as [_ E]. symmetry. apply E. intros v Hv. apply St. auto.
+        -- apply filter_drain with (stays := stays) in E. rewrite filter_none with (l := vs) in E; [now inversion E|]. intros v Hv. apply St. auto.
 Qed.
 
 Lemma laws : Laws (step k) next abs eqb same pure restrict.
@@ -231,6 +273,7 @@ Definition q_take (e : queue) (v : positive) : list queue :=
   let e := q_front e in match fst e with u :: front => if u =? v then [(front, snd e)] else [] | [] => [] end.
 Definition q_heads (e : queue) : list positive := match fst (q_front e) with u :: _ => [u] | [] => [] end.
 Definition q_empty (e : queue) : bool := match e with ([], []) => true | _ => false end.
+Definition q_all (e : queue) : list positive := fst e ++ snd e.
 Definition q_without (_ : list positive) (stays : positive -> bool) (e : queue) : queue := (filter stays (fst e), filter stays (snd e)).
 Definition list_eqb (a b : list positive) : bool := equal a b.
 Definition q_eqb (e e' : queue) : bool := if list_eqb (fst e) (fst e') then list_eqb (snd e) (snd e') else false.
@@ -243,7 +286,7 @@ Qed.
 Lemma filter_rev (f : positive -> bool) l : filter f (rev l) = rev (filter f l).
 Proof. induction l as [|x l IH]; simpl; auto. rewrite filter_app, IH. simpl. destruct (f x); simpl; auto. apply app_nil_r. Qed.
 
-Lemma fifo_laws : Laws (step Fifo) (next q_put q_take q_heads q_empty) q_abs q_eqb same pure (restrict q_without).
+Lemma fifo_laws : Laws (step Fifo) (next q_put q_take q_heads q_empty q_all q_eqb) q_abs q_eqb same pure (restrict q_without).
 Proof.
   apply laws.
   - unfold q_abs. intros e s v ->. simpl. now rewrite app_assoc.
@@ -254,6 +297,7 @@ Proof.
   - intros e s v s' A T. simpl in T. subst s. apply q_front_abs in A as [A N]. unfold q_heads. destruct (q_front e) as [[|u f] b]; simpl in *; [now specialize (N eq_refl)|].
     unfold q_abs in A. simpl in A. injection A as <- _. auto.
   - unfold q_abs. intros [[|x f] [|y b]] s ->; simpl; split; try easy. intros H. now destruct (rev b).
+  - unfold q_abs, q_all. intros e s ->. rewrite !app_length, rev_length. lia.
   - unfold q_abs. intros gone stays e s _ ->. simpl. now rewrite filter_app, filter_rev.
   - intros [f b] [f' b'] s H. unfold q_eqb, list_eqb in H. simpl in H. destruct (equal f f') eqn:E; [|easy]. apply equal_spec in E, H. now subst.
 Qed.
@@ -262,7 +306,7 @@ Qed.
 Definition s_take (e : list positive) (v : positive) : list (list positive) := match e with u :: e => if u =? v then [e] else [] | [] => [] end.
 Definition s_heads (e : list positive) : list positive := match e with u :: _ => [u] | [] => [] end.
 Definition s_empty (e : list positive) : bool := match e with [] => true | _ => false end.
-Lemma stack_laws : Laws (step Stack) (next (fun e v => v :: e) s_take s_heads s_empty) eq list_eqb same pure (restrict (fun _ stays => filter stays)).
+Lemma stack_laws : Laws (step Stack) (next (fun e v => v :: e) s_take s_heads s_empty (fun e => e) list_eqb) eq list_eqb same pure (restrict (fun _ stays => filter stays)).
 Proof.
   apply laws.
   - now intros e s v ->.
@@ -270,6 +314,7 @@ Proof.
   - intros e s v s' -> T. simpl in T. subst s. simpl. rewrite Pos.eqb_refl. exists s'. simpl; auto.
   - intros e s v s' -> T. simpl in T. subst s. simpl; auto.
   - intros e s ->. destruct s; simpl; split; easy.
+  - now intros e s ->.
   - now intros gone stays e s _ ->.
   - intros e e' s H A. apply equal_spec in H. congruence.
 Qed.
@@ -283,6 +328,8 @@ Definition b_put (e : bag) (v : positive) : bag := PM.add v (match PM.find v e w
 Definition b_take (e : bag) (v : positive) : list bag :=
   match PM.find v e with Some n => [if n =? 1 then PM.remove v e else PM.add v (Pos.pred n) e] | None => [] end.
 Definition b_heads (e : bag) : list positive := map fst (PM.elements e).
+Definition copies (held : positive -> nat) (values : list positive) : list positive := flat_map (fun v => repeat v (held v)) values.
+Definition b_all (e : bag) : list positive := copies (held e) (b_heads e).
 Definition b_empty (e : bag) : bool := PM.is_empty e.
 Definition b_without (gone : list positive) (_ : positive -> bool) (e : bag) : bag := fold_left (fun m v => PM.remove v m) gone e.
 Definition b_eqb (e e' : bag) : bool := PM.equal Pos.eqb e e'.
@@ -342,6 +389,21 @@ Proof.
     apply (b_in e) in X; auto. destruct (PM.find v e) as [n|] eqn:F; [|easy]. now apply (H v n).
   - intros ->. apply PM.is_empty_1. intros v n H. unfold PM.MapsTo in H. specialize (A v). unfold held, count in A. rewrite H in A. simpl in A. lia.
 Qed.
+Lemma fewer s : forall t, (forall v, (count v s <= count v t)%nat) -> (length s <= length t)%nat.
+Proof.
+  induction s as [|x s IH]; simpl; intros t H; [lia|]. assert (I : In x t).
+  { apply (count_occ_In Pos.eq_dec). specialize (H x). unfold count in H. simpl in H. destruct (Pos.eq_dec x x); [lia|easy]. }
+  apply in_split in I as (a & b & ->). specialize (IH (a ++ b)). rewrite app_length in *. simpl. enough (length s <= length a + length b)%nat by lia.
+  apply IH. intros v. specialize (H v). rewrite count_app in *. unfold count in *. simpl in H. destruct (Pos.eq_dec x v); lia.
+Qed.
+Lemma copies_ok (held : positive -> nat) values s : (forall v, In v s -> In v values /\ (count v s <= held v)%nat) -> (length s <= length (copies held values))%nat.
+Proof.
+  intros H. apply fewer. intros v. destruct (in_dec Pos.eq_dec v s) as [I|N]; [|unfold count at 1; rewrite (proj1 (count_occ_not_In Pos.eq_dec s v) N); lia].
+  destruct (H v I) as ((a & b & ->)%in_split & L). unfold copies. rewrite flat_map_app. simpl. rewrite !count_app. unfold count at 3.
+  rewrite count_occ_repeat_eq by easy. lia.
+Qed.
+Lemma b_all_ok e s : b_abs e s -> (length s <= length (b_all e))%nat.
+Proof. intros A. apply copies_ok. intros v I. rewrite A. split; auto. eapply b_heads_in; eauto. Qed.
 Lemma b_without_ok gone stays e s : (forall v, stays v = false <-> In v gone) -> b_abs e s -> b_abs (b_without gone stays e) (filter stays s).
 Proof.
   intros St A v. unfold b_without. specialize (A v).
@@ -401,7 +463,7 @@ Proof.
   apply (simulation (step Bag) (more stays) (some_of kept) h s); auto.
   - intros o o' _ H. unfold some_of in H. destruct (kept o); [|easy]. injection H as <-. auto.
   - intros o x x1 t Ho R E%acts_step. specialize (F _ Ho). unfold some_of. destruct (kept o) eqn:Ko.
-    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E, F; try easy.
+    + destruct (what o) as [v|v| |v| | |vs|] eqn:Wo; simpl in E, F; try easy.
       * left. exists (v :: t). split; [apply acts_step; now rewrite Wo|]. subst. intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); lia.
       * destruct (stays v) eqn:Sv; [|easy]. left. destruct (more_take stays _ _ _ _ R Sv E) as (t' & T & M). exists t'. split; auto. apply acts_step. now rewrite Wo.
       * destruct E as (v & T). destruct (stays v) eqn:Sv.
@@ -411,7 +473,8 @@ Proof.
         exists t. split; auto. apply acts_step. rewrite Wo. split; auto. now exists t'.
       * subst. left. exists t. split; auto. apply acts_step. now rewrite Wo.
       * rewrite forallb_forall in F. destruct (more_drain stays _ _ _ E t R) as [G _]. destruct (G F) as (t' & ? & ?). left. exists t'. split; auto. apply acts_step. now rewrite Wo.
-    + destruct (what o) as [v|v| |v| | |vs] eqn:Wo; simpl in E.
+      * destruct E as (vs & E). left. exists t. split; [apply acts_step; rewrite Wo; exists []; constructor|]. eapply more_drain; eauto.
+    + destruct (what o) as [v|v| |v| | |vs|] eqn:Wo; simpl in E.
       * subst. assert (D := dropped_spec kept h o Ho Ko). rewrite Wo in D. specialize (D eq_refl v (or_introl eq_refl)). apply St in D.
         intros u Su. specialize (R u Su). unfold count in *. simpl. destruct (Pos.eq_dec v u); [congruence|lia].
       * eapply more_less; eauto.
@@ -420,15 +483,16 @@ Proof.
       * now destruct E as [-> ->].
       * now subst.
       * eapply more_drain; eauto.
+      * destruct E as (vs & E). eapply more_drain; eauto.
   - intros v Sv. unfold count. clear - Sv. induction s as [|x s IH]; simpl; auto. destruct (Pos.eq_dec x v) as [->|N].
     + rewrite Sv. simpl. destruct (Pos.eq_dec v v); [lia|easy].
     + destruct (stays x); simpl; auto. destruct (Pos.eq_dec x v); [easy|auto].
 Qed.
 
-Lemma bag_laws : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure b_restrict.
+Lemma bag_laws : Laws (step Bag) (next b_put b_take b_heads b_empty b_all b_eqb) b_abs b_eqb same pure b_restrict.
 Proof.
-  assert (G : Laws (step Bag) (next b_put b_take b_heads b_empty) b_abs b_eqb same pure (restrict b_without)).
-  { apply laws; auto using b_empty_ok, b_without_ok, b_eqb_sound.
+  assert (G : Laws (step Bag) (next b_put b_take b_heads b_empty b_all b_eqb) b_abs b_eqb same pure (restrict b_without)).
+  { apply laws; auto using b_empty_ok, b_all_ok, b_without_ok, b_eqb_sound.
   - exact b_put_ok.
   - exact b_take_sound.
   - exact b_take_complete.
@@ -520,6 +584,8 @@ Definition p_take (t : tree) (v : positive) : list tree :=
   | None => []
   end.
 Definition p_heads (t : tree) : list positive := above (top t) (fun v => v) t.
+Definition p_held (t : tree) (v : positive) : nat := match entry v t with Some (n, _) => Pos.to_nat n | None => O end.
+Definition p_all (t : tree) : list positive := copies (p_held t) (above 1 (fun v => v) t).
 Definition p_without (gone : list positive) (_ : positive -> bool) (t : tree) : tree := fold_left (fun t v => change v None t) gone t.
 Definition p_eqb (t t' : tree) : bool := if tree_dec t t' then true else false.
 
@@ -586,7 +652,7 @@ Proof.
   destruct G. split; auto. exists (b_without gone stays e). split; auto. now apply b_without_ok.
 Qed.
 
-Lemma priority_laws : Laws (step (Priority rank)) (next p_put p_take p_heads bare) p_abs p_eqb same pure (restrict p_without).
+Lemma priority_laws : Laws (step (Priority rank)) (next p_put p_take p_heads bare p_all p_eqb) p_abs p_eqb same pure (restrict p_without).
 Proof.
   apply laws.
   - exact p_put_ok.
@@ -597,6 +663,9 @@ Proof.
     + intros N. destruct s as [|v s]; auto. destruct (proj1 (p_in t (v :: s) v A)) as (n & F); [now left|]. now rewrite N in F.
     + intros -> v. destruct A as [_ (e & A & H)]. specialize (A v). specialize (H v). unfold held in A. rewrite H in A.
       destruct (entry v t) as [(n, k)|]; auto. simpl in A. lia.
+  - intros t s A. apply copies_ok. intros v I. assert (B := A). destruct B as [[T _] (e & Ae & H)]. destruct (proj1 (p_in t s v A) I) as (n & F). split.
+    + apply (above_spec 1 (rank v) n t (fun v => v)); auto. lia.
+    + rewrite Ae. unfold held, p_held. rewrite H, F. easy.
   - exact p_without_ok.
   - intros t t' s H A. unfold p_eqb in H. destruct (tree_dec t t'); [now subst|easy].
 Qed.

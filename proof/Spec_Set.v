@@ -6,13 +6,14 @@ Import ListNotations.
 Open Scope positive_scope.
 
 (** ** What is trusted *)
-Inductive call := Include (v : positive) | Members (vs : list positive) | NoRead.
+Inductive call := Include (v : positive) | Members (vs : list positive) | NoRead | NoSet.  (* a read that never returned; one of what is not a set *)
 Definition state := positive -> bool.
 Definition step (s : state) (c : call) (_ : unit) (s' : state) : Prop :=
   match c with
   | Include v => forall u, s' u = if u =? v then true else s u
   | Members vs => (forall u, s u = true <-> In u vs) /\ s' = s
   | NoRead => s' = s
+  | NoSet => False
   end.
 
 (** ** The same as a program
@@ -45,7 +46,7 @@ Definition size (l : list positive) : positive := fold_left (fun n _ => Pos.succ
 Definition reads (e : est) (vs : list positive) : bool :=
   if rising vs then (if size vs =? snd e then forallb (mem e) vs else false) else eqb e (set_of vs).
 Definition next (e : est) (c : call) (_ : option unit) : list est :=
-  match c with Include v => [put e v] | Members vs => if reads e vs then [e] else [] | NoRead => [e] end.
+  match c with Include v => [put e v] | Members vs => if reads e vs then [e] else [] | NoRead => [e] | NoSet => [] end.
 
 Lemma acts_step c a s s' : acts step c a s s' <-> step s c tt s'.
 Proof. destruct a as [[]|]; simpl; split; auto; [now intros ([] & ?)|now exists tt]. Qed.
@@ -164,7 +165,7 @@ Qed.
 Lemma next_sound : NextSound step next abs.
 Proof.
   intros e s c k e' [C A] H. assert (G : exists s', step s c tt s' /\ abs e' s').
-  { destruct c as [v|vs|]; simpl in *.
+  { destruct c as [v|vs| |]; simpl in *; try easy.
     - destruct H as [<-|[]]. exists (fun u => if u =? v then true else s u). split; auto. split; [now apply counted_put|]. intros u. now rewrite mem_put, A.
     - destruct (reads e vs) eqn:E; [|easy]. destruct H as [<-|[]]. exists s. split; [|easy]. split; auto.
       intros u. rewrite A. now apply reads_spec.
@@ -173,13 +174,13 @@ Proof.
 Qed.
 Lemma next_complete : NextComplete step next abs.
 Proof.
-  intros e s c k s' [C A] H%acts_step. destruct c as [v|vs|]; simpl in *.
+  intros e s c k s' [C A] H%acts_step. destruct c as [v|vs| |]; simpl in *; try easy.
   - exists (put e v). split; [now left|]. split; [now apply counted_put|]. intros u. now rewrite H, mem_put, A.
   - destruct H as [H ->]. exists e. split; [|easy]. replace (reads e vs) with true; [now left|]. symmetry. apply reads_spec; auto. intros u. rewrite <- A. apply H.
   - subst. exists e. split; [now left|easy].
 Qed.
 Definition call_eqb (c c' : call) : bool :=
-  match c, c' with Include v, Include u => v =? u | Members vs, Members us => equal vs us | NoRead, NoRead => true | _, _ => false end.
+  match c, c' with Include v, Include u => v =? u | Members vs, Members us => equal vs us | NoRead, NoRead | NoSet, NoSet => true | _, _ => false end.
 Definition same (c : call) (k : option unit) (c' : call) (k' : option unit) : bool :=
   match k, k' with Some _, Some _ | None, None => call_eqb c c' | _, _ => false end.
 Lemma same_sound : SameSound same.
@@ -200,7 +201,7 @@ Definition keep (kept : op call unit -> bool) (stays : positive -> bool) (o : op
     match what o with
     | Include v => if stays v then Some o else None
     | Members vs => Some (Op (inv o) (Members (filter stays vs)) (became o))
-    | NoRead => Some o
+    | _ => Some o
     end
   else None.
 Definition without (l : list positive) (e : est) : est := fold_left cut l e.
@@ -236,7 +237,7 @@ Proof.
   - apply (simulation step (fun s t => forall v, t v = if stays v then s v else false) _ h s); auto.
     + intros o o' _ K. unfold keep in K. destruct (kept o); [|easy]. destruct (what o); [destruct (stays v); [|easy]|..]; injection K as <-; auto.
     + intros o x x1 t Ho R E%acts_step. unfold keep. destruct (kept o) eqn:Ko.
-      * destruct (what o) as [v|vs|] eqn:Wo; simpl in E.
+      * destruct (what o) as [v|vs| |] eqn:Wo; simpl in E; try easy.
         -- destruct (stays v) eqn:Sv.
            ++ left. exists (fun u => if u =? v then true else t u). split; [apply acts_step; rewrite Wo; easy|].
               intros u. rewrite E, R. destruct (Pos.eqb_spec u v) as [->|]; [now rewrite Sv|easy].
@@ -244,7 +245,7 @@ Proof.
         -- destruct E as [E ->]. left. exists t. split; auto. apply acts_step. simpl. split; auto. intros u. rewrite R, filter_In, <- E.
            destruct (stays u); intuition congruence.
         -- subst. left. exists t. split; auto. apply acts_step. now rewrite Wo.
-      * destruct (what o) as [v|vs|] eqn:Wo; simpl in E.
+      * destruct (what o) as [v|vs| |] eqn:Wo; simpl in E; try easy.
         -- pose proof (gone_spec kept h o v Ho Ko Wo) as G. fold out in G. apply St in G.
            intros u. rewrite R, E. destruct (Pos.eqb_spec u v) as [->|]; [now rewrite G|easy].
         -- destruct E as [_ ->]. auto.

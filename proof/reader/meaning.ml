@@ -99,9 +99,17 @@ let container g checker start =
     | "dequeue" | "pop" | "poll" ->
       if none then (if lost && is_nil op.value then P.TakeAny else P.Empty) else P.Take (intern op.value)
     | "peek" -> if lost then P.Idle else if none then P.Empty else P.Peek (intern op.value)
-    | _ -> readable (not (lost && is_nil op.value)) "a drain that never returned"; P.Drain (List.map intern (listed op.value)) in
+    | _ -> if lost && is_nil op.value then P.DrainAny else P.Drain (List.map intern (listed op.value)) in
   let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
   Meaning (checker, start items, call)
+
+(* A drain that never returned may leave very many states. *)
+let drained checker most outcomes =
+  { checker with P.next_of = fun e call k ->
+        (match call with P.DrainAny -> readable (outcomes e <= most) "a drain that never returned, of so many elements" | _ -> ());
+        checker.P.next_of e call k }
+let fifo = drained P.fifo 10_000 (fun (front, back) -> 1 + List.length front + List.length back)
+let unordered = drained P.unordered 1_000 (fun bag -> List.fold_left (fun n (_, copies) -> min 1_000_000 n * (1 + Numbers.int_of_pos copies)) 1 (P.PositiveMap.elements bag))
 
 (* Ranks follow Clojure's compare: of numbers that are floats or smaller than their precision, or of strings, keywords or symbols without a
    namespace, or of characters, each without characters beyond the first 65,536; of booleans. *)
@@ -167,7 +175,7 @@ let growing_set g =
     else match op.value with
       | Set items -> P.Members (numbers items)
       | List { items; _ } when not (knossos g) -> P.Members (numbers items)
-      | _ -> fail "what was read of a set, and is not one" in
+      | _ -> readable (knossos g) "what was read of a set, and is not one"; P.NoSet in
   Meaning (P.growing_set, P.set_of (match init g with Some v -> elements v | None -> []), call)
 
 (* Numbers of permits. What says nothing of numbers counts as one. *)
@@ -180,7 +188,7 @@ let silent v = match v with
 let permits op =
   let said v = if is_map v then field v "permits" else v in
   List.iter (fun v -> let n = said v in
-      readable (if whole n then int_of n > 0 else not (has_field v "permits") && silent v && (equal n v || is_nil n)) "a number of permits or none") [ op.value; op.given ];
+      readable (if whole n then int_of n > 0 && int_of n <= 1 lsl 30 else not (has_field v "permits") && silent v && (equal n v || is_nil n)) "a number of permits or none") [ op.value; op.given ];
   match List.sort_uniq compare (List.filter_map (fun v -> let n = said v in if whole n then Some (int_of n) else None) [ op.value; op.given ]) with
   | [] -> 1
   | [ n ] -> n
@@ -205,20 +213,21 @@ let told g =
   check (List.mem (param g "answers") [ Some "told"; Some "echo" ]) "the certificate does not say whether answers are told";
   param g "answers" = Some "told"
 let counter g =
-  let start = match init g with Some v -> check (whole v && abs (int_of v) < 1 lsl 55) "a counter that cannot begin with such a value"; int_of v | None -> 0 in
-  let bounded n = readable (abs n < 1 lsl 55) "a number of this size"; n in
-  let num v = readable (whole v) "what is not an integer"; bounded (int_of v) in
+  let num v = readable (whole v) "what is not an integer"; readable (abs (int_of v) < 1 lsl 55) "a number of this size"; int_of v in
+  let amount v = readable (abs (num v) < 1 lsl 31) "an amount of this size"; int_of v in
+  let start = match init g with Some v -> check (whole v) "a counter that cannot begin with such a value"; num v | None -> 0 in
   let call op =
     if op.f = "read" then (if op.status <> Ok then shift 0 None else shift 0 (Some (z (num op.value))))
-    else if op.f = "add" then shift (num op.value) None
+    else if op.f = "add" then shift (amount op.value) None
     else begin
-      let n = if is_nil op.given then 1 else num op.given in
+      let always = op.f = "add-and-get" in
+      let n = if is_nil op.given && not always then 1 else amount op.given in
       let n = if String.length op.f >= 4 && String.sub op.f 0 4 = "decr" then -n else n in
       if op.status <> Ok then shift n None
       else begin
         let both = match op.value with List { items = [ a; _ ]; _ } -> equal a op.given | _ -> false in
         let fresh = if both then snd (two op.value) else op.value in
-        let tells = whole fresh and always = op.f = "add-and-get" in
+        let tells = whole fresh in
         readable ((tells && (both || not always)) || (not always && (is_nil op.value || equal op.value op.given))) "an answer that is no new value";
         shift n (if tells && (always || told g) then Some (z (num fresh)) else None)
       end
@@ -250,13 +259,15 @@ let kv_read g op =
   check (named = (keys = None)) "a :key, or none, where the certificate says otherwise";
   if is_nil !k && named then k := field !given "key"
   else if keys = Some "pairs" then begin
-    (match !given with List { items = [ a; b ]; _ } -> k := a; given := b | _ -> reject "an operation that is no pair of a key and a value");
+    (match !given with
+     | List { items = [ a; b ]; _ } -> readable (op.f <> "get" || is_nil b) "a get of several keys"; k := a; given := b
+     | _ -> reject "an operation that is no pair of a key and a value");
     match !value with
     | List { items = [ a; b ]; _ } when equal a !k -> value := b
     | v -> readable (lost || v = yes || v = no) "an answer without the key" end
   else if keys <> None then begin
     let told_none = if op.f = "delete" then !given = yes || !given = no else lost || equal !given !value in
-    check (not (List.mem op.f [ "get"; "delete" ]) || is_nil !given || is_map !given || told_none) "an operation that may have been called with a key" end;
+    check (not (List.mem op.f [ "get"; "delete" ]) || is_nil !given || told_none) "an operation that may have been called with a key" end;
   let given = !given and value = !value and k = !k in
   let in_map = named && is_nil op.key in
   let asked = kv_fields op given in_map (op.f = "cas") in
@@ -299,7 +310,7 @@ let kv_read g op =
       else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas of something else than a pair" in
     if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
   | "put" -> Put v
-  | _ -> Append v
+  | _ -> readable (match v with Str _ -> true | _ -> false) "an append of what is no string"; Append v
 
 let kv g =
   let start = match init g with Some v -> pairs v | None -> [] in
@@ -339,6 +350,8 @@ let kv g =
   end
 
 let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)) else fail "what is not a number"
+(* An offset or an epoch. *)
+let index v = whole v && int_of v >= 0 && int_of v < 1 lsl 30
 
 let versioned g =
   let start = match init g with
@@ -346,11 +359,12 @@ let versioned g =
     | Some _ -> reject "a register that cannot begin with such a value"
     | None -> (P.Z0, nil) in
   let call op =
-    if op.f = "read" && (is_nil op.value || op.status <> Ok) then P.Versioned.Read (None, None)
+    if op.f = "read" && is_nil op.value then P.Versioned.Read (None, None)
     else begin
       let version, value = match listed op.value with [ n; v ] -> n, v | _ -> fail "what is not a pair" in
       readable (is_nil version || (whole version && int_of version >= 0)) "a version that is not a number";
       match op.f with
+      | "read" when op.status <> Ok -> P.Versioned.Read (None, None)
       | "read" -> P.Versioned.Read (option_int version, if is_nil value then None else Some (intern value))
       | "write" -> P.Versioned.Write (option_int version, intern value)
       | _ -> (match listed value with [ a; b ] -> P.Versioned.Cas (option_int version, intern a, intern b) | _ -> fail "a cas that is not a pair")
@@ -407,44 +421,48 @@ let bank g =
 
 let log g =
   let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
-  let within v = let m = field v "msg" in if is_nil m then field v "value" else m in
+  let within v = field v (if has_field v "msg" then "msg" else "value") in
+  let offset v = readable (index v) "what is not an offset"; z (int_of v) in
   let known v = match v with Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "offset"; Key "msg"; Key "value"; Key "match-seq-num" ]) kvs | _ -> true in
   let call op =
     if op.f = "append" then begin
       let expected = field op.given "match-seq-num" in
       let v = if is_nil expected then op.given else within op.given in
+      readable (not (is_nil v)) "an append of nothing";
+      readable (is_nil expected || index expected) "what is not an offset";
       let at =
         if op.status = Ok && not (is_nil op.value) then begin
           let at, back = if is_map op.value then field op.value "offset", within op.value else op.value, v in
-          let number = whole at && int_of at >= 0 && int_of at < 1 lsl 30 in
-          let tells = (is_nil at || number) && (equal back v || (is_nil back && not (is_nil at))) in
+          let tells = (is_nil at || index at) && (equal back v || (is_nil back && not (is_nil at))) in
           readable ((tells && known op.value) || equal op.value op.given) "an answer that is no offset";
           if tells && told g then at else Nil end
         else Nil in
       P.Log.Append (intern v, option_int at, option_int expected) end
     else if op.status <> Ok then P.Log.Nothing
     else match op.f with
-      | "tail" -> P.Log.Tail (z (int_of op.value))
+      | "tail" -> P.Log.Tail (offset op.value)
       | "read" -> P.Log.ReadAll (List.map intern (match op.value with List l -> l.items | _ -> fail "what was read of a log"))
       | _ ->
         let at = field op.value "offset" in
         let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
-        let offset, v = if is_nil at then asked, op.value else at, within op.value in
-        P.Log.ReadAt (z (int_of offset), intern v) in
+        if is_nil at then P.Log.ReadAt (offset asked, intern op.value) else P.Log.ReadAt (offset at, intern (within op.value)) in
   Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
 
 let lease g =
-  let term v = match v with
-    | List { items = [ a; b ]; _ } -> a, b
-    | List _ -> fail "what is not a term"
-    | Map _ -> field v "owner", field v "epoch"
-    | _ -> v, Nil in
+  let term v =
+    let who, epoch = match v with
+      | List { items = [ a; b ]; _ } -> a, b
+      | Map kvs when kvs <> [] && List.for_all (fun (k, _) -> k = Key "owner" || k = Key "epoch") kvs -> field v "owner", field v "epoch"
+      | List _ | Map _ -> fail "what is not a term"
+      | _ -> v, Nil in
+    readable (is_nil epoch || index epoch) "what is not an epoch";
+    who, epoch in
   let start = match init g with
-    | None | Some (List { items = [ Nil; Nil ]; _ }) -> { P.Lease.holder = None; current = z (-1); exact = true }
+    | None | Some (List { items = [ Nil; Nil ]; round = false }) -> { P.Lease.holder = None; current = z (-1); exact = true }
     | Some v ->
       let owner, epoch = term v in
-      check (whole epoch && int_of epoch >= 0) "a lease that cannot begin with such a value";
+      check (whole epoch) "a lease that cannot begin with such a value";
       { P.Lease.holder = (if is_nil owner then None else Some (intern owner)); current = z (int_of epoch); exact = true } in
   let call op =
     if op.f = "check" then begin
@@ -452,11 +470,10 @@ let lease g =
       else let owner, epoch = term op.value in
         P.Lease.Renew ((if is_nil owner then None else Some (intern owner)), option_int epoch) end
     else begin
-      let terms = List.map term (List.filter (fun v -> not (is_nil v || v = yes)) [ op.given; op.value ]) in
+      let terms = List.map term (op.given :: List.filter (fun v -> not (is_nil v || v = yes)) [ op.value ]) in
       let distinct vs = List.sort_uniq compare (List.map canonical (List.filter (fun v -> not (is_nil v)) vs)) in
       let owner = List.find_opt (fun v -> not (is_nil v)) (List.map fst terms) and epoch = List.find_opt (fun v -> not (is_nil v)) (List.map snd terms) in
       readable (List.length (distinct (List.map fst terms)) = 1 && owner <> Some yes && owner <> Some no && List.length (distinct (List.map snd terms)) < 2) "an update of no owner or epoch, or of two";
-      readable (match epoch with Some (Int e) -> e >= 0 && e <= 0x3fffffff | Some _ -> false | None -> true) "an epoch of this size";
       let owner = intern (Option.get owner) and epoch = match epoch with Some e -> option_int e | None -> None in
       match op.f with
       | "claim" -> P.Lease.Claim (owner, epoch)
@@ -466,9 +483,10 @@ let lease g =
   Lasting (P.lease, start, call, P.lease_pattern)
 
 let list_append g =
-  let start = match init g with
-    | Some v -> List.map (fun (k, v) -> (intern k, List.rev (List.map intern (match v with List l -> l.items | _ -> reject "lists that cannot begin with such a value")))) (pairs v)
-    | None -> [] in
+  let begins v = match v with
+    | List { items; _ } when let all = List.map number_of items in List.compare_lengths all (List.sort_uniq compare all) = 0 -> List.rev (List.map intern items)
+    | _ -> reject "lists that cannot begin with such a value" in
+  let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, begins v)) (pairs v) | None -> [] in
   let step v = match listed v with [ Key (("r" | "append") as f); k; v ] -> f, k, v | _ -> fail "a step that neither reads nor appends" in
   let call op =
     let steps = List.map step (if is_nil op.value then [] else listed op.value) in
@@ -489,9 +507,9 @@ let models = [
   "multi-register", ("txn read write", "init nil-reads", multi_register);
   "kv", ("get put append delete cas put-if-absent", "init failed-cas kv-keys", kv);
   "lookup-set", ("insert add remove delete contains lookup", "init", lookup_set);
-  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g P.fifo (fun l -> (l, [])));
+  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g fifo (fun l -> (l, [])));
   "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev);
-  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g P.unordered P.bag_init);
+  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g unordered P.bag_init);
   "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank));
   "set", ("add read", "init", growing_set);
   "mutex", ("acquire release", "", semaphore);
