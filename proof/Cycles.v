@@ -1,11 +1,11 @@
 (** Operations each of which comes before the next one, and the last one before the first. No search is needed, and nothing of the other operations but
 whether they make certain facts true.
 
-Facts about states last, as in Patterns.v. An operation is certain to occur if it returned. It is also certain if an operation that returned tells a fact, and
+A fact about states is true or not. A call that denies a fact cannot happen where it is true, and such facts last: once true, they stay true. An operation is certain to occur if it returned. It is also certain if an operation that returned tells a fact, and
 no other operation makes that fact true. *)
 
 From Coq Require Import List PArith Bool Lia.
-From Clew Require Import History Order Plain Patterns Spec_Others.
+From Clew Require Import History Order First.
 Import ListNotations.
 
 Open Scope nat_scope.
@@ -15,15 +15,15 @@ Context {call answer state fact : Type}.
 Notation op := (op call answer).
 Variable step : state -> call -> answer -> state -> Prop.
 Variable init : state.
-Variable holds : fact -> state -> Prop.
-Variable initial : fact -> bool.
+Variable has : fact -> state -> bool.
+Definition holds (f : fact) (s : state) : Prop := has f s = true.
+Definition initial (f : fact) : bool := has f init.
 (** A call tells what is true after it, wants what is true before it, denies what is not true before it, and makes what may not have been true before it.
 It makes f only where g was true if it needs g for f. It is absurd if it denies what it has told before. *)
 Variables tells wants denies makes absurd : call -> fact -> bool.
 Variable needs : call -> fact -> fact -> bool.
 Record Growth := {
-  begins : forall f, initial f = true <-> holds f init;
-  stays : forall s c a s' f, step s c a s' -> holds f s -> holds f s';
+  stays : forall s c a s' f x, denies x f = true -> step s c a s' -> holds f s -> holds f s';
   told : forall s c a s' f, step s c a s' -> tells c f = true -> holds f s';
   wanted : forall s c a s' f, step s c a s' -> wants c f = true -> holds f s;
   refused : forall s c a s' f, step s c a s' -> denies c f = true -> ~ holds f s;
@@ -39,13 +39,14 @@ Inductive why :=
   | Denied (f : fact)  (* x denies f, and y tells it; or x itself is impossible *)
   | Made (f : fact)    (* only x makes f, and y wants it *)
   | Needed (f g : fact) (z : positive)  (* only y makes f, which z tells; it needs g for that; and only x makes g *)
-  | Unmade (f : fact). (* x cannot occur: it tells f, and nothing makes f *)
+  | Unmade (f : fact). (* x cannot occur: it tells or wants f, and nothing makes f *)
 (** An operation, what tells that it occurred if it did not return, and why it comes before the next one. *)
 Record node := Node { who : positive; seen_by : option (fact * positive); because : why }.
 
 Definition named (i : positive) : option op := find (fun o => Pos.eqb (inv o) i) h.
 Definition makers (f : fact) : list op := filter (fun o => makes (what o) f) h.
 Definition only (x : op) (f : fact) : bool := negb (initial f) && makes (what x) f && match makers f with [_] => true | _ => false end.
+Definition precedes_b (x y : op) : bool := match ret x with Some t => (t <? inv y)%positive | None => false end.
 Definition told_by (f : fact) (i : positive) : bool := match named i with Some z => returned z && tells (what z) f | None => false end.
 Definition occurs (x : op) (seen : option (fact * positive)) : bool :=
   returned x || match seen with Some (f, z) => only x f && told_by f z | None => false end.
@@ -55,7 +56,7 @@ Definition comes_before (x y : op) (w : why) : bool :=
   | Denied f => if Pos.eqb (inv x) (inv y) then absurd (what x) f || initial f && denies (what x) f else denies (what x) f && tells (what y) f
   | Made f => only x f && wants (what y) f
   | Needed f g z => only x g && only y f && told_by f z && needs (what y) f g
-  | Unmade f => negb (initial f) && tells (what x) f && match makers f with [] => true | _ => false end
+  | Unmade f => negb (initial f) && (tells (what x) f || wants (what x) f) && match makers f with [] => true | _ => false end
   end.
 Fixpoint path (first x : op) (w : why) (rest : list node) : verdict :=
   match rest with
@@ -66,7 +67,7 @@ Fixpoint path (first x : op) (w : why) (rest : list node) : verdict :=
     | None => Rejected NoCore (who n)
     end
   end.
-Definition check_cycle (nodes : list node) : verdict :=
+Definition cycle (nodes : list node) : verdict :=
   match nodes with
   | n :: rest =>
     match named (who n) with
@@ -76,12 +77,20 @@ Definition check_cycle (nodes : list node) : verdict :=
   | [] => Rejected NoCycle 1
   end.
 
+(** ** Two operations, each of which comes before the other one; or one that cannot occur. It is a proposal: [cycle] checks it. *)
+Variable shows : call -> list fact.
+Definition steps (x y : op) : list node :=
+  let find_why x y why := find (comes_before x y) (map why (shows (what y))) in
+  let reason x y := if comes_before x y Time then Some Time else find_why x y Denied in
+  if Pos.eqb (inv x) (inv y) then match find_why x x Unmade with Some w => [Node (inv x) None w] | None => [] end
+  else match reason x y, reason y x with Some v, Some w => [Node (inv x) None v; Node (inv y) None w] | _, _ => [] end.
+
 (** ** The states of a run *)
 Lemma states s os : run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
 Proof.
   induction 1 as [s|s o s' os E R (st & Z & T)]; [exists (fun _ => s); split; auto; now intros []|].
   exists (fun i => match i with O => s | S i => st i end). split; auto. intros [|i] x; simpl; [|apply T].
-  intros X. injection X as <-. rewrite Z. now apply (effect_step step).
+  intros X. injection X as <-. rewrite Z. revert E. unfold effect, acts. destruct (known o); eauto.
 Qed.
 
 Section Linearized.
@@ -91,9 +100,9 @@ Variable st : nat -> state.
 Hypothesis zero : st O = init.
 Hypothesis steps : forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
 
-Lemma grows f i j : i <= j -> j <= length os -> holds f (st i) -> holds f (st j).
+Lemma grows f x i j : denies x f = true -> i <= j -> j <= length os -> holds f (st i) -> holds f (st j).
 Proof.
-  induction 1 as [|j L IH]; auto. intros B H. destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia].
+  intros D. induction 1 as [|j L IH]; auto. intros B H. destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia].
   destruct (steps _ _ E) as (a & X). eapply stays; eauto. apply IH; auto. lia.
 Qed.
 Lemma place_unique x i j : nth_error os i = Some x -> nth_error os j = Some x -> i = j.
@@ -102,7 +111,7 @@ Lemma source f j : initial f = false -> j <= length os -> holds f (st j) ->
   exists m o, m < j /\ nth_error os m = Some o /\ In o (makers f) /\ holds f (st (S m)).
 Proof.
   intros I. induction j as [|j IH]; intros B H.
-  { rewrite zero in H. apply (begins growth) in H. congruence. }
+  { rewrite zero in H. unfold initial in I. congruence. }
   destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia]. destruct (makes (what o) f) eqn:M.
   - exists j, o. repeat split; auto. apply filter_In. split; auto. apply (of_history _ _ _ _ lin). eapply nth_error_In; eauto.
   - destruct (steps _ _ E) as (a & X). destruct IH as (m & o' & L & R); [lia|eapply made; eauto|]. exists m, o'. split; auto.
@@ -146,14 +155,15 @@ Proof.
     destruct (i - length l1) eqn:E; [lia|]. simpl in Ei. eapply nth_error_In; eauto.
   - destruct (Pos.eqb (inv x) (inv y)) eqn:N.
     + exfalso. apply orb_true_iff in C as [A|C]; [rewrite (never growth _ _ _ _ f Xi) in A; easy|]. apply andb_true_iff in C as [I R].
-      apply (refused growth _ _ _ _ f Xi R). apply (grows f 0); [lia|lia|]. rewrite zero. now apply (begins growth).
+      apply (refused growth _ _ _ _ f Xi R). apply (grows f (what x) 0); [easy|lia|lia|]. now rewrite zero.
     + apply andb_true_iff in C as [R T]. destruct (D eq_refl) as [|L]; auto. exfalso. apply (refused growth _ _ _ _ f Xi R).
-      apply (grows f (S j)); [lia|lia|]. eapply told; eauto.
+      apply (grows f (what x) (S j)); [easy|lia|lia|]. eapply told; eauto.
   - destruct C as [O W]. destruct (origin x f j) as (m & L & E & _); auto; [lia|eapply wanted; eauto|]. now rewrite (place_unique _ _ _ Ei E).
   - destruct C as [[[O Of] T] N]. destruct (told_where _ _ T) as (l & B & H). destruct (origin _ _ _ Hy Of B H) as (m & _ & E & Hs & Hn).
     rewrite (place_unique _ _ _ E Ej) in *. destruct (needed growth _ _ _ _ _ _ Xj Hs N) as [|G]; [easy|].
     destruct (origin x g j) as (m' & L & E' & _); auto; [lia|]. now rewrite (place_unique _ _ _ Ei E').
-  - exfalso. destruct C as [[I T] M]. destruct (source f (S i)) as (m & o & _ & _ & Hm & _); auto; [eapply told; eauto|]. now destruct (makers f).
+  - exfalso. destruct C as [[I T] M]. destruct (source f (S i)) as (m & o & _ & _ & Hm & _); auto; [|now destruct (makers f)].
+    apply orb_true_iff in T as [T|T]; [eapply told; eauto|]. exfalso. destruct (source f i) as (m & o & _ & _ & Hm & _); auto; [lia|eapply wanted; eauto|]. now destruct (makers f).
 Qed.
 
 Lemma path_sound first i rest : forall x w j, nth_error os i = Some first -> In first h -> nth_error os j = Some x -> In x h -> i <= j ->
@@ -166,7 +176,7 @@ Proof.
 Qed.
 End Linearized.
 
-Theorem cycle_sound nodes : check_cycle nodes = Accepted -> ~ Linearizable step init h.
+Theorem cycle_sound nodes : cycle nodes = Accepted -> ~ Linearizable step init h.
 Proof.
   intros C (os & lin). destruct (states _ _ (runs _ _ _ _ lin)) as (st & Z & T). destruct nodes as [|n rest]; [easy|]. simpl in C.
   destruct (named (who n)) as [x|] eqn:N; [|easy]. apply named_in in N. destruct (occurs x (seen_by n)) eqn:O; [|easy].
@@ -174,77 +184,31 @@ Proof.
 Qed.
 End Growing.
 
-(** ** Lists. A read shows a whole list; an append makes that the list has an element, and that it has it behind others. *)
-Module ListGrowth.
-Import Lists ListFacts.
-Definition initial (init : state) (f : fact) : bool := has f (rev (list_of init (key f))).
-Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f vs else false | Append _ _ => false end.
-Definition appends (k v : positive) (m : micro) : bool := match m with Append j u => if Pos.eqb u v then Pos.eqb j k else false | Read _ _ => false end.
-Definition makes_one (f : fact) (m : micro) : bool := match f with Contains k v | Before k _ v => appends k v m | Starts _ _ => true end.
-Definition tells_one (f : fact) (m : micro) : bool := reads f m || match f with Contains k v => appends k v m | _ => false end.
-Definition makes (c : list micro) (f : fact) : bool := existsb (makes_one f) c.
-Definition tells (c : list micro) (f : fact) : bool := existsb (tells_one f) c.
-(** It is read before it is made. *)
-Fixpoint wants (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => reads f m || negb (makes_one f m) && wants c f end.
-Fixpoint absurd (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => tells_one f m && denies c f || absurd c f end.
-(** Who appends w, and not behind a v of its own, needs v for v to be before w. *)
-Fixpoint never_behind (k v w : positive) (c : list micro) : bool :=
-  match c with [] => true | m :: c => if appends k v m then negb (existsb (appends k w) c) else never_behind k v w c end.
-Definition needs (c : list micro) (f g : fact) : bool :=
-  match f, g with Before k v w, Contains j u => Pos.eqb j k && Pos.eqb u v && never_behind k v w c | _, _ => false end.
+(** ** As [check_invalid], with operations that contradict each other in place of a core *)
+Section Contradiction.
+Context {call answer state est : Type}.
+Notation op := (op call answer).
+Variable step : state -> call -> answer -> state -> Prop.
+Variable next : est -> call -> option answer -> list est.
+Variable abs : est -> state -> Prop.
+Hypothesis next_sound : NextSound step next abs.
+Variable distinct : list est -> list est -> bool.
+Variable refute : list op -> verdict.
+Definition check_cycle (init : est) (h : list op) (time : positive) (before : list positive) : verdict :=
+  if sorted h then
+    if sane h then
+      match check_order next distinct init (begun_by (Pos.pred time) h) before with
+      | Accepted => refute (begun_by time h)
+      | no => no
+      end
+    else Rejected Unsorted 1
+  else Rejected Unsorted 1.
 
-Lemma ordered_longer v w u l : ordered v w (l ++ [u]) = true -> ordered v w l = true \/ u = w /\ mem v l = true.
+Theorem check_cycle_sound init h time before s : check_cycle init h time before = Accepted -> abs init s ->
+  (forall part, refute part = Accepted -> ~ Linearizable step s part) -> FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof.
-  unfold mem. induction l as [|x l IH]; simpl; [now destruct (Pos.eqb u v)|]. rewrite (Pos.eqb_sym v x). destruct (Pos.eqb x v); simpl; auto.
-  rewrite mem_app. simpl. rewrite orb_false_r, orb_true_iff. intros [|<-%Pos.eqb_eq]; auto.
+  unfold check_cycle. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
+  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. intros C A R. assert (N := R _ C).
+  split; [|eapply whole_fails; eauto]. apply first_sound; auto. exact (check_order_sound step next abs next_sound distinct _ _ _ _ O A).
 Qed.
-Lemma do_made s m s' f : do s m = Some s' -> holds f s' -> makes_one f m = false -> holds f s.
-Proof.
-  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append.
-  destruct (Pos.eqb_spec k (key f)) as [->|]; auto. destruct f as [j u|j us|j u w]; simpl; [|easy|]; rewrite Pos.eqb_refl.
-  - rewrite mem_app, orb_true_iff. simpl. rewrite orb_false_r, (Pos.eqb_sym u v). destruct (Pos.eqb v u); [easy|now intros [|]].
-  - intros [H|[-> _]]%ordered_longer; auto. now rewrite Pos.eqb_refl.
-Qed.
-Lemma apply_made c f : forall s s', apply s c = Some s' -> holds f s' -> makes c f = false -> holds f s.
-Proof.
-  unfold makes. induction c as [|m c IH]; simpl; intros s s' E H M; [congruence|]. destruct (do s m) eqn:D; [|easy]. apply orb_false_iff in M as [M N].
-  eapply do_made; eauto.
-Qed.
-Lemma reads_holds s m s' f : do s m = Some s' -> reads f m = true -> holds f s.
-Proof.
-  destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold reads, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy]. now rewrite L.
-Qed.
-Lemma appends_holds k v m s s' : do s m = Some s' -> appends k v m = true -> holds (Contains k v) s'.
-Proof.
-  destruct m as [j u|]; [|easy]. simpl. destruct (Pos.eqb_spec u v) as [->|]; [|easy]. intros E ->%Pos.eqb_eq. injection E as <-.
-  unfold holds. rewrite list_of_append. simpl. rewrite Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
-Qed.
-Lemma tells_holds s m s' f : do s m = Some s' -> tells_one f m = true -> holds f s'.
-Proof.
-  unfold tells_one. intros D [R|A]%orb_true_iff; [eapply do_lasts; eauto; eapply reads_holds; eauto|]. destruct f; try easy. eapply appends_holds; eauto.
-Qed.
-Lemma do_needed s m s' k v w : do s m = Some s' -> holds (Before k v w) s' -> holds (Before k v w) s \/ appends k w m = true /\ holds (Contains k v) s.
-Proof.
-  destruct m as [j u|j us]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append. simpl.
-  destruct (Pos.eqb_spec j k) as [->|]; auto. intros [H|[-> M]]%ordered_longer; auto. rewrite Pos.eqb_refl; auto.
-Qed.
-Lemma growth init : Growth (Plain.step (does apply)) init holds (initial init) tells wants denies makes absurd needs.
-Proof.
-  constructor; unfold Plain.step, does; try easy.
-  - intros s c a s' f. apply apply_lasts.
-  - intros s c a s' f. unfold tells. revert s. induction c as [|m c IH]; simpl; intros s E T; [easy|]. destruct (do s m) eqn:D; [|easy].
-    apply orb_true_iff in T as [T|T]; eauto. eapply apply_lasts; eauto. eapply tells_holds; eauto.
-  - intros s c a s' f. revert s. induction c as [|m c IH]; simpl; intros s E W; [easy|]. destruct (do s m) eqn:D; [|easy].
-    apply orb_true_iff in W as [R|W]; [eapply reads_holds; eauto|]. apply andb_true_iff in W as [M W]. apply negb_true_iff in M. eapply do_made; eauto.
-  - exact (fun s c a s' f => denied _ _ _ _ facts s c a s' f).
-  - intros s c a s' f. apply apply_made.
-  - intros s c a s' f g E H N. destruct f as [| |k v w], g as [j u| |]; try easy. simpl in N. rewrite !andb_true_iff, !Pos.eqb_eq in N. destruct N as [[-> ->] N].
-    revert s E N. induction c as [|m c IH]; simpl; intros s E N; [injection E as ->; auto|]. destruct (do s m) as [s1|] eqn:D; [|easy].
-    destruct (appends k v m) eqn:A.
-    + apply negb_true_iff in N. destruct (do_needed _ _ _ _ _ _ D (apply_made _ _ _ _ E H N)) as [|[]]; auto.
-    + destruct (IH _ E N) as [B|C]; [destruct (do_needed _ _ _ _ _ _ D B) as [|[]]; auto|]. right. exact (do_made _ _ _ _ D C A).
-  - intros s c a s' f E. destruct (absurd c f) eqn:A; auto. exfalso. revert s E A. induction c as [|m c IH]; simpl; intros s E A; [easy|].
-    destruct (do s m) as [s1|] eqn:D; [|easy]. apply orb_true_iff in A as [A|A]; eauto. apply andb_true_iff in A as [T R].
-    exact (denied _ _ _ _ facts s1 c tt s' f E R (tells_holds _ _ _ _ D T)).
-Qed.
-End ListGrowth.
+End Contradiction.

@@ -1,9 +1,9 @@
 (** The checker as OCaml. *)
 From Coq Require Import Extraction ExtrOcamlBasic.
-From Clew Require Import History Order First Core Check Patterns Models.
+From Clew Require Import History Order First Core Check Models.
 From Clew Require Spec_Registers Spec_Set.
 Extraction Language OCaml.
-Extraction "proved.ml" valid invalid best insert has under doomed sees left_ besides members cas_of_numbers cas_of_strings
+Extraction "proved.ml" valid invalid begun_by best insert has under doomed sees left_ besides members cas_of_numbers cas_of_strings
   Spec_Registers.read Spec_Registers.write Spec_Registers.refused Spec_Registers.erase Spec_Registers.append
   of_numbers of_strings registers_init fifo stack unordered priority priority_init bag_init counter growing_set Spec_Set.set_of ids growing_ids
   versioned owned fenced bank log lease list_append

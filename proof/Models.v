@@ -1,7 +1,7 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Patterns Cycles.
+From Clew Require Import History Order First Core Projection Check Plain Cycles Facts.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -161,36 +161,49 @@ Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lis
 Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
 Proof. exact (conj (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same) (no_more _ _)). Qed.
 
-(** ** Two operations that contradict each other *)
+(** ** Operations that contradict each other *)
 Record pattern {call est : Type} := Pattern {
-  pair_of : op call unit -> op call unit -> bool;
-  check_pair_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> positive -> positive -> verdict }.
+  contradicts_of : est -> list (op call unit) -> op call unit -> op call unit -> bool;
+  check_cycle_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> op call unit -> op call unit -> verdict }.
 Arguments pattern : clear implicits.
-Definition pattern_of {call est fact} (c : checker call est) (shows : call -> list fact) (denies : call -> fact -> bool) : pattern call est :=
-  Pattern _ _ (pair shows denies) (check_pair shows denies (next_of c)).
-Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
-  forall distinct init h time before i j s, check_pair_of p distinct init h time before i j = Accepted -> abs init s ->
-    FirstFailure step s h time /\ ~ Linearizable step s h.
-Lemma pattern_refutes {call est state fact} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est)
-  (holds : fact -> state -> Prop) shows denies : Proved step abs c -> Facts step holds shows denies -> Refutes step abs (pattern_of c shows denies).
+Definition Refutes {call state} (step : state -> call -> unit -> state -> Prop) (p : pattern call state) : Prop :=
+  forall distinct s h time before x y, check_cycle_of p distinct s h time before x y = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
+Section Contradictions.
+Context {call state fact : Type}.
+Variable c : checker call state.
+Variable has : fact -> state -> bool.
+Variables tells wants denies makes absurd : call -> fact -> bool.
+Variable needs : call -> fact -> fact -> bool.
+Variable shows : call -> list fact.
+Definition refute (init : state) (x y : op call unit) (part : list (op call unit)) : verdict :=
+  cycle init has tells wants denies makes absurd needs part (steps init has tells wants denies makes absurd needs part shows x y).
+Definition pattern_of : pattern call state := Pattern _ _
+  (fun init part x y => match refute init x y part with Accepted => true | _ => false end)
+  (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute init x y) init h time before).
+Theorem pattern_sound (does : state -> call -> state -> Prop) : Proved (Plain.step does) Plain.abs c ->
+  Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) pattern_of.
 Proof.
-  intros P F. red. simpl. intros. eapply (check_pair_sound step); eauto. apply P.
+  intros P G distinct s h time before x y C. simpl in C. eapply (check_cycle_sound (Plain.step does) _ Plain.abs); eauto; [apply P|easy|].
+  intros part. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
 Qed.
+End Contradictions.
 
-Definition log_pattern (nothing : positive) := pattern_of (log nothing) (LogFacts.shows nothing) LogFacts.denies.
-Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) Plain.abs (log_pattern nothing).
-Proof. exact (pattern_refutes _ _ _ _ _ _ (log_proved nothing) (LogFacts.facts nothing)). Qed.
-Definition list_pattern := pattern_of list_append ListFacts.shows ListFacts.denies.
-Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
-Proof. exact (pattern_refutes _ _ _ _ _ _ list_append_proved ListFacts.facts). Qed.
-Definition lease_pattern := pattern_of lease LeaseFacts.shows LeaseFacts.denies.
-Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
-Proof. exact (pattern_refutes _ _ _ _ _ _ lease_proved LeaseFacts.facts). Qed.
+Definition log_pattern (nothing : positive) :=
+  pattern_of (log nothing) (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing).
+Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) (log_pattern nothing).
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (LogFacts.growth nothing)). Qed.
+Definition lease_pattern := pattern_of lease LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.shows.
+Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) lease_pattern.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ lease_proved LeaseFacts.growth). Qed.
+Definition list_pattern :=
+  pattern_of list_append ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows.
+Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) list_pattern.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ list_append_proved ListGrowth.growth). Qed.
 
-(** ** Operations that come one before the other, in a circle *)
+(** A longer cycle, which says nothing about the first failure. *)
 Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
-  comes_before (ListGrowth.initial init) ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
+  comes_before init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
 Definition list_cycle (init : Lists.state) (h : list (op (list Lists.micro) unit)) : list node -> verdict :=
-  check_cycle (ListGrowth.initial init) ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
+  cycle init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
 Theorem list_cycle_sound init h nodes : list_cycle init h nodes = Accepted -> ~ Linearizable (Plain.step (does Lists.apply)) init h.
-Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ _ (ListGrowth.growth init) h nodes). Qed.
+Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.

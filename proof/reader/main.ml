@@ -77,8 +77,8 @@ let contradicting by_number line =
   | _ -> reject "neither a cycle nor what is impossible"
 
 (* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Pair | Cycle
-let theorem carried = match carried with Pair -> "check_pair_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
+type carried = Valid | Invalid | Contradiction | Cycle
+let theorem carried = match carried with Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
 
 let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) line =
   let ops = g.Meaning.ops in
@@ -127,16 +127,17 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
         check (not (Hashtbl.mem once op.inv)) "the core names operation %d twice" n;
         Hashtbl.replace once op.inv ()) core;
     let time = Numbers.pos failing.ret and before = ids (ints (line "before")) in
-    (* Two operations may suffice: the one that fails, and another one that had returned. *)
-    let pair = match pattern with
+    (* The operation that fails may suffice, or two: that one, and another one that had returned. *)
+    let contradiction = match pattern with
       | None -> None
       | Some p ->
         let had = List.filter (fun o -> Hashtbl.mem once (Numbers.int_of_pos o.P.inv) && (match P.ret o with Some t -> Numbers.int_of_pos t <= failing.ret | None -> false)) history in
+        let part = P.begun_by time history in
         match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) had with
         | None -> None
-        | Some last -> Option.map (fun o -> p, if p.P.pair_of o last then o, last else last, o) (List.find_opt (fun o -> p.P.pair_of o last || p.P.pair_of last o) had) in
-    match pair with
-    | Some (p, (x, y)) -> judge ops (p.P.check_pair_of distinct init history time before x.P.inv y.P.inv); Pair
+        | Some last -> Option.map (fun o -> p, o, last) (List.find_opt (fun o -> p.P.contradicts_of init part o last) (last :: had)) in
+    match contradiction with
+    | Some (p, x, y) -> judge ops (p.P.check_cycle_of distinct init history time before x y); Contradiction
     | None ->
       let returns = Hashtbl.create 1000 in
       List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;

@@ -1,14 +1,15 @@
-(** Small histories that patterns and cycles refute, and the same with one change, which they leave alone. *)
+(** Small histories that operations refute which contradict each other, and the same with one change, which they leave alone. *)
 
 From Coq Require Import List PArith ZArith.
-From Clew Require Import History Order Patterns Cycles Models Spec_Others.
+From Clew Require Import History Order Cycles Facts Models Spec_Others.
 Import ListNotations.
 Open Scope positive_scope.
 
 Definition ok {call} (called returned : positive) (c : call) : op call unit := Op called c (Returned returned tt).
 
 (** Stale read: the append at offset 0 had returned before the log was said to be empty. *)
-Definition log_pair := pair (answer := unit) (LogFacts.shows 1) LogFacts.denies.
+Definition pair {call state : Type} (p : pattern call state) (init : state) (x y : op call unit) : bool := contradicts_of p init [x; y] x y.
+Definition log_pair := pair (log_pattern 1) ([], 0%Z).
 Definition appended := ok 2 3 (Log.Append 5 (Some 0%Z) None).
 Example stale : log_pair appended (ok 4 5 (Log.Tail 0)) = true. Proof. reflexivity. Qed.
 Example not_stale : log_pair appended (ok 4 5 (Log.Tail 1)) = false. Proof. reflexivity. Qed.
@@ -24,7 +25,7 @@ Example disagree : log_pair (ok 2 5 (Log.ReadAt 0 5)) (ok 3 4 (Log.ReadAt 0 6)) 
 Example agree : log_pair (ok 2 5 (Log.ReadAt 0 5)) (ok 3 4 (Log.ReadAt 0 5)) = false. Proof. reflexivity. Qed.
 
 (** Lost element: an append had returned, and a list lacks it. *)
-Definition list_pair := pair (answer := unit) ListFacts.shows ListFacts.denies.
+Definition list_pair := pair list_pattern [].
 Example lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 8]]) = true. Proof. reflexivity. Qed.
 Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 7]]) = false. Proof. reflexivity. Qed.
 
@@ -33,12 +34,25 @@ Example inverted : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 
 Example longer : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [6; 7; 8]]) = false. Proof. reflexivity. Qed.
 
 (** Two holders of an epoch. *)
-Definition lease_pair := pair (answer := unit) LeaseFacts.shows LeaseFacts.denies.
+Definition lease_pair := pair lease_pattern (Lease.State None (-1) true).
 Example two_holders : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 1%Z))) = true. Proof. reflexivity. Qed.
 Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 2%Z))) = false. Proof. reflexivity. Qed.
 
-(** An operation does not contradict itself. *)
+(** An operation contradicts itself only if nothing made what it shows: an element, or that an owner had the lease. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.
+Definition reads_7 (init : Log.state) (others : list (op Log.call unit)) : bool :=
+  let x := ok 4 5 (Log.ReadAt 0 7) in contradicts_of (log_pattern 1) init (appended :: others ++ [x]) x x.
+Example never_appended : reads_7 ([], 0%Z) [] = true. Proof. reflexivity. Qed.
+Example perhaps : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 None None) Crashed] = false. Proof. reflexivity. Qed.
+Example elsewhere : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 (Some 1%Z) None) (Open tt)] = true. Proof. reflexivity. Qed.
+Example from_the_start : reads_7 ([7], 1%Z) [] = false. Proof. reflexivity. Qed.
+Definition held_by_7 (init : Lease.state) (others : list (op Lease.call unit)) : bool :=
+  let x := ok 4 5 (Lease.Renew (Some 7) (Some 1%Z)) in contradicts_of lease_pattern init (ok 2 3 (Lease.Claim 6 (Some 1%Z)) :: others ++ [x]) x x.
+Definition free := Lease.State None (-1)%Z true.
+Example never_claimed : held_by_7 free [] = true. Proof. reflexivity. Qed.
+Example in_some_epoch : held_by_7 free [Op 3 (Lease.Claim 7 None) Crashed] = false. Proof. reflexivity. Qed.
+Example in_another_epoch : held_by_7 free [Op 3 (Lease.Claim 7 (Some 2%Z)) (Open tt)] = true. Proof. reflexivity. Qed.
+Example held_from_the_start : held_by_7 (Lease.State (Some 7) 1 true) [] = false. Proof. reflexivity. Qed.
 
 (** Write skew: two transactions at once, of which each lacks what the other one appended. Not if one shows it. *)
 Definition skew (seen : list positive) : list (op (list Lists.micro) unit) :=

@@ -1,0 +1,303 @@
+(** Facts about logs, leases and lists, for Cycles.v. *)
+
+From Coq Require Import List PArith ZArith Bool Lia.
+From Clew Require Import History Order Check Plain Cycles Spec_Others.
+Import ListNotations.
+
+(** For data types that do not need every kind of step. *)
+Definition no {call fact : Type} (_ : call) (_ : fact) : bool := false.
+Definition none {call fact : Type} (_ : call) (_ _ : fact) : bool := false.
+
+(** ** A log: it grows, and no element of it changes. *)
+Module LogFacts.
+Import Log.
+Open Scope Z_scope.
+Inductive fact := Long (n : Z) | Has (offset : Z) (v : positive).
+Section Nothing.
+Variable nothing : positive.
+Definition at_offset (s : state) (i : Z) : positive := nth (Z.to_nat (snd s - 1 - i)) (fst s) nothing.
+Definition has (f : fact) (s : state) : bool :=
+  match f with Long n => n <=? snd s | Has i v => (0 <=? i) && (i <? snd s) && Pos.eqb (at_offset s i) v end.
+Definition place (at_ expected : option Z) : option Z := match at_ with Some i => Some i | None => expected end.
+Definition shows (c : call) : list fact :=
+  match c with
+  | Append v a e => match place a e with Some i => if 0 <=? i then [Long (i + 1); Has i v] else [] | None => [] end
+  | Tail n => [Long n]
+  | ReadAt i v => if Pos.eqb v nothing then [] else [Long (i + 1); Has i v]
+  | _ => []
+  end.
+Definition tells (c : call) (f : fact) : bool :=
+  existsb (fun g => match f, g with Long n, Long m => n =? m | Has i v, Has j u => (i =? j) && Pos.eqb v u | _, _ => false end) (shows c).
+Definition denies (c : call) (f : fact) : bool :=
+  match c, f with
+  | Append _ a e, Long n => match place a e with Some i => i <? n | None => false end
+  | Tail n, Long m => n <? m
+  | ReadAt i v, Has j u => if i =? j then negb (Pos.eqb u v) else false
+  | _, _ => false
+  end.
+(** An append makes the log longer; and it has an element there, unless that is known to be somewhere else. *)
+Definition makes (c : call) (f : fact) : bool :=
+  match c, f with
+  | Append v a e, Has i u => Pos.eqb u v && match place a e with Some j => i =? j | None => true end
+  | Append _ _ _, Long _ => true
+  | _, _ => false
+  end.
+
+Lemma append_spec s v a e s' : apply nothing s (Append v a e) = Some s' -> s' = (v :: fst s, snd s + 1) /\ forall i, place a e = Some i -> i = snd s.
+Proof.
+  simpl. destruct a as [a|], e as [e|]; simpl; repeat match goal with |- context [?x =? ?y] => destruct (Z.eqb_spec x y) end; simpl; try easy;
+    intros E; injection E as <-; split; auto; intros i Ei; try easy; injection Ei as <-; auto.
+Qed.
+Lemma has_spec i v s : has (Has i v) s = true <-> 0 <= i < snd s /\ at_offset s i = v.
+Proof. simpl. rewrite !andb_true_iff, Z.leb_le, Z.ltb_lt, Pos.eqb_eq. tauto. Qed.
+Lemma pushed i v (s : state) : i < snd s -> at_offset (v :: fst s, snd s + 1) i = at_offset s i.
+Proof. intros L. unfold at_offset. simpl. now replace (Z.to_nat (snd s + 1 - 1 - i)) with (S (Z.to_nat (snd s - 1 - i))) by lia. Qed.
+Lemma on_top v (s : state) : at_offset (v :: fst s, snd s + 1) (snd s) = v.
+Proof. unfold at_offset. simpl. now replace (Z.to_nat _) with O by lia. Qed.
+Lemma others s c s' : apply nothing s c = Some s' -> match c with Append _ _ _ => True | _ => s' = s end.
+Proof. destruct c; simpl; auto; repeat match goal with |- context [if ?b then _ else _] => destruct b end; congruence. Qed.
+Lemma growth : Growth (Plain.step (does (apply nothing))) has tells no denies makes no none.
+Proof.
+  constructor; unfold Plain.step, does, holds; try easy.
+  - intros s c a s' f _ _ E. destruct c as [v p e| | | |]; [apply append_spec in E as [-> _]|apply others in E as ->; auto..].
+    destruct f as [n|i u]; [simpl; rewrite !Z.leb_le; lia|]. rewrite !has_spec. intros [B X]. rewrite pushed by lia. simpl. split; [lia|easy].
+  - intros s c a s' f E T. apply existsb_exists in T as (g & G & T). replace g with f in G.
+    2: { destruct f as [n|i u], g as [m|j w]; try easy; [now apply Z.eqb_eq in T as ->|]. apply andb_true_iff in T as [->%Z.eqb_eq ->%Pos.eqb_eq]. easy. }
+    clear T g. revert G. destruct c as [v p e|i v|n|vs|]; simpl; try easy.
+    + apply append_spec in E as [-> P]. destruct (place p e) as [i|]; [|easy]. specialize (P _ eq_refl). subst i. destruct (Z.leb_spec 0 (snd s)); [|easy].
+      intros [<-|[<-|[]]]; [simpl; apply Z.leb_refl|]. rewrite has_spec, on_top. simpl. split; [lia|easy].
+    + simpl in E. destruct (Pos.eqb_spec v nothing) as [|N]; [easy|].
+      destruct (Z.leb_spec 0 i) as [L|L]; simpl in E; [destruct (Z.ltb_spec i (snd s)) as [L'|L'] in E|].
+      2, 3: destruct (Pos.eqb_spec nothing v) in E; congruence.
+      destruct (Pos.eqb_spec (nth (Z.to_nat (snd s - 1 - i)) (fst s) nothing) v) as [X|] in E; [|easy]. injection E as <-.
+      intros [<-|[<-|[]]]; [simpl; apply Z.leb_le; lia|]. now rewrite has_spec.
+    + simpl in E. destruct (Z.eqb_spec n (snd s)) as [->|] in E; [|easy]. injection E as <-. intros [<-|[]]. apply Z.leb_refl.
+  - intros s c a s' f E D. destruct c as [v p e|i v|n|vs|], f as [m|j u]; try easy.
+    + simpl in *. apply append_spec in E as [_ P]. destruct (place p e) as [i|]; [|easy]. specialize (P _ eq_refl). apply Z.ltb_lt in D. rewrite Z.leb_le. lia.
+    + rewrite has_spec. simpl in D. destruct (Z.eqb_spec i j) as [->|]; [|easy]. intros [B X]. simpl in E.
+      replace (0 <=? j) with true in E by (symmetry; apply Z.leb_le; lia). replace (j <? snd s) with true in E by (symmetry; apply Z.ltb_lt; lia).
+      simpl in E. unfold at_offset in X. rewrite X in E. apply negb_true_iff in D. now rewrite D in E.
+    + simpl in *. destruct (Z.eqb_spec n (snd s)) in E; [|easy]. apply Z.ltb_lt in D. rewrite Z.leb_le. lia.
+  - intros s c a s' f E H M. destruct c as [v p e| | | |]; [|apply others in E as ->; auto..]. apply append_spec in E as [-> P].
+    destruct f as [n|i u]; [easy|]. rewrite has_spec in *. simpl in H. destruct H as [B X]. destruct (Z.eq_dec i (snd s)) as [->|].
+    + rewrite on_top in X. simpl in M. rewrite X, Pos.eqb_refl in M. destruct (place p e) as [j|]; [|easy]. rewrite (P _ eq_refl), Z.eqb_refl in M. easy.
+    + rewrite pushed in X by lia. split; [lia|easy].
+Qed.
+End Nothing.
+End LogFacts.
+
+(** ** Lists: what was appended stays, behind what was there before, and a list keeps its beginning. *)
+Module ListFacts.
+Import Lists.
+Inductive fact := Contains (k v : positive) | Starts (k : positive) (vs : list positive) | Before (k v w : positive).
+Definition key (f : fact) : positive := match f with Contains k _ | Starts k _ | Before k _ _ => k end.
+Definition mem (v : positive) : list positive -> bool := existsb (Pos.eqb v).
+Fixpoint starts (us vs : list positive) : bool :=
+  match us, vs with [], _ => true | u :: us, v :: vs => if Pos.eqb u v then starts us vs else false | _, _ => false end.
+Fixpoint ordered (v w : positive) (l : list positive) : bool :=
+  match l with [] => false | u :: l => if Pos.eqb u v then mem w l else ordered v w l end.
+Definition has (f : fact) (l : list positive) : bool :=
+  match f with Contains _ v => mem v l | Starts _ vs => starts vs l | Before _ v w => ordered v w l end.
+Definition holds (f : fact) (s : state) : Prop := has f (rev (list_of s (key f))) = true.
+Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k vs end.
+Definition denied_by (f : fact) (m : micro) : bool :=
+  match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
+Definition shows (c : list micro) : list fact := map shown_by c.
+Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
+
+Lemma list_of_append (s : state) k l j :
+  list_of ((k, l) :: filter (fun x => negb (Pos.eqb (fst x) k)) s) j = if Pos.eqb k j then l else list_of s j.
+Proof.
+  unfold list_of. simpl. destruct (Pos.eqb_spec k j) as [|N]; auto.
+  induction s as [|[i m] s IH]; simpl; auto. destruct (Pos.eqb_spec i k) as [->|]; simpl.
+  - destruct (Pos.eqb_spec k j); [easy|exact IH].
+  - destruct (Pos.eqb_spec i j); auto.
+Qed.
+Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = vs.
+Proof.
+  simpl. destruct (Core.equal (rev' vs) (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E.
+  unfold rev' in E. now rewrite <- E, rev_append_rev, app_nil_r, rev_involutive.
+Qed.
+Lemma mem_app v a b : mem v (a ++ b) = mem v a || mem v b.
+Proof. apply existsb_app. Qed.
+Lemma starts_same vs : starts vs vs = true.
+Proof. induction vs as [|v vs IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
+Lemma starts_longer us : forall vs v, starts us vs = true -> starts us (vs ++ [v]) = true.
+Proof. induction us as [|u us IH]; intros [|w vs] v; simpl; try easy. destruct (Pos.eqb u w); auto. Qed.
+Lemma has_longer f l v : has f l = true -> has f (l ++ [v]) = true.
+Proof.
+  destruct f as [k u|k us|k u w]; simpl; [rewrite mem_app; now intros ->|apply starts_longer|].
+  induction l as [|x l IH]; simpl; [easy|]. destruct (Pos.eqb x u); auto. rewrite mem_app. now intros ->.
+Qed.
+Lemma do_lasts s m s' f : do s m = Some s' -> holds f s -> holds f s'.
+Proof.
+  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-.
+  unfold holds. rewrite list_of_append. destruct (Pos.eqb_spec k (key f)) as [->|]; auto. apply has_longer.
+Qed.
+Lemma apply_lasts c f : forall s s', apply s c = Some s' -> holds f s -> holds f s'.
+Proof.
+  induction c as [|m c IH]; simpl; intros s s' E H; [congruence|]. destruct (do s m) eqn:D; [|easy]. eapply IH; eauto. eapply do_lasts; eauto.
+Qed.
+Lemma do_denied s m s' f : do s m = Some s' -> denied_by f m = true -> ~ holds f s.
+Proof.
+  destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold denied_by, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy].
+  rewrite L. now destruct (has f vs).
+Qed.
+Lemma denied c f : forall s s', apply s c = Some s' -> denies c f = true -> ~ holds f s.
+Proof.
+  unfold denies. induction c as [|m c IH]; simpl; intros s s' E D H; [easy|]. destruct (do s m) as [s1|] eqn:X; [|easy].
+  apply orb_true_iff in D as [D|D]; [exact (do_denied _ _ _ _ X D H)|exact (IH _ _ E D (do_lasts _ _ _ _ X H))].
+Qed.
+End ListFacts.
+
+(** ** A lease: its epochs grow, and each is claimed once. *)
+Module LeaseFacts.
+Import Lease.
+Open Scope Z_scope.
+Inductive fact :=
+  | Past (n : Z)                             (* the epoch is at least this *)
+  | Held (o : positive) (epoch : option Z).  (* this owner may renew it in this epoch. This does not last, but only a claim makes it true *)
+Definition has (f : fact) (s : state) : bool :=
+  match f with Past n => n <=? current s | Held o e => match held_by s (Some o) e with Some _ => true | None => false end end.
+Definition shows (c : call) : list fact :=
+  match c with Claim _ (Some e) => [Past e] | Renew (Some o) e | Release o e => Held o e :: match e with Some e => [Past e] | None => [] end
+  | Renew None (Some e) => [Past e] | _ => [] end.
+Definition tells (c : call) (f : fact) : bool := match c, f with Claim _ (Some e), Past n | Renew _ (Some e), Past n | Release _ (Some e), Past n => n =? e | _, _ => false end.
+Definition wants (c : call) (f : fact) : bool :=
+  match c, f with
+  | Renew o e, Held p n => if owner_dec o (Some p) then if option_dec Z.eq_dec e n then true else false else false
+  | Release o e, Held p n => Pos.eqb o p && if option_dec Z.eq_dec e n then true else false
+  | _, _ => false
+  end.
+Definition denies (c : call) (f : fact) : bool :=
+  match c, f with Claim _ (Some e), Past n => e <=? n | Renew _ (Some e), Past n | Release _ (Some e), Past n => e <? n | _, _ => false end.
+Definition makes (c : call) (f : fact) : bool :=
+  match c, f with
+  | Claim o e, Held p n => Pos.eqb o p && match e, n with Some e, Some n => e =? n | _, _ => true end
+  | Claim _ _, Past _ | Renew _ (Some _), Past _ | Release _ (Some _), Past _ => true
+  | _, _ => false
+  end.
+
+Lemma held_spec s o e s' : held_by s o e = Some s' -> current s <= current s' /\ forall n, e = Some n -> current s <= n /\ current s' = n.
+Proof.
+  unfold held_by. destruct (owner_dec _ _); [|easy]. destruct e as [e|]; [|intros E; injection E as <-; split; [lia|easy]].
+  destruct (Z.ltb_spec e (current s)) as [|L]; [now rewrite orb_true_r|]. destruct (_ || _); [easy|]. intros E; injection E as <-. simpl. split; [lia|].
+  intros n E. injection E as <-. lia.
+Qed.
+Lemma changes s c s' : apply s c = Some s' -> current s <= current s'
+  /\ (forall n, tells c (Past n) = true -> current s' = n) /\ (forall n, denies c (Past n) = true -> current s < n).
+Proof.
+  destruct c as [o [e|]|o e|o e|]; simpl.
+  - destruct (Z.ltb_spec (current s) e); [|easy]. intros E; injection E as <-. simpl. repeat split; [lia|intros n ->%Z.eqb_eq; easy|intros n D%Z.leb_le; lia].
+  - intros E; injection E as <-. simpl. repeat split; [lia|easy|easy].
+  - intros [L P]%held_spec. split; auto. destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n ->%Z.eqb_eq; easy|intros n D%Z.ltb_lt; lia].
+  - destruct (held_by s (Some o) e) as [s1|] eqn:H; [|easy]. apply held_spec in H as [L P]. intros E; injection E as <-. simpl. split; auto.
+    destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n ->%Z.eqb_eq; easy|intros n D%Z.ltb_lt; lia].
+  - intros E; injection E as <-. repeat split; [lia|easy|easy].
+Qed.
+Lemma held_again s o e s' p n : held_by s o e = Some s' -> has (Held p n) s' = true -> has (Held p n) s = true.
+Proof.
+  unfold has, held_by. destruct (owner_dec (holder s) o); [|easy]. destruct e as [e|]; [|intros E; now injection E as <-].
+  destruct (_ || _) eqn:B; [easy|]. intros E; injection E as <-. simpl. destruct (owner_dec (holder s) (Some p)); [|easy]. destruct n as [n|]; [|easy].
+  destruct (Z.eqb_spec n e) as [->|]; [now rewrite B|easy].
+Qed.
+Lemma growth : Growth (Plain.step (does apply)) has tells wants denies makes no none.
+Proof.
+  constructor; unfold Plain.step, does, holds; try easy; intros s c a s' f.
+  - intros x D E H. apply changes in E as [G _]. destruct f as [n|]; [|now destruct x as [? []|? []|? []|]]. simpl in *. apply Z.leb_le in H. apply Z.leb_le. lia.
+  - intros E T. apply changes in E as (_ & S & _). destruct f as [n|]; [|now destruct c as [? []|? []|? []|]]. apply Z.leb_le. now rewrite (S _ T).
+  - intros E W. destruct c as [|o e|o e|], f as [|p n]; try easy; simpl in *.
+    + destruct (owner_dec o (Some p)) as [->|]; [|easy]. destruct (option_dec Z.eq_dec e n) as [->|]; [|easy]. now rewrite E.
+    + apply andb_true_iff in W as [->%Pos.eqb_eq W]. destruct (option_dec Z.eq_dec e n) as [->|]; [|easy]. now destruct (held_by s (Some p) n).
+  - intros E D. apply changes in E as (_ & _ & X). destruct f as [n|]; [|now destruct c as [? []|? []|? []|]]. simpl. specialize (X _ D). rewrite Z.leb_le. lia.
+  - intros E H M. destruct f as [n|p n].
+    + destruct c as [o e|o [e|]|o [e|]|]; try easy; simpl in E.
+      * unfold held_by in E. destruct (owner_dec _ _); [|easy]. now injection E as <-.
+      * unfold held_by in E. destruct (owner_dec _ _); [|easy]. now injection E as <-.
+      * now injection E as <-.
+    + destruct c as [o e|o e|o e|]; simpl in E.
+      * exfalso. revert H M. unfold has, makes, held_by. destruct (Pos.eqb_spec o p) as [->|N].
+        -- destruct e as [e|], n as [n|]; try easy. destruct (_ <? _); [|easy]. injection E as <-. cbn [holder current exact andb].
+           destruct (owner_dec _ _); [|easy]. rewrite (Z.eqb_sym e n). intros H M. now rewrite M in H.
+        -- replace (holder s') with (Some o) by (destruct e; [destruct (_ <? _); [|easy]|]; now injection E as <-).
+           destruct (owner_dec _ _); [congruence|easy].
+      * eapply held_again; eauto.
+      * destruct (held_by s (Some o) e) as [s1|]; [|easy]. now injection E as <-.
+      * now injection E as <-.
+Qed.
+End LeaseFacts.
+
+(** ** Lists. A read shows a whole list; an append makes that the list has an element, and that it has it behind others. *)
+Module ListGrowth.
+Import Lists ListFacts.
+Definition have (f : fact) (s : state) : bool := has f (rev (list_of s (key f))).
+Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f vs else false | Append _ _ => false end.
+Definition appends (k v : positive) (m : micro) : bool := match m with Append j u => if Pos.eqb u v then Pos.eqb j k else false | Read _ _ => false end.
+Definition makes_one (f : fact) (m : micro) : bool := match f with Contains k v | Before k _ v => appends k v m | Starts _ _ => true end.
+Definition tells_one (f : fact) (m : micro) : bool := reads f m || match f with Contains k v => appends k v m | _ => false end.
+Definition makes (c : list micro) (f : fact) : bool := existsb (makes_one f) c.
+Definition tells (c : list micro) (f : fact) : bool := existsb (tells_one f) c.
+(** It is read before it is made. *)
+Fixpoint wants (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => reads f m || negb (makes_one f m) && wants c f end.
+Fixpoint absurd (c : list micro) (f : fact) : bool := match c with [] => false | m :: c => tells_one f m && denies c f || absurd c f end.
+(** Who appends w, and not behind a v of its own, needs v for v to be before w. *)
+Fixpoint never_behind (k v w : positive) (c : list micro) : bool :=
+  match c with [] => true | m :: c => if appends k v m then negb (existsb (appends k w) c) else never_behind k v w c end.
+Definition needs (c : list micro) (f g : fact) : bool :=
+  match f, g with Before k v w, Contains j u => Pos.eqb j k && Pos.eqb u v && never_behind k v w c | _, _ => false end.
+
+Lemma ordered_longer v w u l : ordered v w (l ++ [u]) = true -> ordered v w l = true \/ u = w /\ mem v l = true.
+Proof.
+  unfold mem. induction l as [|x l IH]; simpl; [now destruct (Pos.eqb u v)|]. rewrite (Pos.eqb_sym v x). destruct (Pos.eqb x v); simpl; auto.
+  rewrite mem_app. simpl. rewrite orb_false_r, orb_true_iff. intros [|<-%Pos.eqb_eq]; auto.
+Qed.
+Lemma do_made s m s' f : do s m = Some s' -> holds f s' -> makes_one f m = false -> holds f s.
+Proof.
+  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append.
+  destruct (Pos.eqb_spec k (key f)) as [->|]; auto. destruct f as [j u|j us|j u w]; simpl; [|easy|]; rewrite Pos.eqb_refl.
+  - rewrite mem_app, orb_true_iff. simpl. rewrite orb_false_r, (Pos.eqb_sym u v). destruct (Pos.eqb v u); [easy|now intros [|]].
+  - intros [H|[-> _]]%ordered_longer; auto. now rewrite Pos.eqb_refl.
+Qed.
+Lemma apply_made c f : forall s s', apply s c = Some s' -> holds f s' -> makes c f = false -> holds f s.
+Proof.
+  unfold makes. induction c as [|m c IH]; simpl; intros s s' E H M; [congruence|]. destruct (do s m) eqn:D; [|easy]. apply orb_false_iff in M as [M N].
+  eapply do_made; eauto.
+Qed.
+Lemma reads_holds s m s' f : do s m = Some s' -> reads f m = true -> holds f s.
+Proof.
+  destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold reads, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy]. now rewrite L.
+Qed.
+Lemma appends_holds k v m s s' : do s m = Some s' -> appends k v m = true -> holds (Contains k v) s'.
+Proof.
+  destruct m as [j u|]; [|easy]. simpl. destruct (Pos.eqb_spec u v) as [->|]; [|easy]. intros E ->%Pos.eqb_eq. injection E as <-.
+  unfold holds. rewrite list_of_append. simpl. rewrite Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
+Qed.
+Lemma tells_holds s m s' f : do s m = Some s' -> tells_one f m = true -> holds f s'.
+Proof.
+  unfold tells_one. intros D [R|A]%orb_true_iff; [eapply do_lasts; eauto; eapply reads_holds; eauto|]. destruct f; try easy. eapply appends_holds; eauto.
+Qed.
+Lemma do_needed s m s' k v w : do s m = Some s' -> holds (Before k v w) s' -> holds (Before k v w) s \/ appends k w m = true /\ holds (Contains k v) s.
+Proof.
+  destruct m as [j u|j us]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append. simpl.
+  destruct (Pos.eqb_spec j k) as [->|]; auto. intros [H|[-> M]]%ordered_longer; auto. rewrite Pos.eqb_refl; auto.
+Qed.
+Lemma growth : Growth (Plain.step (does apply)) have tells wants denies makes absurd needs.
+Proof.
+  constructor; unfold Plain.step, does; change (Cycles.holds have) with holds.
+  - intros s c a s' f _ _. apply apply_lasts.
+  - intros s c a s' f. unfold tells. revert s. induction c as [|m c IH]; simpl; intros s E T; [easy|]. destruct (do s m) eqn:D; [|easy].
+    apply orb_true_iff in T as [T|T]; eauto. eapply apply_lasts; eauto. eapply tells_holds; eauto.
+  - intros s c a s' f. revert s. induction c as [|m c IH]; simpl; intros s E W; [easy|]. destruct (do s m) eqn:D; [|easy].
+    apply orb_true_iff in W as [R|W]; [eapply reads_holds; eauto|]. apply andb_true_iff in W as [M W]. apply negb_true_iff in M. eapply do_made; eauto.
+  - exact (fun s c a s' f => denied c f s s').
+  - intros s c a s' f. apply apply_made.
+  - intros s c a s' f g E H N. destruct f as [| |k v w], g as [j u| |]; try easy. simpl in N. rewrite !andb_true_iff, !Pos.eqb_eq in N. destruct N as [[-> ->] N].
+    revert s E N. induction c as [|m c IH]; simpl; intros s E N; [injection E as ->; auto|]. destruct (do s m) as [s1|] eqn:D; [|easy].
+    destruct (appends k v m) eqn:A.
+    + apply negb_true_iff in N. destruct (do_needed _ _ _ _ _ _ D (apply_made _ _ _ _ E H N)) as [|[]]; auto.
+    + destruct (IH _ E N) as [B|C]; [destruct (do_needed _ _ _ _ _ _ D B) as [|[]]; auto|]. right. exact (do_made _ _ _ _ D C A).
+  - intros s c a s' f E. destruct (absurd c f) eqn:A; auto. exfalso. revert s E A. induction c as [|m c IH]; simpl; intros s E A; [easy|].
+    destruct (do s m) as [s1|] eqn:D; [|easy]. apply orb_true_iff in A as [A|A]; eauto. apply andb_true_iff in A as [T R].
+    exact (denied c f s1 s' E R (tells_holds _ _ _ _ D T)).
+Qed.
+End ListGrowth.
