@@ -244,6 +244,15 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 	write := func(v string) string { return op(0, "write", v, v) }
 	read := func(v string) string { return op(1, "read", "nil", v) }
 	add := func(f, v string) string { return op(0, f, v, v) }
+	enqueue := func(values ...string) (all string) {
+		for _, v := range values {
+			all += add("enqueue", v)
+		}
+		return all
+	}
+	dequeue := func(v string) string { return op(1, "dequeue", "nil", v) }
+	lost := func(f, given string) string { return event(7, "invoke", f, given) }
+	drain := lost("drain", "nil")
 	const valid, invalid = `"key":null,"valid":true,"order":`, `"key":null,"valid":false,"fails":`
 	// Transactions at the same time.
 	txn := func(values ...string) string {
@@ -293,6 +302,50 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"priority-queue", add("insert", "1") + op(0, "poll", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
 		{"unordered-queue", add("enqueue", "1") + op(0, "dequeue", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},
 		{"unordered-queue", add("enqueue", "1") + event(2, "invoke", "dequeue", "nil") + op(0, "dequeue", "nil", "nil"), invalid + `2,"before":[0],"core":[0,2]`, "rejected: an operation outside of the core may matter to it"},
+		// a drain that never returned
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3"), valid + "[0,1,2,3,4]", "proved: linearizable"},
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3"), valid + "[0,1,2,4]", "rejected: an operation cannot happen where it stands in the order"},
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3"), invalid + `4,"before":[0,1,2],"core":[0,1,2,4]`, "rejected: an operation outside of the core may matter to it"},
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3"), invalid + `4,"before":[0,1,2],"core":[0,1,2,3,4]`, "rejected: the core has a linearization"},
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3") + dequeue("1"), invalid + `5,"before":[0,1,2,3,4],"core":[0,2,3,4,5]`, "proved: not linearizable"},
+		{"fifo-queue", enqueue("1", "2", "3") + drain + dequeue("3") + dequeue("1"), invalid + `5,"before":[0,1,2,3,4],"core":[0,2,4,5]`, "rejected: an operation outside of the core may matter to it"},
+		{"fifo-queue", enqueue("1", "2") + lost("drain", "[2]") + dequeue("1") + dequeue("nil"), valid + "[0,1,3,2,4]", "proved: linearizable"},
+		{"fifo-queue", enqueue("1", "2") + lost("drain", "[2]") + dequeue("2"), valid + "[0,1,2,3]", "rejected: an operation cannot happen where it stands in the order"},
+		{"unordered-queue", enqueue("1", "1", "2") + drain + dequeue("1") + dequeue("nil"), valid + "[0,1,2,3,4,5]", "proved: linearizable"},
+		{"unordered-queue", enqueue("1", "1", "2") + drain + dequeue("1") + dequeue("nil"), valid + "[0,1,2,4,5]", "rejected: an operation cannot happen where it stands in the order"},
+		{"unordered-queue", enqueue("1", "2") + drain + dequeue("nil") + dequeue("1"), invalid + `4,"before":[0,1,2,3],"core":[0,2,3,4]`, "proved: not linearizable"},
+		{"unordered-queue", enqueue("1", "2") + drain + dequeue("nil") + dequeue("1"), invalid + `4,"before":[0,1,2,3],"core":[0,3,4]`, "rejected: an operation outside of the core may matter to it"},
+		{"unordered-queue", enqueue("1", "2") + drain + dequeue("3"), invalid + `3,"before":[0,1],"core":[3]`, "proved: not linearizable"},
+		{"unordered-queue", enqueue("1", "2", "3", "4", "5", "6", "7", "8", "9", "10") + drain + dequeue("nil"), valid + "[0,1,2,3,4,5,6,7,8,9,10,11]", "not checked: it does not read a drain that never returned, of so many elements"},
+		// values that clew refuses, too, and reads of what is not a set
+		{"fifo-queue", op(0, "drain", "nil", "nil"), valid + "[0]", "not checked: it does not read what is not a list"},
+		{"fifo-queue", lost("drain", ":empty"), valid + "[]", "not checked: it does not read what is not a list"},
+		{`set "semantics":"knossos"`, op(0, "read", "nil", "7"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable"},
+		{`set "semantics":"knossos"`, op(0, "read", "nil", "[]"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable"},
+		{`set "semantics":"knossos"`, op(0, "read", "nil", "[]"), valid + "[0]", "rejected: an operation cannot happen where it stands in the order"},
+		{"set", op(0, "read", "nil", "7"), invalid + `0,"before":[],"core":[0]`, "not checked: it does not read what was read of a set, and is not one"},
+		{"log", lost("append", "nil"), valid + "[]", "not checked: it does not read an append of nothing"},
+		{"log", op(0, "append", "{:match-seq-num 0, :msg nil, :value 5}", "0"), valid + "[0]", "not checked: it does not read an append of nothing"},
+		{"log", lost("append", "{:match-seq-num -1, :value 5}"), valid + "[]", "not checked: it does not read what is not an offset"},
+		{"log", op(0, "read-at", "-1", "nil"), valid + "[0]", "not checked: it does not read what is not an offset"},
+		{"log", op(0, "tail", "nil", "1073741824"), invalid + `0,"before":[],"core":[0]`, "not checked: it does not read what is not an offset"},
+		{"counter", lost("add", "2147483648"), valid + "[]", "not checked: it does not read an amount of this size"},
+		{"counter", lost("decr", "-2147483648"), valid + "[]", "not checked: it does not read an amount of this size"},
+		{"counter", lost("decr", "-2147483647"), valid + "[0]", "proved: linearizable"},
+		{"counter", op(0, "add-and-get", "nil", "[nil 1]"), valid + "[0]", "not checked: it does not read what is not an integer"},
+		{`counter "init":"36028797018963968"`, op(0, "read", "nil", "36028797018963968"), valid + "[0]", "not checked: it does not read a number of this size"},
+		{"lease", op(0, "claim", "true", "[5 1]"), valid + "[0]", "not checked: it does not read an update of no owner"},
+		{"lease", op(0, "claim", "nil", "[true 1]"), valid + "[0]", "not checked: it does not read an update of no owner"},
+		{"lease", op(0, "claim", "1", "{:foo 3}"), valid + "[0]", "not checked: it does not read what is not a term"},
+		{"lease", op(0, "check", "nil", "{}"), valid + "[0]", "not checked: it does not read what is not a term"},
+		{"lease", op(0, "check", "nil", "[nil -1]"), valid + "[0]", "not checked: it does not read what is not an epoch"},
+		{`lease "init":"(nil nil)"`, op(0, "check", "nil", "nil"), valid + "[0]", "rejected: a lease that cannot begin with such a value"},
+		{`list-append "init":"{1 [1 1N]}"`, lost("txn", "[[:append 2 1]]"), valid + "[]", "rejected: lists that cannot begin with such a value"},
+		{"versioned-register", lost("read", "true"), valid + "[]", "not checked: it does not read what is not a list"},
+		{`semaphore "permits":"2"`, lost("acquire", "1073741825"), valid + "[]", "not checked: it does not read a number of permits or none"},
+		{`kv "kv-keys":"pairs"`, lost("get", "[1 2]"), valid + "[]", "not checked: it does not read a get of several keys"},
+		{`kv "kv-keys":"none"`, lost("delete", "{:value 5}"), valid + "[]", "rejected: an operation that may have been called with a key"},
+		{"kv", add("append", "{:key 1, :value nil}"), valid + "[0]", "not checked: it does not read an append of what is no string"},
 		{"set", add("add", "1") + op(0, "read", "nil", "[1]"), invalid + `1,"before":[0],"core":[1]`, "rejected: the core has a linearization"},
 		{"id-generator", op(0, "generate", "nil", "1") + op(0, "generate", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
 		{"counter", add("add", "1") + op(0, "read", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},

@@ -167,12 +167,14 @@ let twice vs =
       | Int n when Small.has n -> Small.get met n = !lists || (Small.set met n !lists; false)
       | _ -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
 
+(* Numbers up to about twice those that were met. A first :time that is large would make very many. *)
 let few = ref [||]
 let shared n =
-  if n < Array.length !few then !few.(n)
-  else if n >= 1 lsl 20 then Int n
+  let have = Array.length !few in
+  if n < have then !few.(n)
+  else if n >= (2 * have) + 1000 || n >= 1 lsl 20 then Int n
   else begin
-    few := Array.append !few (Array.init (n + 1000) (fun i -> Int (Array.length !few + i)));
+    few := Array.append !few (Array.init (have + 1000) (fun i -> Int (have + i)));
     !few.(n) end
 
 (* A UUID of 36 characters, in either case. *)
