@@ -38,6 +38,13 @@ Definition lease_pair := pair lease_pattern (Lease.State None (-1) true).
 Example two_holders : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 1%Z))) = true. Proof. reflexivity. Qed.
 Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 2%Z))) = false. Proof. reflexivity. Qed.
 
+(** The lease was released, or somebody else claimed the epoch. *)
+Definition released := ok 2 3 (Lease.Release 6 (Some 1%Z)).
+Example held_again : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 1%Z))) = true. Proof. reflexivity. Qed.
+Example held_in_another_epoch : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 2%Z))) = false. Proof. reflexivity. Qed.
+Example held_by_another : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Renew (Some 7) (Some 1%Z))) = true. Proof. reflexivity. Qed.
+Example held_unknown : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Renew (Some 7) None)) = false. Proof. reflexivity. Qed.
+
 (** An operation contradicts itself only if nothing made what it shows: an element, or that an owner had the lease. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.
 Definition reads_7 (init : Log.state) (others : list (op Log.call unit)) : bool :=
