@@ -78,14 +78,6 @@ Definition cycle (nodes : list node) : verdict :=
   | [] => Rejected NoCycle 1
   end.
 
-(** ** Two operations, each of which comes before the other one; or one that cannot occur. It is a proposal, which [cycle] checks. *)
-Variable about : call -> list fact.
-Definition reason (x y : op) (reasons : list (fact -> why)) : option why :=
-  let facts := about (what y) ++ about (what x) in find (comes_before x y) (Time :: flat_map (fun r => map r facts) reasons).
-Definition steps (x y : op) : list node :=
-  if Pos.eqb (inv x) (inv y) then match reason x x [Denied; Unmade] with Some w => [Node (inv x) None w] | None => [] end
-  else match reason x y [Denied], reason y x [Denied] with Some v, Some w => [Node (inv x) None v; Node (inv y) None w] | _, _ => [] end.
-
 (** ** The states of a run *)
 Lemma states s os : run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
 Proof.
@@ -183,6 +175,20 @@ Proof.
   destruct (named (who n)) as [x|] eqn:N; [|easy]. apply named_in in N. destruct (occurs x (seen_by n)) eqn:O; [|easy].
   destruct (occurs_where os lin st Z T _ _ N O) as (i & E). eapply (path_sound os lin st Z T); eauto.
 Qed.
+(** ** Two operations, each of which comes before the other one; or one that cannot occur
+
+It is a proposal, which [cycle] checks. It tries facts that a call is about, and those that are given at the start. *)
+Variable about : call -> list fact.
+Variable given : state -> list fact.
+Definition reasons (x y : op) : list why := Time :: map Denied (about (what y) ++ about (what x)).
+Definition steps (x y : op) : list node :=
+  if Pos.eqb (inv x) (inv y) then
+    match find (comes_before x x) (reasons x x ++ map Denied (given init) ++ map Unmade (about (what x))) with Some w => [Node (inv x) None w] | None => [] end
+  else
+    match find (comes_before x y) (reasons x y), find (comes_before y x) (reasons y x) with
+    | Some v, Some w => [Node (inv x) None v; Node (inv y) None w]
+    | _, _ => []
+    end.
 End Growing.
 
 (** ** As [check_invalid], with operations that contradict each other in place of a core *)

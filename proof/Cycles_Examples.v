@@ -53,6 +53,7 @@ Example never_appended : reads_7 ([], 0%Z) [] = true. Proof. reflexivity. Qed.
 Example perhaps : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 None None) Crashed] = false. Proof. reflexivity. Qed.
 Example elsewhere : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 (Some 1%Z) None) (Open tt)] = true. Proof. reflexivity. Qed.
 Example from_the_start : reads_7 ([7], 1%Z) [] = false. Proof. reflexivity. Qed.
+Example another_from_the_start : reads_7 ([6], 1%Z) [] = true. Proof. reflexivity. Qed.
 Definition held_by_7 (init : Lease.state) (others : list (op Lease.call unit)) : bool :=
   let x := ok 4 5 (Lease.Renew (Some 7) (Some 1%Z)) in contradicts_of lease_pattern init (ok 2 3 (Lease.Claim 6 (Some 1%Z)) :: others ++ [x]) x x.
 Definition free := Lease.State None (-1)%Z true.

@@ -35,6 +35,7 @@ Definition denies (c : call) (f : fact) : bool :=
   | ReadAt i v, Has j u => if i =? j then negb (Pos.eqb u v) else false
   | _, _ => false
   end.
+Definition given (s : state) : list fact := Long (snd s) :: map (fun x => Has (Z.of_nat (fst x)) (snd x)) (combine (seq 0 (length (fst s))) (rev (fst s))).
 (** An append makes the log longer; and it has an element there, unless that is known to be somewhere else. *)
 Definition makes (c : call) (f : fact) : bool :=
   match c, f with
@@ -103,6 +104,7 @@ Definition shown_by (m : micro) : fact := match m with Append k v => Contains k 
 Definition denied_by (f : fact) (m : micro) : bool :=
   match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
 Definition shows (c : list micro) : list fact := map shown_by c.
+Definition given (s : state) : list fact := map (fun x => Starts (fst x) (rev (snd x))) s.
 Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
 
 Lemma list_of_append (s : state) k l j :
@@ -180,6 +182,7 @@ Definition tells (c : call) (f : fact) : bool :=
   | Release _ (Some e), Lost _ n => n =? e
   | _, _ => false
   end.
+Definition given (s : state) : list fact := [Past (current s)].
 Definition uses (c : call) (p : positive) (n : option Z) : bool :=
   match c with
   | Renew o e => is_owner o p && if option_dec Z.eq_dec e n then true else false
