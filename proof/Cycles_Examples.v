@@ -1,4 +1,4 @@
-(** Small histories that operations refute which contradict each other, and the same with one change, which they leave alone. *)
+(** Small histories in which operations contradict each other, and the same with one change, which they leave alone. *)
 
 From Coq Require Import List PArith ZArith.
 From Clew Require Import History Order Cycles Facts Models Spec_Others.
@@ -38,7 +38,7 @@ Definition lease_pair := pair lease_pattern (Lease.State None (-1) true).
 Example two_holders : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 1%Z))) = true. Proof. reflexivity. Qed.
 Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 2%Z))) = false. Proof. reflexivity. Qed.
 
-(** The lease was released, or somebody else claimed the epoch. *)
+(** The lease was released, or another owner claimed the epoch. *)
 Definition released := ok 2 3 (Lease.Release 6 (Some 1%Z)).
 Example held_again : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 1%Z))) = true. Proof. reflexivity. Qed.
 Example held_in_another_epoch : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 2%Z))) = false. Proof. reflexivity. Qed.

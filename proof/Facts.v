@@ -157,9 +157,9 @@ Module LeaseFacts.
 Import Lease.
 Open Scope Z_scope.
 Inductive fact :=
-  | Past (n : Z)                  (* the epoch is at least this *)
-  | Lost (o : positive) (e : Z)   (* this owner does not hold it in this epoch, and never will *)
-  | Held (o : positive) (e : option Z). (* this owner holds it in this epoch, if there is one. It does not last, but only a claim makes it true *)
+  | Past (n : Z)                         (* the epoch is at least this *)
+  | Lost (o : positive) (e : Z)          (* this owner does not hold it in this epoch, and never will *)
+  | Held (o : positive) (e : option Z).  (* this owner may hold it, in this epoch if there is one. It does not last, but only a claim makes it true *)
 Definition holds_it (o : positive) (e : option Z) (s : state) : bool := match held_by s (Some o) e with Some _ => true | None => false end.
 Definition is_owner (o : option positive) (p : positive) : bool := if owner_dec o (Some p) then true else false.
 Definition has (f : fact) (s : state) : bool :=
@@ -183,6 +183,7 @@ Definition tells (c : call) (f : fact) : bool :=
   | _, _ => false
   end.
 Definition given (s : state) : list fact := [Past (current s)].
+(** It renews or releases it for p in epoch n. *)
 Definition uses (c : call) (p : positive) (n : option Z) : bool :=
   match c with
   | Renew o e => is_owner o p && if option_dec Z.eq_dec e n then true else false
