@@ -1,8 +1,9 @@
 (** Operations each of which comes before the next one, and the last one before the first. No search is needed, and nothing of the other operations but
 whether they make certain facts true.
 
-A fact about states is true or not. A call that denies a fact cannot happen where it is true, and such facts last: once true, they stay true. An operation is certain to occur if it returned. It is also certain if an operation that returned tells a fact, and
-no other operation makes that fact true. *)
+A call that denies a fact about states cannot happen where it is true, and such a fact lasts: once true, it stays true. If x denies what y tells, x comes
+before y. An operation is certain to occur if it returned. It is also certain if an operation that returned tells a fact, and no other operation makes that
+fact true. *)
 
 From Coq Require Import List PArith Bool Lia.
 From Clew Require Import History Order First.
@@ -76,14 +77,6 @@ Definition cycle (nodes : list node) : verdict :=
     end
   | [] => Rejected NoCycle 1
   end.
-
-(** ** Two operations, each of which comes before the other one; or one that cannot occur. It is a proposal: [cycle] checks it. *)
-Variable shows : call -> list fact.
-Definition steps (x y : op) : list node :=
-  let find_why x y why := find (comes_before x y) (map why (shows (what y))) in
-  let reason x y := if comes_before x y Time then Some Time else find_why x y Denied in
-  if Pos.eqb (inv x) (inv y) then match find_why x x Unmade with Some w => [Node (inv x) None w] | None => [] end
-  else match reason x y, reason y x with Some v, Some w => [Node (inv x) None v; Node (inv y) None w] | _, _ => [] end.
 
 (** ** The states of a run *)
 Lemma states s os : run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
@@ -182,6 +175,20 @@ Proof.
   destruct (named (who n)) as [x|] eqn:N; [|easy]. apply named_in in N. destruct (occurs x (seen_by n)) eqn:O; [|easy].
   destruct (occurs_where os lin st Z T _ _ N O) as (i & E). eapply (path_sound os lin st Z T); eauto.
 Qed.
+(** ** Two operations, each of which comes before the other one; or one that cannot occur
+
+It is a proposal, which [cycle] checks. It tries facts that a call is about, and those that are given at the start. *)
+Variable about : call -> list fact.
+Variable given : state -> list fact.
+Definition reasons (x y : op) : list why := Time :: map Denied (about (what y) ++ about (what x)).
+Definition steps (x y : op) : list node :=
+  if Pos.eqb (inv x) (inv y) then
+    match find (comes_before x x) (reasons x x ++ map Denied (given init) ++ map Unmade (about (what x))) with Some w => [Node (inv x) None w] | None => [] end
+  else
+    match find (comes_before x y) (reasons x y), find (comes_before y x) (reasons y x) with
+    | Some v, Some w => [Node (inv x) None v; Node (inv y) None w]
+    | _, _ => []
+    end.
 End Growing.
 
 (** ** As [check_invalid], with operations that contradict each other in place of a core *)

@@ -1,4 +1,4 @@
-(** Small histories that operations refute which contradict each other, and the same with one change, which they leave alone. *)
+(** Small histories in which operations contradict each other, and the same with one change, which they leave alone. *)
 
 From Coq Require Import List PArith ZArith.
 From Clew Require Import History Order Cycles Facts Models Spec_Others.
@@ -38,6 +38,13 @@ Definition lease_pair := pair lease_pattern (Lease.State None (-1) true).
 Example two_holders : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 1%Z))) = true. Proof. reflexivity. Qed.
 Example one_after_the_other : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Claim 7 (Some 2%Z))) = false. Proof. reflexivity. Qed.
 
+(** The lease was released, or another owner claimed the epoch. *)
+Definition released := ok 2 3 (Lease.Release 6 (Some 1%Z)).
+Example held_again : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 1%Z))) = true. Proof. reflexivity. Qed.
+Example held_in_another_epoch : lease_pair released (ok 4 5 (Lease.Renew (Some 6) (Some 2%Z))) = false. Proof. reflexivity. Qed.
+Example held_by_another : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Renew (Some 7) (Some 1%Z))) = true. Proof. reflexivity. Qed.
+Example held_unknown : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (Lease.Renew (Some 7) None)) = false. Proof. reflexivity. Qed.
+
 (** An operation contradicts itself only if nothing made what it shows: an element, or that an owner had the lease. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.
 Definition reads_7 (init : Log.state) (others : list (op Log.call unit)) : bool :=
@@ -46,6 +53,7 @@ Example never_appended : reads_7 ([], 0%Z) [] = true. Proof. reflexivity. Qed.
 Example perhaps : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 None None) Crashed] = false. Proof. reflexivity. Qed.
 Example elsewhere : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 (Some 1%Z) None) (Open tt)] = true. Proof. reflexivity. Qed.
 Example from_the_start : reads_7 ([7], 1%Z) [] = false. Proof. reflexivity. Qed.
+Example another_from_the_start : reads_7 ([6], 1%Z) [] = true. Proof. reflexivity. Qed.
 Definition held_by_7 (init : Lease.state) (others : list (op Lease.call unit)) : bool :=
   let x := ok 4 5 (Lease.Renew (Some 7) (Some 1%Z)) in contradicts_of lease_pattern init (ok 2 3 (Lease.Claim 6 (Some 1%Z)) :: others ++ [x]) x x.
 Definition free := Lease.State None (-1)%Z true.

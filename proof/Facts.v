@@ -35,6 +35,7 @@ Definition denies (c : call) (f : fact) : bool :=
   | ReadAt i v, Has j u => if i =? j then negb (Pos.eqb u v) else false
   | _, _ => false
   end.
+Definition given (s : state) : list fact := Long (snd s) :: map (fun x => Has (Z.of_nat (fst x)) (snd x)) (combine (seq 0 (length (fst s))) (rev (fst s))).
 (** An append makes the log longer; and it has an element there, unless that is known to be somewhere else. *)
 Definition makes (c : call) (f : fact) : bool :=
   match c, f with
@@ -103,6 +104,7 @@ Definition shown_by (m : micro) : fact := match m with Append k v => Contains k 
 Definition denied_by (f : fact) (m : micro) : bool :=
   match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
 Definition shows (c : list micro) : list fact := map shown_by c.
+Definition given (s : state) : list fact := map (fun x => Starts (fst x) (rev (snd x))) s.
 Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
 
 Lemma list_of_append (s : state) k l j :
@@ -155,75 +157,116 @@ Module LeaseFacts.
 Import Lease.
 Open Scope Z_scope.
 Inductive fact :=
-  | Past (n : Z)                             (* the epoch is at least this *)
-  | Held (o : positive) (epoch : option Z).  (* this owner may renew it in this epoch. This does not last, but only a claim makes it true *)
+  | Past (n : Z)                         (* the epoch is at least this *)
+  | Lost (o : positive) (e : Z)          (* this owner does not hold it in this epoch, and never will *)
+  | Held (o : positive) (e : option Z).  (* this owner may hold it, in this epoch if there is one. It does not last, but only a claim makes it true *)
+Definition holds_it (o : positive) (e : option Z) (s : state) : bool := match held_by s (Some o) e with Some _ => true | None => false end.
+Definition is_owner (o : option positive) (p : positive) : bool := if owner_dec o (Some p) then true else false.
 Definition has (f : fact) (s : state) : bool :=
-  match f with Past n => n <=? current s | Held o e => match held_by s (Some o) e with Some _ => true | None => false end end.
-Definition shows (c : call) : list fact :=
-  match c with Claim _ (Some e) => [Past e] | Renew (Some o) e | Release o e => Held o e :: match e with Some e => [Past e] | None => [] end
-  | Renew None (Some e) => [Past e] | _ => [] end.
-Definition tells (c : call) (f : fact) : bool := match c, f with Claim _ (Some e), Past n | Renew _ (Some e), Past n | Release _ (Some e), Past n => n =? e | _, _ => false end.
-Definition wants (c : call) (f : fact) : bool :=
+  match f with
+  | Past n => n <=? current s
+  | Lost o e => (e <? current s) || (e =? current s) && exact s && negb (is_owner (holder s) o)
+  | Held o e => holds_it o e s
+  end.
+Definition about (c : call) : list fact :=
+  match c with
+  | Renew (Some o) e | Release o e => Held o e :: match e with Some e => [Past e; Lost o e] | None => [] end
+  | Claim _ (Some e) | Renew None (Some e) => [Past e]
+  | _ => []
+  end.
+Definition tells (c : call) (f : fact) : bool :=
   match c, f with
-  | Renew o e, Held p n => if owner_dec o (Some p) then if option_dec Z.eq_dec e n then true else false else false
-  | Release o e, Held p n => Pos.eqb o p && if option_dec Z.eq_dec e n then true else false
+  | Claim _ (Some e), Past n | Renew _ (Some e), Past n | Release _ (Some e), Past n => n =? e
+  | Claim o (Some e), Lost p n => (n =? e) && negb (Pos.eqb o p)
+  | Renew o (Some e), Lost p n => (n =? e) && negb (is_owner o p)
+  | Release _ (Some e), Lost _ n => n =? e
   | _, _ => false
   end.
+Definition given (s : state) : list fact := [Past (current s)].
+(** It renews or releases it for p in epoch n. *)
+Definition uses (c : call) (p : positive) (n : option Z) : bool :=
+  match c with
+  | Renew o e => is_owner o p && if option_dec Z.eq_dec e n then true else false
+  | Release o e => Pos.eqb o p && if option_dec Z.eq_dec e n then true else false
+  | _ => false
+  end.
+Definition wants (c : call) (f : fact) : bool := match f with Held p n => uses c p n | _ => false end.
 Definition denies (c : call) (f : fact) : bool :=
-  match c, f with Claim _ (Some e), Past n => e <=? n | Renew _ (Some e), Past n | Release _ (Some e), Past n => e <? n | _, _ => false end.
+  match f with
+  | Past n => match c with Claim _ (Some e) => e <=? n | Renew _ (Some e) | Release _ (Some e) => e <? n | _ => false end
+  | Lost p n => uses c p (Some n)
+  | Held _ _ => false
+  end.
 Definition makes (c : call) (f : fact) : bool :=
   match c, f with
   | Claim o e, Held p n => Pos.eqb o p && match e, n with Some e, Some n => e =? n | _, _ => true end
-  | Claim _ _, Past _ | Renew _ (Some _), Past _ | Release _ (Some _), Past _ => true
-  | _, _ => false
+  | Nothing, _ | _, Held _ _ => false
+  | _, _ => true
   end.
 
-Lemma held_spec s o e s' : held_by s o e = Some s' -> current s <= current s' /\ forall n, e = Some n -> current s <= n /\ current s' = n.
+Lemma held_spec s o e s' : held_by s o e = Some s' -> holder s = o /\ holder s' = o /\
+  match e with Some n => current s <= n /\ current s' = n /\ exact s' = true /\ (exact s = true -> n = current s) | None => s' = s end.
 Proof.
-  unfold held_by. destruct (owner_dec _ _); [|easy]. destruct e as [e|]; [|intros E; injection E as <-; split; [lia|easy]].
-  destruct (Z.ltb_spec e (current s)) as [|L]; [now rewrite orb_true_r|]. destruct (_ || _); [easy|]. intros E; injection E as <-. simpl. split; [lia|].
-  intros n E. injection E as <-. lia.
+  unfold held_by. destruct (owner_dec (holder s) o) as [<-|]; [|easy]. destruct e as [e|]; [|intros E; now injection E as <-].
+  destruct (Z.ltb_spec e (current s)); [now rewrite orb_true_r|]. destruct (Z.eqb_spec e (current s)) as [->|]; [rewrite andb_false_r|rewrite andb_true_r];
+    simpl; [|destruct (exact s); [easy|]]; intros E; injection E as <-; simpl; repeat split; auto; easy.
 Qed.
-Lemma changes s c s' : apply s c = Some s' -> current s <= current s'
-  /\ (forall n, tells c (Past n) = true -> current s' = n) /\ (forall n, denies c (Past n) = true -> current s < n).
+Lemma lost_spec o e s : has (Lost o e) s = true <-> e < current s \/ e = current s /\ exact s = true /\ holder s <> Some o.
+Proof.
+  simpl. unfold is_owner. rewrite orb_true_iff, !andb_true_iff, Z.ltb_lt, Z.eqb_eq. destruct (owner_dec (holder s) (Some o)); simpl; intuition congruence.
+Qed.
+Lemma uses_spec c s s' p n : apply s c = Some s' -> uses c p n = true -> exists s1, held_by s (Some p) n = Some s1.
+Proof.
+  destruct c as [|o e|o e|]; simpl; try easy; unfold is_owner; intros E [O U]%andb_true_iff; (destruct (option_dec Z.eq_dec e n) as [->|]; [|easy]).
+  - destruct (owner_dec o (Some p)) as [->|]; [eauto|easy].
+  - apply Pos.eqb_eq in O as ->. destruct (held_by s (Some p) n); [eauto|easy].
+Qed.
+Lemma changes s c s' : apply s c = Some s' ->
+  s' = s \/ current s < current s' \/ current s <= current s' /\ exact s' = true /\ (exact s = true -> current s' = current s) /\ (holder s' = holder s \/ holder s' = None)
+  \/ current s' = current s /\ exact s' = exact s /\ holder s' = None.
 Proof.
   destruct c as [o [e|]|o e|o e|]; simpl.
-  - destruct (Z.ltb_spec (current s) e); [|easy]. intros E; injection E as <-. simpl. repeat split; [lia|intros n ->%Z.eqb_eq; easy|intros n D%Z.leb_le; lia].
-  - intros E; injection E as <-. simpl. repeat split; [lia|easy|easy].
-  - intros [L P]%held_spec. split; auto. destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n ->%Z.eqb_eq; easy|intros n D%Z.ltb_lt; lia].
-  - destruct (held_by s (Some o) e) as [s1|] eqn:H; [|easy]. apply held_spec in H as [L P]. intros E; injection E as <-. simpl. split; auto.
-    destruct e as [e|]; [|easy]. destruct (P _ eq_refl). split; [intros n ->%Z.eqb_eq; easy|intros n D%Z.ltb_lt; lia].
-  - intros E; injection E as <-. repeat split; [lia|easy|easy].
+  - destruct (Z.ltb_spec (current s) e); [|easy]. intros E; injection E as <-. simpl. auto.
+  - intros E; injection E as <-. simpl. right. left. lia.
+  - intros (<- & H & P)%held_spec. destruct e as [e|]; auto. right. right. left. destruct P as (L & -> & X & Y). repeat split; auto.
+  - destruct (held_by s (Some o) e) as [s1|] eqn:H; [|easy]. apply held_spec in H as (_ & _ & P). intros E; injection E as <-. simpl.
+    destruct e as [e|]; [|subst; tauto]. right. right. left. destruct P as (L & -> & X & Y). repeat split; auto.
+  - intros E; injection E as <-. auto.
 Qed.
-Lemma held_again s o e s' p n : held_by s o e = Some s' -> has (Held p n) s' = true -> has (Held p n) s = true.
+Lemma held_again s o e s' p n : held_by s o e = Some s' -> holds_it p n s' = true -> holds_it p n s = true.
 Proof.
-  unfold has, held_by. destruct (owner_dec (holder s) o); [|easy]. destruct e as [e|]; [|intros E; now injection E as <-].
+  unfold holds_it, held_by. destruct (owner_dec (holder s) o); [|easy]. destruct e as [e|]; [|intros E; now injection E as <-].
   destruct (_ || _) eqn:B; [easy|]. intros E; injection E as <-. simpl. destruct (owner_dec (holder s) (Some p)); [|easy]. destruct n as [n|]; [|easy].
   destruct (Z.eqb_spec n e) as [->|]; [now rewrite B|easy].
 Qed.
 Lemma growth : Growth (Plain.step (does apply)) has tells wants denies makes no none.
 Proof.
   constructor; unfold Plain.step, does, holds; try easy; intros s c a s' f.
-  - intros x D E H. apply changes in E as [G _]. destruct f as [n|]; [|now destruct x as [? []|? []|? []|]]. simpl in *. apply Z.leb_le in H. apply Z.leb_le. lia.
-  - intros E T. apply changes in E as (_ & S & _). destruct f as [n|]; [|now destruct c as [? []|? []|? []|]]. apply Z.leb_le. now rewrite (S _ T).
-  - intros E W. destruct c as [|o e|o e|], f as [|p n]; try easy; simpl in *.
-    + destruct (owner_dec o (Some p)) as [->|]; [|easy]. destruct (option_dec Z.eq_dec e n) as [->|]; [|easy]. now rewrite E.
-    + apply andb_true_iff in W as [->%Pos.eqb_eq W]. destruct (option_dec Z.eq_dec e n) as [->|]; [|easy]. now destruct (held_by s (Some p) n).
-  - intros E D. apply changes in E as (_ & _ & X). destruct f as [n|]; [|now destruct c as [? []|? []|? []|]]. simpl. specialize (X _ D). rewrite Z.leb_le. lia.
-  - intros E H M. destruct f as [n|p n].
-    + destruct c as [o e|o [e|]|o [e|]|]; try easy; simpl in E.
-      * unfold held_by in E. destruct (owner_dec _ _); [|easy]. now injection E as <-.
-      * unfold held_by in E. destruct (owner_dec _ _); [|easy]. now injection E as <-.
-      * now injection E as <-.
-    + destruct c as [o e|o e|o e|]; simpl in E.
-      * exfalso. revert H M. unfold has, makes, held_by. destruct (Pos.eqb_spec o p) as [->|N].
-        -- destruct e as [e|], n as [n|]; try easy. destruct (_ <? _); [|easy]. injection E as <-. cbn [holder current exact andb].
-           destruct (owner_dec _ _); [|easy]. rewrite (Z.eqb_sym e n). intros H M. now rewrite M in H.
-        -- replace (holder s') with (Some o) by (destruct e; [destruct (_ <? _); [|easy]|]; now injection E as <-).
-           destruct (owner_dec _ _); [congruence|easy].
-      * eapply held_again; eauto.
-      * destruct (held_by s (Some o) e) as [s1|]; [|easy]. now injection E as <-.
-      * now injection E as <-.
+  - intros x D E. apply changes in E. destruct f as [n|p n|]; [simpl; rewrite !Z.leb_le; intuition (subst; lia)| |easy]. rewrite !lost_spec.
+    destruct E as [->|[E|[(L & X & Y & H)|(-> & -> & ->)]]]; auto; [lia| |intuition congruence].
+    intros [H'|(-> & X' & H')]; [lia|]. rewrite (Y X'), X. right. repeat split; auto. destruct H as [->| ->]; easy.
+  - destruct c as [o [e|]|o [e|]|o [e|]|], f as [n|p n|]; try easy; intros E T; simpl in T.
+    1, 2: simpl in E; destruct (_ <? _); [|easy]; injection E as <-. 3, 4: apply held_spec in E as (<- & H & L & C & X & Y).
+    5, 6: simpl in E; destruct (held_by s (Some o) (Some e)) as [s1|] eqn:Hs; [|easy]; apply held_spec in Hs as (_ & H & L & C & X & Y); injection E as <-.
+    1, 3, 5: apply Z.eqb_eq in T as ->; apply Z.leb_le; simpl; lia. all: rewrite lost_spec; right; simpl.
+    + apply andb_true_iff in T as [T%Z.eqb_eq N]. repeat split; auto. intros Q. injection Q as ->. now rewrite Pos.eqb_refl in N.
+    + apply andb_true_iff in T as [T%Z.eqb_eq N]. rewrite H. repeat split; auto; [lia|]. intros Q. unfold is_owner in N. now destruct (owner_dec (holder s) (Some p)).
+    + apply Z.eqb_eq in T. repeat split; auto; [lia|easy].
+  - intros E W. destruct f as [|?|p n]; try easy. destruct (uses_spec _ _ _ _ _ E W) as (s1 & H). simpl. unfold holds_it. now rewrite H.
+  - intros E D. destruct f as [n|p n|]; [| |easy].
+    + simpl. rewrite Z.leb_le. destruct c as [o [e|]|o [e|]|o [e|]|]; try easy; simpl in E, D.
+      * apply Z.leb_le in D. destruct (Z.ltb_spec (current s) e); [lia|easy].
+      * apply Z.ltb_lt in D. apply held_spec in E as (_ & _ & L & _). lia.
+      * apply Z.ltb_lt in D. destruct (held_by s (Some o) (Some e)) as [s1|] eqn:H; [|easy]. apply held_spec in H as (_ & _ & L & _). lia.
+    + rewrite lost_spec. destruct (uses_spec _ _ _ _ _ E D) as (s1 & (H & _ & L & _)%held_spec). intros [|(_ & _ & N)]; [lia|easy].
+  - intros E H M. destruct c as [o e|o e|o e|]; [| | |simpl in E; congruence]; (destruct f as [| |p n]; [easy..|]); simpl in E.
+    + exfalso. revert H M. simpl. unfold holds_it, held_by. destruct (Pos.eqb_spec o p) as [->|N].
+      * destruct e as [e|], n as [n|]; try easy. destruct (_ <? _); [|easy]. injection E as <-. cbn [holder current exact andb].
+        destruct (owner_dec _ _); [|easy]. rewrite (Z.eqb_sym e n). intros H M. now rewrite M in H.
+      * replace (holder s') with (Some o) by (destruct e; [destruct (_ <? _); [|easy]|]; now injection E as <-).
+        destruct (owner_dec _ _); [congruence|easy].
+    + eapply held_again; eauto.
+    + destruct (held_by s (Some o) e) as [s1|]; [|easy]. now injection E as <-.
 Qed.
 End LeaseFacts.
 

@@ -174,9 +174,10 @@ Variable c : checker call state.
 Variable has : fact -> state -> bool.
 Variables tells wants denies makes absurd : call -> fact -> bool.
 Variable needs : call -> fact -> fact -> bool.
-Variable shows : call -> list fact.
+Variable about : call -> list fact.
+Variable given : state -> list fact.
 Definition refute (init : state) (x y : op call unit) (part : list (op call unit)) : verdict :=
-  cycle init has tells wants denies makes absurd needs part (steps init has tells wants denies makes absurd needs part shows x y).
+  cycle init has tells wants denies makes absurd needs part (steps init has tells wants denies makes absurd needs part about given x y).
 Definition pattern_of : pattern call state := Pattern _ _
   (fun init part x y => match refute init x y part with Accepted => true | _ => false end)
   (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute init x y) init h time before).
@@ -189,16 +190,16 @@ Qed.
 End Contradictions.
 
 Definition log_pattern (nothing : positive) :=
-  pattern_of (log nothing) (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing).
+  pattern_of (log nothing) (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing) LogFacts.given.
 Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) (log_pattern nothing).
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (LogFacts.growth nothing)). Qed.
-Definition lease_pattern := pattern_of lease LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.shows.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (LogFacts.growth nothing)). Qed.
+Definition lease_pattern := pattern_of lease LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.about LeaseFacts.given.
 Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) lease_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ lease_proved LeaseFacts.growth). Qed.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ lease_proved LeaseFacts.growth). Qed.
 Definition list_pattern :=
-  pattern_of list_append ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows.
+  pattern_of list_append ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
 Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) list_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ list_append_proved ListGrowth.growth). Qed.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ list_append_proved ListGrowth.growth). Qed.
 
 (** A longer cycle, which says nothing about the first failure. *)
 Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
