@@ -71,17 +71,9 @@ func (s *stackZones) byWatching() (order []int32, done bool) {
 		if w.watches > maxWatches*(len(s.zones)+w.peeks) {
 			return nil, false
 		}
-		from := len(w.order)
-		w.order = append(w.order, w.free...)
-		w.free = w.free[:0]
-		for _, k := range w.order[from:] {
-			w.gone[k] = true
-			w.ends.set(k, -1)
-			w.after[k] = k + 1
-		}
-		for _, k := range w.order[from:] {
-			w.takeAway(k)
-		}
+		k := w.free[len(w.free)-1]
+		w.free = w.free[:len(w.free)-1]
+		w.takeAway(k)
 	}
 }
 
@@ -216,12 +208,21 @@ func (w *stackWatch) opSafe(k int32) {
 		return
 	}
 	if w.peeks == 0 || w.peeking[k] == 0 {
-		w.free = append(w.free, k)
+		w.release(k)
 		return
 	}
 	for _, o := range w.peeksOf(w.elementOf[k]) {
 		w.retry = append(w.retry, peekOf{k, o})
 	}
+}
+
+// release marks zone k as taken away.
+func (w *stackWatch) release(k int32) {
+	w.order = append(w.order, k)
+	w.free = append(w.free, k)
+	w.gone[k] = true
+	w.ends.set(k, -1)
+	w.after[k] = k + 1
 }
 
 func (w *stackWatch) tryPeeks() {
@@ -247,7 +248,7 @@ func (w *stackWatch) tryPeek(p peekOf) {
 			w.certificates = w.certificates[:from]
 			w.safely(p.op, x)
 			if w.peeking[p.k]--; w.peeking[p.k] == 0 {
-				w.free = append(w.free, p.k)
+				w.release(p.k)
 			}
 			return
 		}
