@@ -117,7 +117,7 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 // operation may come after one that began after it had returned, unless partOf says that it is of another part, or nothing
 // reads it. inTime calls take with each operation and its position. Linear time.
 func inTime(h *jepsen.History, witness []jepsen.Operation, readAs, partOf []int32, take func(i int, op jepsen.Operation) error) error {
-	seen := make([]bool, h.Operations())
+	seen := hugepages.Make[bool](h.Operations())
 	last := map[int32]jepsen.Operation{} // by part: the operation that began last so far
 	latest, part := jepsen.Operation(jepsen.None), int32(0)
 	for i, op := range witness {

@@ -1,5 +1,7 @@
 package fastpath
 
+import "clew/internal/hugepages"
+
 // Groups holds operations, or other numbers from 0 on, by keys.
 type Groups struct {
 	from []int32 // by key, and one more: where its group begins in all
@@ -8,7 +10,7 @@ type Groups struct {
 
 // GroupBy groups the numbers below n by keys from 0 to top, in linear time. The key -1 means none.
 func GroupBy(n int, top int32, key func(i int32) int32) Groups {
-	g := Groups{make([]int32, top+3), make([]int32, n)}
+	g := Groups{hugepages.Make[int32](top + 3), hugepages.Make[int32](n)}
 	for i := range int32(n) {
 		g.from[key(i)+2]++
 	}

@@ -1,5 +1,7 @@
 package models
 
+import "clew/internal/hugepages"
+
 import "clew/jepsen"
 
 // Operations are the operations of a history as a model reads them.
@@ -14,7 +16,7 @@ type Operations struct {
 
 // Rows returns the row of each operation of the history, or -1 for one that has none.
 func (o *Operations) Rows() []Row {
-	rows := make([]Row, o.History.Operations())
+	rows := hugepages.Make[Row](o.History.Operations())
 	for op := range rows {
 		rows[op] = -1
 	}

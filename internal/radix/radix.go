@@ -2,6 +2,7 @@
 package radix
 
 import (
+	"clew/internal/hugepages"
 	"cmp"
 	"math"
 	"slices"
@@ -51,7 +52,7 @@ func Sort(list []Keyed) []Keyed {
 	if ascend {
 		return list
 	}
-	other := make([]Keyed, len(list))
+	other := hugepages.Make[Keyed](len(list))
 	for shift := 0; shift < 64; shift += bits {
 		if differ>>shift%digits == 0 {
 			continue

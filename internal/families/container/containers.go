@@ -1,6 +1,7 @@
 package container
 
 import (
+	"clew/internal/hugepages"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ type contents struct {
 // prepare reads the operations. It fails if some value alone shows that the
 // history is not linearizable, or if a kind is not handled.
 func prepare(in fastpath.Input) (*contents, fastpath.Result) {
-	c := &contents{Input: in, of: make([]int32, in.IDs)}
+	c := &contents{Input: in, of: hugepages.Make[int32](in.IDs)}
 	if bad := c.adds(); bad != none {
 		return nil, fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
@@ -148,7 +149,7 @@ func (c *contents) adds() int32 {
 			n++
 		}
 	}
-	c.elements = make([]element, 0, n)
+	c.elements = hugepages.Make[element](n)[:0]
 	for i, kind := range c.Kind {
 		switch kind {
 		case models.Enqueue:
@@ -364,7 +365,7 @@ func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
 	}
-	free := make([]int32, c.Events+2) // by slot: how many zones begin, minus how many end; then the next free slot
+	free := hugepages.Make[int32](c.Events + 2) // by slot: how many zones begin, minus how many end; then the next free slot
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			free[e.aRes]++

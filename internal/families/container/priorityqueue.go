@@ -1,6 +1,7 @@
 package container
 
 import (
+	"clew/internal/hugepages"
 	"math/bits"
 
 	"clew/fastpath"
@@ -42,8 +43,8 @@ func decidePriority(c *contents, witness bool) fastpath.Result {
 	}
 	p := &priorityPass{contents: c, cover: newCover(c.Events+1, witness)}
 	if witness {
-		p.placed = make([]placed, 0, c.Len())
-		p.count = make([]int32, c.Events+2)
+		p.placed = hugepages.Make[placed](c.Len())[:0]
+		p.count = hugepages.Make[int32](c.Events + 2)
 	}
 	p.sort()
 	for rest := p.order; len(rest) > 0; {
@@ -98,12 +99,12 @@ type ranked struct {
 // whose passes do not access memory at random.
 func (p *priorityPass) sort() {
 	const bits, digits = 11, 1 << 11
-	p.order = make([]ranked, len(p.elements))
+	p.order = hugepages.Make[ranked](len(p.elements))
 	for i := range p.elements {
 		e := &p.elements[i]
 		p.order[i] = ranked{p.IDs - 1 - p.B[e.add], int32(i), e.aRes, e.mInv, e.rRes}
 	}
-	other := make([]ranked, len(p.order))
+	other := hugepages.Make[ranked](len(p.order))
 	for shift := 0; p.IDs>>shift > 0; shift += bits {
 		var from [digits + 1]int32
 		for k := range p.order {
@@ -200,14 +201,14 @@ func (p *priorityPass) witness(slots []int32) []int32 {
 	for _, s := range slots {
 		p.count[s]++
 	}
-	firsts, lasts := p.count, make([]int32, len(p.count))
+	firsts, lasts := p.count, hugepages.Make[int32](len(p.count))
 	sum := int32(0)
 	for s, n := range p.count {
 		firsts[s] = sum
 		sum += n
 		lasts[s] = sum
 	}
-	order := make([]int32, sum)
+	order := hugepages.Make[int32](sum)
 	for _, x := range p.placed {
 		if s := x.slot; s >= 0 {
 			order[firsts[s]] = x.op

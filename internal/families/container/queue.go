@@ -1,6 +1,7 @@
 package container
 
 import (
+	"clew/internal/hugepages"
 	"cmp"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func decideQueue(c *contents, witness bool) fastpath.Result {
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}
-	firsts := make([]stretch, len(c.elements))
+	firsts := hugepages.Make[stretch](len(c.elements))
 	if c.peeks == 0 {
 		for i := range c.elements {
 			firsts[i] = stretch{c.elements[i].mInv, c.elements[i].mRes}
@@ -56,7 +57,7 @@ func decideQueue(c *contents, witness bool) fastpath.Result {
 	} else if clash := c.stretches(firsts); clash != nil {
 		return c.fail(nil, clash)
 	}
-	late := make([]int32, c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
+	late := hugepages.Make[int32](c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
 	for i := range c.elements {
 		late[c.elements[i].aRes] = firsts[i].start + 1
 	}
@@ -187,7 +188,7 @@ func newQueueOrder(c *contents, firsts []stretch, slots []int32) *queueOrder {
 // groups gives each element the number of empty answers before it. The element's zone
 // lies on one side of each slot. An element without a zone enters and leaves at mInv.
 func (c *contents) groups(slots []int32) []int32 {
-	before := make([]int32, c.Events+1) // by slot: empty answers in it or earlier
+	before := hugepages.Make[int32](c.Events + 1) // by slot: empty answers in it or earlier
 	for _, s := range slots {
 		before[s]++
 	}
@@ -196,7 +197,7 @@ func (c *contents) groups(slots []int32) []int32 {
 		sum += n
 		before[s] = sum
 	}
-	group := make([]int32, len(c.elements))
+	group := hugepages.Make[int32](len(c.elements))
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			group[i] = before[e.aRes-1]
@@ -218,14 +219,14 @@ func (q *queueOrder) sort() {
 	start := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].start }).Sorted()
 	end := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].end }).Sorted()
 	ready := newGroupedStack(n, len(q.slots)+1, q.group)
-	state := make([]uint8, n) // bits: source of the first order, of the second; taken
+	state := hugepages.Make[uint8](n) // bits: source of the first order, of the second; taken
 	const first, second, taken = 1, 2, 4
 	see := func(i int32, bit uint8) {
 		if state[i] |= bit; state[i] == first|second {
 			ready.push(i)
 		}
 	}
-	q.order = make([]int32, 0, n)
+	q.order = hugepages.Make[int32](n)[:0]
 	for len(q.order) < n {
 		for len(aRes) > 0 && state[aRes[0]]&taken != 0 {
 			aRes = aRes[1:]
@@ -256,7 +257,7 @@ type groupedStack struct {
 }
 
 func newGroupedStack(n, groups int, group []int32) *groupedStack {
-	return &groupedStack{group: group, head: make([]int32, groups), next: make([]int32, n)}
+	return &groupedStack{group: group, head: hugepages.Make[int32](groups), next: hugepages.Make[int32](n)}
 }
 
 func (s *groupedStack) push(i int32) {
@@ -281,7 +282,7 @@ func (s *groupedStack) pop() int32 {
 // allow, then the operations of each value's stretch. Event t is at time 2t, slot s at 2s+1.
 func (q *queueOrder) witness() []int32 {
 	type timed struct{ time, op int32 }
-	adds, fronts := make([]timed, 0, len(q.order)), make([]timed, 0, q.Len())
+	adds, fronts := hugepages.Make[timed](len(q.order))[:0], hugepages.Make[timed](q.Len())[:0]
 	in, out := int32(-1), int32(-1)
 	for _, i := range q.order {
 		e := &q.elements[i]
@@ -300,7 +301,7 @@ func (q *queueOrder) witness() []int32 {
 			fronts = append(fronts, timed{out, e.rem})
 		}
 	}
-	order := make([]int32, 0, q.Len())
+	order := hugepages.Make[int32](q.Len())[:0]
 	for k, op := range q.empties {
 		t := 2*q.slots[k] + 1
 		for len(adds) > 0 && adds[0].time < t || len(fronts) > 0 && fronts[0].time < t {

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"clew/internal/hugepages"
 	"cmp"
 	"slices"
 
@@ -49,7 +50,7 @@ type stackZones struct {
 // with the previous result, and memory costs most when it is first touched.
 func (s *stackZones) byEvent(n int32) []int32 {
 	if s.scratch == nil {
-		s.scratch = make([]int32, s.Events+1)
+		s.scratch = hugepages.Make[int32](s.Events + 1)
 		return s.scratch[:n]
 	}
 	clear(s.scratch)
@@ -67,7 +68,7 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 	}
 	s := newStackZones(c)
 	if witness {
-		s.safe = make([]int32, c.Len())
+		s.safe = hugepages.Make[int32](c.Len())
 	}
 	// Both take away as many values as possible, and return them in that order.
 	order, done := s.byWatching()
@@ -94,7 +95,7 @@ func newStackZones(c *contents) *stackZones {
 			n++
 		}
 	}
-	s.elementOf, s.zones = make([]int32, 0, n), make([]zone, 0, n)
+	s.elementOf, s.zones = hugepages.Make[int32](n)[:0], hugepages.Make[zone](n)[:0]
 	for _, i := range at {
 		if i != 0 {
 			e := &c.elements[i-1]
@@ -232,7 +233,7 @@ type slotList struct {
 
 // newSlotList returns a list with a slot for each of the zeros.
 func newSlotList(ops int, zeros []int32) *slotList {
-	return &slotList{head: none, next: make([]int32, ops), slot: make([]int32, ops),
+	return &slotList{head: none, next: hugepages.Make[int32](ops), slot: hugepages.Make[int32](ops),
 		tail: zeros, used: bitset.New(int32(len(zeros)))}
 }
 
@@ -274,7 +275,7 @@ func (l *slotList) insert(after, o, slot int32) int32 {
 }
 
 func (l *slotList) list() []int32 {
-	order := make([]int32, 0, len(l.next))
+	order := hugepages.Make[int32](len(l.next))[:0]
 	for o := l.head; o != none; o = l.next[o] {
 		order = append(order, o)
 	}

@@ -1,5 +1,7 @@
 package container
 
+import "clew/internal/hugepages"
+
 // # Stack, by watched zones
 //
 // Decides which values of a stack can be taken away (stack.go).
@@ -82,17 +84,17 @@ func newStackWatch(s *stackZones) *stackWatch {
 	w := &stackWatch{
 		stackZones: s,
 		starts:     s.byEvent(s.Events),
-		endAt:      make([]int32, n),
-		byEnd:      make([]int32, 0, n),
+		endAt:      hugepages.Make[int32](n),
+		byEnd:      hugepages.Make[int32](n)[:0],
 		pushes:     newMaxTree(n),
 		ends:       newMaxTree(n),
-		after:      make([]int32, n+1),
-		first:      make([]bool, n),
-		gone:       make([]bool, n),
-		open:       make([]uint8, n),
-		watched:    make([]int32, n),
-		next:       make([]int32, n),
-		order:      make([]int32, 0, n),
+		after:      hugepages.Make[int32](n + 1),
+		first:      hugepages.Make[bool](n),
+		gone:       hugepages.Make[bool](n),
+		open:       hugepages.Make[uint8](n),
+		watched:    hugepages.Make[int32](n),
+		next:       hugepages.Make[int32](n),
+		order:      hugepages.Make[int32](n)[:0],
 	}
 	for k := range s.zones {
 		z := &s.zones[k]
@@ -105,7 +107,7 @@ func newStackWatch(s *stackZones) *stackWatch {
 	w.pushes.build()
 	w.ends.build()
 	if w.peeks > 0 {
-		w.peeking, w.helps, w.tries = make([]int32, n), make([]int32, n), make([]int32, s.Len())
+		w.peeking, w.helps, w.tries = hugepages.Make[int32](n), hugepages.Make[int32](n), hugepages.Make[int32](s.Len())
 		for k := range s.zones {
 			w.peeking[k] = int32(len(s.peeksOf(s.elementOf[k])))
 		}
