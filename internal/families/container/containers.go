@@ -119,6 +119,18 @@ type contents struct {
 	unknown  []int32 // unknown removes, by invocation
 	reason   *fastpath.Finding
 	byValue  *fastpath.Groups // only filled if some value was added twice
+	scratch  []int32          // what byEvent returns
+}
+
+// byEvent returns n zeros, at most Events+4, always in the same memory. Each caller has finished
+// with the previous result, and memory costs most when it is first touched.
+func (c *contents) byEvent(n int32) []int32 {
+	if c.scratch == nil {
+		c.scratch = hugepages.Make[int32](c.Events + 4)
+	} else {
+		clear(c.scratch)
+	}
+	return c.scratch[:n]
 }
 
 // prepare reads the operations. It fails if some value alone shows that the
@@ -365,7 +377,7 @@ func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
 	}
-	free := hugepages.Make[int32](c.Events + 2) // by slot: how many zones begin, minus how many end; then the next free slot
+	free := c.byEvent(c.Events + 2) // by slot: how many zones begin, minus how many end; then the next free slot
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			free[e.aRes]++

@@ -57,7 +57,7 @@ func decideQueue(c *contents, witness bool) fastpath.Result {
 	} else if clash := c.stretches(firsts); clash != nil {
 		return c.fail(nil, clash)
 	}
-	late := hugepages.Make[int32](c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
+	late := c.byEvent(c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
 	for i := range c.elements {
 		late[c.elements[i].aRes] = firsts[i].start + 1
 	}
@@ -188,7 +188,7 @@ func newQueueOrder(c *contents, firsts []stretch, slots []int32) *queueOrder {
 // groups gives each element the number of empty answers before it. The element's zone
 // lies on one side of each slot. An element without a zone enters and leaves at mInv.
 func (c *contents) groups(slots []int32) []int32 {
-	before := hugepages.Make[int32](c.Events + 1) // by slot: empty answers in it or earlier
+	before := c.byEvent(c.Events + 1) // by slot: empty answers in it or earlier
 	for _, s := range slots {
 		before[s]++
 	}
@@ -212,12 +212,14 @@ func (c *contents) groups(slots []int32) []int32 {
 // remaining value must precede. An element is a source of an interval order
 // if it starts before the earliest end of the remaining ones.
 func (q *queueOrder) sort() {
-	n, top := len(q.elements), q.Events+1
-	el := q.elements
-	aInv := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aInv }).Sorted()
-	aRes := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aRes }).Sorted()
-	start := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].start }).Sorted()
-	end := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].end }).Sorted()
+	n, el := len(q.elements), q.elements
+	sorted := func(event func(i int32) int32) []int32 { // by event, up to Events+1
+		return fastpath.GroupIn(q.byEvent(q.Events+4), n, event).Sorted()
+	}
+	aInv := sorted(func(i int32) int32 { return el[i].aInv })
+	aRes := sorted(func(i int32) int32 { return el[i].aRes })
+	start := sorted(func(i int32) int32 { return q.firsts[i].start })
+	end := sorted(func(i int32) int32 { return q.firsts[i].end })
 	ready := newGroupedStack(n, len(q.slots)+1, q.group)
 	state := hugepages.Make[uint8](n) // bits: source of the first order, of the second; taken
 	const first, second, taken = 1, 2, 4

@@ -43,18 +43,6 @@ type stackZones struct {
 	zones     []zone
 	elementOf []int32 // by zone
 	safe      []int32 // for the witness, by operation: a slot that is not covered
-	scratch   []int32 // what byEvent returns
-}
-
-// byEvent returns n zeros, always in the same memory. Each caller has finished
-// with the previous result, and memory costs most when it is first touched.
-func (s *stackZones) byEvent(n int32) []int32 {
-	if s.scratch == nil {
-		s.scratch = hugepages.Make[int32](s.Events + 1)
-		return s.scratch[:n]
-	}
-	clear(s.scratch)
-	return s.scratch[:n]
 }
 
 // zone is a value with a zone, which is [b, c). It was pushed between a and
