@@ -213,7 +213,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 			r = c.levels(ctx, strict, o)
 		}
 	}
-	r.Altered = c.spec.Altered(h)
+	r.Altered = c.spec.Altered(h, c.ops)
 	return r, nil
 }
 

@@ -265,6 +265,7 @@ func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definit
 // readSome appends the operations with numbers in [from, to).
 func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Definition, from, to jepsen.Operation) error {
 	h := ops.History
+	ops.repeats = to
 	for o := from; o < to; o++ {
 		if o%8 == 7 && ctx.Err() != nil { // a single value may be large
 			return context.Cause(ctx)
@@ -273,7 +274,11 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
 		}
-		op, keep, err := m.Read(OperationOf(h, o))
+		told := OperationOf(h, o)
+		if told.ValueID != told.GivenID && told.GivenID != edn.Nil {
+			ops.repeats = min(ops.repeats, o)
+		}
+		op, keep, err := m.Read(told)
 		if err != nil {
 			return readError(h, o, d, err)
 		}
