@@ -3,10 +3,12 @@ package priorityqueue
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/radix"
 	"clew/internal/types/queue"
 	"clew/models"
 )
@@ -261,9 +263,14 @@ func (r *priorityRun) Apply(op models.Op) models.Outcome {
 func (r *priorityRun) State() models.State {
 	var s models.State
 	values := r.count.Values()
-	slices.SortFunc(values, r.q.before)
-	for _, x := range values {
-		s = append(s, slices.Repeat([]int32{x}, int(r.count.Of(x)))...)
+	keyed := make([]radix.Keyed, len(values))
+	for i, x := range values {
+		keyed[i] = radix.Keyed{Key: uint64(math.MaxInt32-r.q.rank(x))<<32 | uint64(x), Number: x} // as before sorts
+	}
+	for _, k := range radix.Sort(keyed) {
+		for range r.count.Of(k.Number) {
+			s = append(s, k.Number)
+		}
 	}
 	return s
 }
