@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/beside"
 	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -254,7 +255,7 @@ func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definit
 	var failed [2]error
 	half := n / 2
 	later := ops.tail(int(half))
-	beside(
+	beside.Call(
 		func() { failed[0] = s.readSome(ctx, ops, m, d, 0, half) },
 		func() { failed[1] = s.readSome(ctx, later, m, d, half, n) },
 	)
@@ -293,23 +294,6 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		ops.Of = append(ops.Of, o)
 	}
 	return nil
-}
-
-// beside calls two functions side by side. A panic in either becomes a panic of the caller.
-func beside(f, g func()) {
-	var panicked any
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { panicked = recover() }()
-		g()
-	}()
-	defer func() {
-		if <-done; panicked != nil {
-			panic(panicked)
-		}
-	}()
-	f()
 }
 
 // lastEvent returns the completion of an operation that succeeded, and the invocation of others.

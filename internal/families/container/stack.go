@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/beside"
 	"clew/internal/bitset"
 	"clew/jepsen"
 	"clew/models"
@@ -55,23 +56,46 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 		return c.fail(nil, filled, bad)
 	}
 	s := newStackZones(c)
+	// Both take away as many values as possible, and return them in that order.
+	var order []int32
+	var done bool
+	var list *slotList
 	if witness {
 		s.safe = hugepages.Make[int32](c.Len())
 	}
-	// Both take away as many values as possible, and return them in that order.
-	order, done := s.byWatching()
+	if witness && len(s.zones) > atOnce {
+		taken := make(chan []int32, len(s.zones)/atOnce+1)
+		beside.Call(func() {
+			defer close(taken)
+			order, done = s.byWatching(taken)
+		}, func() {
+			list = s.newList(slots)
+			for some := range taken {
+				s.enterAll(list, some)
+			}
+		})
+	} else {
+		order, done = s.byWatching(nil)
+	}
 	if !done {
-		order = s.byTree()
+		order, list = s.byTree(), nil
 	}
 	if len(order) < len(s.zones) {
 		return s.residue(order)
 	}
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
-		r.Witness = s.witness(order, slots)
+		if list == nil {
+			list = s.newList(slots)
+			s.enterAll(list, order)
+		}
+		r.Witness = s.witness(list)
 	}
 	return r
 }
+
+// atOnce is how many values enter the witness together, while others are taken away.
+const atOnce = 4096
 
 func newStackZones(c *contents) *stackZones {
 	s := &stackZones{contents: c}
@@ -121,17 +145,26 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	return r
 }
 
-// witness enters the empty answers, the values with a zone from the bottom up, and then the others.
-func (s *stackZones) witness(order, slots []int32) []int32 {
-	l := newSlotList(s.Len(), s.byEvent(s.Events+1))
+// newList returns a list of the empty answers.
+func (s *stackZones) newList(slots []int32) *slotList {
+	l := newSlotList(s.Len(), s.Events+1)
 	last := none
 	for k, op := range s.empties {
 		l.insert(last, op, slots[k])
 		last = op
 	}
+	return l
+}
+
+// enterAll enters values with a zone, from the bottom up.
+func (s *stackZones) enterAll(l *slotList, order []int32) {
 	for _, k := range order {
 		s.enter(l, s.elementOf[k], s.zones[k].b-1)
 	}
+}
+
+// witness enters the values without a zone after all others.
+func (s *stackZones) witness(l *slotList) []int32 {
 	for i := range s.elements {
 		e := &s.elements[i]
 		if e.forward() {
@@ -219,10 +252,10 @@ type slotList struct {
 	used bitset.Set // slots that hold an operation
 }
 
-// newSlotList returns a list with a slot for each of the zeros.
-func newSlotList(ops int, zeros []int32) *slotList {
+// newSlotList returns an empty list.
+func newSlotList(ops int, slots int32) *slotList {
 	return &slotList{head: none, next: hugepages.Make[int32](ops), slot: hugepages.Make[int32](ops),
-		tail: zeros, used: bitset.New(int32(len(zeros)))}
+		tail: hugepages.Make[int32](slots), used: bitset.New(slots)}
 }
 
 // last returns the last operation in a slot up to s, or none.

@@ -58,15 +58,20 @@ type certificate struct {
 	try, before int32
 }
 
-// byWatching takes values away; done is false if it gave up.
-func (s *stackZones) byWatching() (order []int32, done bool) {
+// byWatching takes values away; done is false if it gave up. It also sends them to taken, some at a time, unless that is nil.
+func (s *stackZones) byWatching(taken chan<- []int32) (order []int32, done bool) {
 	if len(s.zones) == 0 {
 		return nil, true
 	}
 	w := newStackWatch(s)
 	w.start()
+	sent := 0
 	for {
 		w.tryPeeks()
+		if n := len(w.order); taken != nil && (n-sent >= atOnce || len(w.free) == 0) {
+			taken <- w.order[sent:n:n]
+			sent = n
+		}
 		if len(w.free) == 0 {
 			return w.order, true
 		}
