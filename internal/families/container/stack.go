@@ -41,14 +41,22 @@ const looseResidue = 64
 // stackZones holds the values of a stack that have a zone, in order of its start.
 type stackZones struct {
 	*contents
-	zones     []zone
-	elementOf []int32 // by zone
-	safe      []int32 // for the witness, by operation: a slot that is not covered
+	zones []zone
+	safe  []int32 // for the witness, by operation: a slot that is not covered
 }
 
-// zone is a value with a zone, which is [b, c). It was pushed between a and
-// b, and popped between c and d.
-type zone struct{ a, b, c, d int32 }
+// zone is the zone of an element, from begin to end-1, and what stackWatch knows of it. All
+// that is needed at a time is kept together, because zones are taken away in another order.
+type zone struct {
+	begin, end, element int32
+
+	byEnd       int32 // its place among the zones by end
+	later       int32 // the first zone that starts after it ends
+	watched     int32 // an end that watches it, plus 1
+	next        int32 // another end that watches the same zone as its own end, plus 1
+	open        uint8 // how many of push and pop are not safe
+	first, gone bool  // it has been first after a gap; it has been taken away
+}
 
 func decideStack(c *contents, witness bool) fastpath.Result {
 	slots, filled, bad := c.emptySlots()
@@ -107,19 +115,18 @@ func newStackZones(c *contents) *stackZones {
 			n++
 		}
 	}
-	s.elementOf, s.zones = hugepages.Make[int32](n)[:0], hugepages.Make[zone](n)[:0]
+	s.zones = hugepages.Make[zone](n)[:0]
 	for _, i := range at {
 		if i != 0 {
 			e := &c.elements[i-1]
-			s.elementOf = append(s.elementOf, i-1)
-			s.zones = append(s.zones, zone{e.aInv, e.aRes, e.mInv, e.rRes})
+			s.zones = append(s.zones, zone{begin: e.aRes, end: e.mInv, element: i - 1, open: 2})
 		}
 	}
 	return s
 }
 
 // element returns the element of zone k.
-func (s *stackZones) element(k int32) *element { return &s.elements[s.elementOf[k]] }
+func (s *stackZones) element(k int32) *element { return &s.elements[s.zones[k].element] }
 
 // safely records a slot for an operation.
 func (s *stackZones) safely(op, slot int32) {
@@ -137,7 +144,7 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	var left []int32
 	for k, g := range gone {
 		if !g {
-			left = append(left, s.elementOf[k])
+			left = append(left, s.zones[k].element)
 		}
 	}
 	r := s.fail(nil, left)
@@ -159,7 +166,7 @@ func (s *stackZones) newList(slots []int32) *slotList {
 // enterAll enters values with a zone, from the bottom up.
 func (s *stackZones) enterAll(l *slotList, order []int32) {
 	for _, k := range order {
-		s.enter(l, s.elementOf[k], s.zones[k].b-1)
+		s.enter(l, s.zones[k].element, s.zones[k].begin-1)
 	}
 }
 
