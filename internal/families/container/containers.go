@@ -372,12 +372,12 @@ func (c *contents) alone(op int32) fastpath.Result {
 
 // emptySlots gives each empty answer a slot in which nothing is certainly
 // inside: the first that it covers. If an answer has no such slot, it
-// returns that answer and the elements that fill the answer's slots.
-func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
+// returns that answer and the elements that fill the answer's slots. It works on Events+2 zeros.
+func (c *contents) emptySlots(free []int32) (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
 	}
-	free := c.byEvent(c.Events + 2) // by slot: how many zones begin, minus how many end; then the next free slot
+	// By slot: how many zones begin, minus how many end; then the next free slot.
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			free[e.aRes]++

@@ -92,7 +92,7 @@ func TestStackByWatchingAndByTree(t *testing.T) {
 				continue
 			}
 			s := []*stackZones{a, b}[k]
-			list := s.newList(nil)
+			list := s.newList(nil, s.byEvent(s.Events+2))
 			s.enterAll(list, order)
 			w := c.untilLastReturn(s.witness(list))
 			c.Columns = withoutEmpties(c.Columns)

@@ -38,7 +38,7 @@ var priorityQueue = (&container{plain: decidePriority, why: whyPriority, match: 
 func whyPriority(c *contents) *fastpath.Finding { return decidePriority(c, false).Why }
 
 func decidePriority(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
+	slots, filled, bad := c.emptySlots(c.byEvent(c.Events + 2))
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}

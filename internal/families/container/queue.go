@@ -45,7 +45,7 @@ var fifoQueue = (&container{plain: decideQueue, why: whyQueue, match: matchQueue
 type stretch struct{ start, end int32 }
 
 func decideQueue(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
+	slots, filled, bad := c.emptySlots(c.byEvent(c.Events + 2))
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}

@@ -59,13 +59,9 @@ type zone struct {
 }
 
 func decideStack(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
-	if bad != none {
-		return c.fail(nil, filled, bad)
-	}
 	s := newStackZones(c)
-	// Both take away as many values as possible, and return them in that order.
-	var order []int32
+	var slots, filled, order []int32
+	var bad int32
 	var done bool
 	var list *slotList
 	if witness {
@@ -77,15 +73,22 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 			defer close(taken)
 			order, done = s.byWatching(taken)
 		}, func() {
-			list = s.newList(slots)
-			for some := range taken {
-				s.enterAll(list, some)
+			zeros := hugepages.Make[int32](s.Events + 2)
+			if slots, filled, bad = c.emptySlots(zeros); bad == none {
+				clear(zeros)
+				list = s.newList(slots, zeros)
+				for some := range taken {
+					s.enterAll(list, some)
+				}
 			}
 		})
-	} else {
+	} else if slots, filled, bad = c.emptySlots(s.byEvent(s.Events + 2)); bad == none {
 		order, done = s.byWatching(nil)
 	}
-	if !done {
+	if bad != none {
+		return c.fail(nil, filled, bad)
+	}
+	if !done { // both take away as many values as possible, and return them in that order
 		order, list = s.byTree(), nil
 	}
 	if len(order) < len(s.zones) {
@@ -94,7 +97,7 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
 		if list == nil {
-			list = s.newList(slots)
+			list = s.newList(slots, s.byEvent(s.Events+2))
 			s.enterAll(list, order)
 		}
 		r.Witness = s.witness(list)
@@ -152,9 +155,9 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	return r
 }
 
-// newList returns a list of the empty answers.
-func (s *stackZones) newList(slots []int32) *slotList {
-	l := newSlotList(s.Len(), s.Events+1)
+// newList returns a list of the empty answers. It works on Events+2 zeros.
+func (s *stackZones) newList(slots, zeros []int32) *slotList {
+	l := newSlotList(s.Len(), zeros[:s.Events+1])
 	last := none
 	for k, op := range s.empties {
 		l.insert(last, op, slots[k])
@@ -259,10 +262,10 @@ type slotList struct {
 	used bitset.Set // slots that hold an operation
 }
 
-// newSlotList returns an empty list.
-func newSlotList(ops int, slots int32) *slotList {
+// newSlotList returns an empty list with a slot for each of the zeros.
+func newSlotList(ops int, zeros []int32) *slotList {
 	return &slotList{head: none, next: hugepages.Make[int32](ops), slot: hugepages.Make[int32](ops),
-		tail: hugepages.Make[int32](slots), used: bitset.New(slots)}
+		tail: zeros, used: bitset.New(int32(len(zeros)))}
 }
 
 // last returns the last operation in a slot up to s, or none.
