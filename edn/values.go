@@ -330,11 +330,14 @@ func (v *Values) growDense(n int64) {
 	}
 }
 
+// Reserve makes room for more forms.
+func (v *Values) Reserve(more int) {
+	v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
+}
+
 // ReserveInts makes room for the integers from 0 to n-1, which are all about to be interned.
 func (v *Values) ReserveInts(n int) {
-	if more := n - len(v.forms); more > 0 {
-		v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
-	}
+	v.Reserve(max(n-len(v.forms), 0))
 	if n > len(v.dense) {
 		v.growDense(int64(n - 1))
 	}
