@@ -311,7 +311,7 @@ var salt = rand.Uint64()
 // rehash gives sparse another size, and enters what it has again, some of it into dense if that has grown.
 func (v *Values) rehash(size int) {
 	old := v.sparse
-	v.sparse, v.others = make([]ID, size), 0
+	v.sparse, v.others = hugepages.Make[ID](size), 0
 	for _, id := range old {
 		if id != Nil {
 			v.enterInt(v.forms[id].at, id)

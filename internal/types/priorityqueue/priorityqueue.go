@@ -8,6 +8,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
 	"clew/internal/radix"
 	"clew/internal/types/queue"
 	"clew/models"
@@ -85,7 +86,7 @@ func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
 	meet := func(x int32) {
 		if q.ranks.Of(x) == 0 {
 			q.ranks.Set(x, 1)
-			values = append(values, x)
+			values = hugepages.Append(values, x)
 		}
 	}
 	for i, kind := range c.Kind {
@@ -144,7 +145,7 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 				continue
 			}
 		}
-		q.begin = append(q.begin, int32(i))
+		q.begin = hugepages.Append(q.begin, int32(i))
 		q.ranks.Set(x, int32(len(q.begin)))
 	}
 }
@@ -261,12 +262,12 @@ func (r *priorityRun) Apply(op models.Op) models.Outcome {
 }
 
 func (r *priorityRun) State() models.State {
-	var s models.State
 	values := r.count.Values()
-	keyed := make([]radix.Keyed, len(values))
+	keyed := hugepages.Make[radix.Keyed](len(values))
 	for i, x := range values {
 		keyed[i] = radix.Keyed{Key: uint64(math.MaxInt32-r.q.rank(x))<<32 | uint64(x), Number: x} // as before sorts
 	}
+	s := hugepages.Make[int32](len(values))[:0]
 	for _, k := range radix.Sort(keyed) {
 		for range r.count.Of(k.Number) {
 			s = append(s, k.Number)
