@@ -1,10 +1,10 @@
 package fastpath
 
 import (
-	"clew/internal/hugepages"
 	"context"
 	"slices"
 
+	"clew/internal/hugepages"
 	"clew/models"
 )
 

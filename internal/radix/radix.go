@@ -2,10 +2,11 @@
 package radix
 
 import (
-	"clew/internal/hugepages"
 	"cmp"
 	"math"
 	"slices"
+
+	"clew/internal/hugepages"
 )
 
 // Keyed is something that a number identifies, with its key.

@@ -1,12 +1,12 @@
 package container
 
 import (
-	"clew/internal/hugepages"
 	"fmt"
 	"slices"
 	"strings"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"

@@ -1,11 +1,11 @@
 package container
 
 import (
-	"clew/internal/hugepages"
 	"math/bits"
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )

@@ -1,12 +1,12 @@
 package container
 
 import (
-	"clew/internal/hugepages"
 	"cmp"
 	"fmt"
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )

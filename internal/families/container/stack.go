@@ -1,13 +1,13 @@
 package container
 
 import (
-	"clew/internal/hugepages"
 	"cmp"
 	"slices"
 
 	"clew/fastpath"
 	"clew/internal/beside"
 	"clew/internal/bitset"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )

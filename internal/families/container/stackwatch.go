@@ -27,9 +27,9 @@ type stackWatch struct {
 	*stackZones
 	starts  []int32  // by slot: how many zones start there or before
 	byEnd   []int32  // zones by end
-	pushes  *maxTree // by zone: the complement of a, while the push is not safe
-	pops    *maxTree // by place in byEnd: d, while the pop is not safe
-	ends    *maxTree // by zone: c, until it is taken away
+	pushes  *maxTree // by zone: the complement of aInv, while the push is not safe
+	pops    *maxTree // by place in byEnd: rRes, while the pop is not safe
+	ends    *maxTree // by zone: end, until it is taken away
 	after   []int32  // by zone: itself, or one from which to look for the next remaining zone
 	watches int
 

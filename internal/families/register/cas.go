@@ -1,11 +1,11 @@
 package register
 
 import (
-	"clew/internal/hugepages"
 	"fmt"
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"

@@ -1,11 +1,11 @@
 package set
 
 import (
-	"clew/internal/hugepages"
 	"context"
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/models"
 )
 

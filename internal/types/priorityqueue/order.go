@@ -1,13 +1,13 @@
 package priorityqueue
 
 import (
-	"clew/internal/hugepages"
 	"cmp"
 	"math"
 	"math/big"
 	"slices"
 
 	"clew/edn"
+	"clew/internal/hugepages"
 	"clew/internal/radix"
 )
 
