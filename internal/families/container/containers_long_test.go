@@ -55,6 +55,9 @@ func TestLongContainers(t *testing.T) {
 	}
 }
 
+// Values of short histories enter the witness while others are taken away, too.
+func init() { atOnce = 3 }
+
 // TestStackByWatchingAndByTree compares the two ways to take values away:
 // they must leave the same values.
 func TestStackByWatchingAndByTree(t *testing.T) {

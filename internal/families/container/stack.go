@@ -105,8 +105,8 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 	return r
 }
 
-// atOnce is how many values enter the witness together, while others are taken away.
-const atOnce = 4096
+// atOnce is how many values enter the witness together, while others are taken away. Tests change it.
+var atOnce = 4096
 
 func newStackZones(c *contents) *stackZones {
 	s := &stackZones{contents: c}
