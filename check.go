@@ -213,7 +213,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 			r = c.levels(ctx, strict, o)
 		}
 	}
-	r.Altered = c.spec.Altered(h)
+	r.Altered = c.spec.Altered(h, c.ops)
 	return r, nil
 }
 
@@ -455,20 +455,27 @@ const manyOperations = 4096
 // witness returns the parts' orders as one, with the operations that the model leaves out.
 func (c *checking) witness() []jepsen.Operation {
 	free := free(c.ops)
-	if len(c.parts) != 1 || len(free) > 0 {
+	if len(c.parts) != 1 {
 		return inOrder(c.h, append(c.points(), free...))
 	}
 	part, order := c.parts[0], c.decisions[0].Order
-	ops := hugepages.Make[jepsen.Operation](len(order))
-	for i, row := range order {
-		ops[i] = part.Of[row]
+	ops := hugepages.Make[jepsen.Operation](len(order) + len(free))[:0]
+	at := int32(-1)
+	for _, row := range order {
+		for at = max(at, part.Inv[row]); len(free) > 0 && int32(free[0].at) < at; free = free[1:] {
+			ops = append(ops, free[0].op)
+		}
+		ops = append(ops, part.Of[row])
+	}
+	for _, p := range free {
+		ops = append(ops, p.op)
 	}
 	return ops
 }
 
 // points returns where the operations of the parts' orders take effect.
 func (c *checking) points() []point {
-	points := make([]point, 0, c.ops.Len())
+	points := hugepages.Make[point](c.ops.Len())[:0]
 	for i, part := range c.parts {
 		points = addPoints(points, part, c.decisions[i].Order)
 	}
@@ -501,7 +508,7 @@ func (c *checking) wholeOrder() []models.Row {
 		return c.decisions[0].Order
 	}
 	rowOf := c.ops.Rows()
-	order := make([]models.Row, 0, c.ops.Len())
+	order := hugepages.Make[models.Row](c.ops.Len())[:0]
 	for i, part := range c.parts {
 		for _, row := range c.decisions[i].Order {
 			order = append(order, rowOf[part.Of[row]])
@@ -516,7 +523,7 @@ func free(ops *models.Operations) []point {
 	if ops.Len() == h.Operations() {
 		return nil
 	}
-	read := make([]bool, h.Operations())
+	read := hugepages.Make[bool](h.Operations())
 	for _, op := range ops.Of {
 		read[op] = true
 	}
@@ -538,14 +545,14 @@ type point struct {
 // inOrder returns operations of a history in order of their points. Those at the same point keep their order. Linear
 // time.
 func inOrder(h *jepsen.History, points []point) []jepsen.Operation {
-	ops := make([]jepsen.Operation, len(points))
+	ops := hugepages.Make[jepsen.Operation](len(points))
 	if slices.IsSortedFunc(points, func(a, b point) int { return int(a.at - b.at) }) {
 		for i, p := range points {
 			ops[i] = p.op
 		}
 		return ops
 	}
-	from := make([]int32, len(h.Type)+1) // by event: how many operations come before its own
+	from := hugepages.Make[int32](len(h.Type) + 1) // by event: how many operations come before its own
 	for _, p := range points {
 		from[p.at+1]++
 	}

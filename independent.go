@@ -23,7 +23,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	verified := o.Verify != VerifyNever // what is true of every valid key
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
-		Verdict: jepsen.Valid, Verified: verified, Altered: spec.Altered(keyed.Unwrapped),
+		Verdict: jepsen.Valid, Verified: verified, Altered: spec.Altered(keyed.Unwrapped, nil),
 	}
 	results := report.NewKeys(keyed, report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Spec: spec,

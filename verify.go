@@ -113,11 +113,11 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 }
 
 // inTime returns an error unless each operation that succeeded is in a witness once, crashed ones at most once, and
-// failed ones not at all. Failed ones that the model reads, whose readAs is not None, count like succeeded ones. No
-// operation may come after one that began after it had returned, unless partOf says that it is of another part, or nothing
-// reads it. inTime calls take with each operation and its position. Linear time.
+// failed ones not at all. Failed ones that the model reads, whose readAs is not None, count like succeeded ones; a readAs of
+// nil means that it reads all. No operation may come after one that began after it had returned, unless partOf says that it
+// is of another part, or nothing reads it. inTime calls take with each operation and its position. Linear time.
 func inTime(h *jepsen.History, witness []jepsen.Operation, readAs, partOf []int32, take func(i int, op jepsen.Operation) error) error {
-	seen := make([]bool, h.Operations())
+	seen := hugepages.Make[bool](h.Operations())
 	last := map[int32]jepsen.Operation{} // by part: the operation that began last so far
 	latest, part := jepsen.Operation(jepsen.None), int32(0)
 	for i, op := range witness {
@@ -136,7 +136,7 @@ func inTime(h *jepsen.History, witness []jepsen.Operation, readAs, partOf []int3
 			return &WitnessError{i, "the history has no such operation"}
 		case seen[op]:
 			return &WitnessError{i, h.Name(op) + " occurs in it twice"}
-		case h.Status[op] == jepsen.Failed && readAs[op] == jepsen.None:
+		case h.Status[op] == jepsen.Failed && readAs != nil && readAs[op] == jepsen.None:
 			return &WitnessError{i, h.Name(op) + " failed"}
 		case latest >= 0 && h.Status[op] != jepsen.Crashed && h.Completion[op] < h.Invocation[latest]:
 			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet comes after it", h.Name(op), h.Name(latest))}
@@ -150,7 +150,7 @@ func inTime(h *jepsen.History, witness []jepsen.Operation, readAs, partOf []int3
 		}
 	}
 	for op, done := range seen {
-		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && readAs[op] != jepsen.None) {
+		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && (readAs == nil || readAs[op] != jepsen.None)) {
 			return &WitnessError{len(witness), h.Name(jepsen.Operation(op)) + " is missing"}
 		}
 	}
@@ -304,8 +304,9 @@ func (d *decider) judgment(ctx context.Context, core *models.Operations, c *chec
 // ordered returns an error unless a witness is in time and is made of the orders of the parts. The model follows
 // these for the final state. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
-	partOf := hugepages.Make[int32](c.h.Operations()) // already right if one part has all
-	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {
+	var partOf []int32 // nil: one part has all
+	if n := c.h.Operations(); len(c.parts) != 1 || c.parts[0].Len() < n {
+		partOf = hugepages.Make[int32](n)
 		for op := range partOf {
 			partOf[op] = jepsen.None
 		}
@@ -317,7 +318,10 @@ func (c *checking) ordered(witness []jepsen.Operation) error {
 	}
 	next := make([]int32, len(c.parts)) // by part: the place in its order
 	err := inTime(c.h, witness, partOf, nil, func(i int, op jepsen.Operation) error {
-		p := partOf[op]
+		p := int32(0)
+		if partOf != nil {
+			p = partOf[op]
+		}
 		if p == jepsen.None {
 			return nil
 		}

@@ -311,7 +311,7 @@ var salt = rand.Uint64()
 // rehash gives sparse another size, and enters what it has again, some of it into dense if that has grown.
 func (v *Values) rehash(size int) {
 	old := v.sparse
-	v.sparse, v.others = make([]ID, size), 0
+	v.sparse, v.others = hugepages.Make[ID](size), 0
 	for _, id := range old {
 		if id != Nil {
 			v.enterInt(v.forms[id].at, id)
@@ -330,11 +330,14 @@ func (v *Values) growDense(n int64) {
 	}
 }
 
+// Reserve makes room for more forms.
+func (v *Values) Reserve(more int) {
+	v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
+}
+
 // ReserveInts makes room for the integers from 0 to n-1, which are all about to be interned.
 func (v *Values) ReserveInts(n int) {
-	if more := n - len(v.forms); more > 0 {
-		v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
-	}
+	v.Reserve(max(n-len(v.forms), 0))
 	if n > len(v.dense) {
 		v.growDense(int64(n - 1))
 	}

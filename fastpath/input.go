@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"clew/internal/hugepages"
 	"clew/models"
 )
 
@@ -140,7 +141,7 @@ func (in Input) Original(t int32) int32 {
 
 // Returns returns by event the operation that returns, plus 1.
 func (in Input) Returns() []int32 {
-	returns := make([]int32, in.Events)
+	returns := hugepages.Make[int32](in.Events)
 	for i, res := range in.Res {
 		if res != models.Open {
 			returns[res] = int32(i) + 1

@@ -94,6 +94,7 @@ func (b *Builder) addRow(ev Event, row *opmap.Row, line int) bool {
 func (b *Builder) reserve(read int64, least int) {
 	h := b.h
 	more := max(hugepages.More(len(h.Type), read, b.bytes), least)
+	h.Values.Reserve(hugepages.More(h.Values.Len(), read, b.bytes))
 	h.Type = hugepages.Grow(h.Type, more)
 	h.Process = hugepages.Grow(h.Process, more)
 	h.F = hugepages.Grow(h.F, more)

@@ -1,5 +1,7 @@
 package models
 
+import "clew/internal/hugepages"
+
 import "clew/jepsen"
 
 // Operations are the operations of a history as a model reads them.
@@ -9,12 +11,13 @@ type Operations struct {
 	History *jepsen.History
 	Of      []jepsen.Operation // by row: the operation of the history
 
-	verbs map[string]string // of the model's Definition
+	verbs   map[string]string // of the model's Definition
+	repeats jepsen.Operation  // each operation before it was called with nil or with the value that it completed with
 }
 
 // Rows returns the row of each operation of the history, or -1 for one that has none.
 func (o *Operations) Rows() []Row {
-	rows := make([]Row, o.History.Operations())
+	rows := hugepages.Make[Row](o.History.Operations())
 	for op := range rows {
 		rows[op] = -1
 	}
@@ -63,6 +66,9 @@ func (o *Operations) tail(n int) *Operations {
 // join appends the operations of tail(n), which has been filled since. If o has n rows,
 // they are already in place.
 func (o *Operations) join(n int, tail *Operations) {
+	if o.repeats == jepsen.Operation(n) {
+		o.repeats = tail.repeats
+	}
 	if all := n + tail.Len(); o.Len() == n {
 		o.Inv, o.Res, o.Kind = o.Inv[:all], o.Res[:all], o.Kind[:all]
 		o.A, o.B, o.Of = o.A[:all], o.B[:all], o.Of[:all]

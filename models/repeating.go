@@ -15,8 +15,8 @@ const MaxRepeated = 80
 // Altered warns of operations that succeeded with another value than that of their
 // invocation, although their completions have nothing to tell. An example is a write of 1
 // that completed as a write of 2. A model may warn of something else (Definition.Warn). It returns
-// "" if there are none. Linear time.
-func (s Spec) Altered(h *jepsen.History) string {
+// "" if there are none. ops are those of the history as ReadWithin returned them, or nil. Linear time.
+func (s Spec) Altered(h *jepsen.History, ops *Operations) string {
 	d, err := s.Definition()
 	switch {
 	case err != nil || s.Knossos:
@@ -32,8 +32,12 @@ func (s Spec) Altered(h *jepsen.History) string {
 	}
 	var m Reader
 	count, first := 0, jepsen.Operation(jepsen.None)
-	for op, res := range h.Completion {
-		inv := h.Invocation[op]
+	from := jepsen.Operation(0)
+	if ops != nil {
+		from = ops.repeats
+	}
+	for op := from; int(op) < len(h.Completion); op++ {
+		inv, res := h.Invocation[op], h.Completion[op]
 		if h.Status[op] != jepsen.Succeeded || h.Value[res] == h.Value[inv] || h.Value[inv] == edn.Nil || !slices.Contains(fs, h.F[inv]) {
 			continue
 		}
@@ -42,11 +46,11 @@ func (s Spec) Altered(h *jepsen.History) string {
 				return ""
 			}
 		}
-		if !alters(m, h, jepsen.Operation(op)) {
+		if !alters(m, h, op) {
 			continue
 		}
 		if count++; count == 1 {
-			first = jepsen.Operation(op)
+			first = op
 		}
 	}
 	if count == 0 {

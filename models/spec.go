@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/beside"
 	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -254,7 +255,7 @@ func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definit
 	var failed [2]error
 	half := n / 2
 	later := ops.tail(int(half))
-	beside(
+	beside.Call(
 		func() { failed[0] = s.readSome(ctx, ops, m, d, 0, half) },
 		func() { failed[1] = s.readSome(ctx, later, m, d, half, n) },
 	)
@@ -265,6 +266,7 @@ func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definit
 // readSome appends the operations with numbers in [from, to).
 func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Definition, from, to jepsen.Operation) error {
 	h := ops.History
+	ops.repeats = to
 	for o := from; o < to; o++ {
 		if o%8 == 7 && ctx.Err() != nil { // a single value may be large
 			return context.Cause(ctx)
@@ -273,7 +275,11 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
 		}
-		op, keep, err := m.Read(OperationOf(h, o))
+		told := OperationOf(h, o)
+		if told.ValueID != told.GivenID && told.GivenID != edn.Nil {
+			ops.repeats = min(ops.repeats, o)
+		}
+		op, keep, err := m.Read(told)
 		if err != nil {
 			return readError(h, o, d, err)
 		}
@@ -288,23 +294,6 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 		ops.Of = append(ops.Of, o)
 	}
 	return nil
-}
-
-// beside calls two functions side by side. A panic in either becomes a panic of the caller.
-func beside(f, g func()) {
-	var panicked any
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { panicked = recover() }()
-		g()
-	}()
-	defer func() {
-		if <-done; panicked != nil {
-			panic(panicked)
-		}
-	}()
-	f()
 }
 
 // lastEvent returns the completion of an operation that succeeded, and the invocation of others.

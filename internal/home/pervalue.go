@@ -2,6 +2,8 @@ package home
 
 import (
 	"maps"
+
+	"clew/internal/hugepages"
 )
 
 // PerValue maps each value to a number, 0 unless another was set. Values are numbered as
@@ -57,7 +59,7 @@ func (p *PerValue) Add(x, n int32) int32 {
 
 // reach extends the slice to a value.
 func (p *PerValue) reach(x int32) {
-	near := make([]int32, max(4*len(p.near), int(x)+1, 64))
+	near := hugepages.Make[int32](max(4*len(p.near), int(x)+1, 64))
 	copy(near, p.near)
 	maps.DeleteFunc(p.far, func(y, n int32) bool {
 		if int(y) < len(near) {

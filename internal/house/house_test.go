@@ -24,7 +24,8 @@ import (
 // root (""), the packages of internal, and what lies higher than the rest of its folder.
 // A package imports, besides its own room, only rooms on lower floors.
 var floors = [][]string{
-	{"internal/bitset", "internal/blocks", "internal/cdcl", "internal/digits", "internal/hugepages", "internal/layouts", "internal/nemesis", "internal/option", "internal/radix", "internal/text", "internal/usage", "internal/watchdog"},
+	{"internal/beside", "internal/hugepages"},
+	{"internal/bitset", "internal/blocks", "internal/cdcl", "internal/digits", "internal/layouts", "internal/nemesis", "internal/option", "internal/radix", "internal/text", "internal/usage", "internal/watchdog"},
 	{"edn", "internal/files", "internal/progress"},
 	{"internal/fressian", "internal/opmap", "internal/prints"},
 	{"jepsen"},

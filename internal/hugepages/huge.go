@@ -3,33 +3,28 @@
 // kernel for huge pages, of which there are few.
 package hugepages
 
-import (
-	"slices"
-	"unsafe"
-)
+import "unsafe"
 
 // page is the size of a huge page, on systems that have them. The runtime allocates
 // anything that is smaller than worthwhile.
 const (
 	page       = 2 << 20
-	worthwhile = 2*page - 64<<10 // a million rows of 4 bytes are
+	worthwhile = page - 192<<10 // half a million rows of 4 bytes are
 )
 
 // Grow returns s with room for the given number of further elements. They must
 // not hold pointers. Unlike slices.Grow it makes exactly that room, and does not
 // touch it.
 func Grow[T any](s []T, more int) []T {
-	var zero T
-	size := unsafe.Sizeof(zero)
 	n := len(s) + more
-	if cap(s) >= n || uintptr(n)*size < worthwhile {
-		return slices.Grow(s, more)
+	if cap(s) >= n {
+		return s
 	}
 	return append(Make[T](n)[:0], s...)
 }
 
 // Make returns a column of n rows, which is not nil.
-func Make[T any](n int) []T {
+func Make[T any, N int | int32](n N) []T {
 	var zero T
 	s := make([]T, n)
 	if size := uintptr(n) * unsafe.Sizeof(zero); size >= worthwhile {

@@ -38,7 +38,7 @@ type place struct {
 const (
 	firstChunk = 4 << 10
 	fullChunk  = 4 << 20
-	marked     = 16
+	marked     = 64
 )
 
 // A text begins with the number of its layout. Its length comes next, and then the text. If the op map

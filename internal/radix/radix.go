@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"clew/internal/hugepages"
 )
 
 // Keyed is something that a number identifies, with its key.
@@ -51,7 +53,7 @@ func Sort(list []Keyed) []Keyed {
 	if ascend {
 		return list
 	}
-	other := make([]Keyed, len(list))
+	other := hugepages.Make[Keyed](len(list))
 	for shift := 0; shift < 64; shift += bits {
 		if differ>>shift%digits == 0 {
 			continue

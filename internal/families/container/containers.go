@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -118,12 +119,24 @@ type contents struct {
 	unknown  []int32 // unknown removes, by invocation
 	reason   *fastpath.Finding
 	byValue  *fastpath.Groups // only filled if some value was added twice
+	scratch  []int32          // what byEvent returns
+}
+
+// byEvent returns n zeros, at most Events+4, always in the same memory. Each caller has finished
+// with the previous result, and memory costs most when it is first touched.
+func (c *contents) byEvent(n int32) []int32 {
+	if c.scratch == nil {
+		c.scratch = hugepages.Make[int32](c.Events + 4)
+	} else {
+		clear(c.scratch)
+	}
+	return c.scratch[:n]
 }
 
 // prepare reads the operations. It fails if some value alone shows that the
 // history is not linearizable, or if a kind is not handled.
 func prepare(in fastpath.Input) (*contents, fastpath.Result) {
-	c := &contents{Input: in, of: make([]int32, in.IDs)}
+	c := &contents{Input: in, of: hugepages.Make[int32](in.IDs)}
 	if bad := c.adds(); bad != none {
 		return nil, fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
@@ -148,7 +161,7 @@ func (c *contents) adds() int32 {
 			n++
 		}
 	}
-	c.elements = make([]element, 0, n)
+	c.elements = hugepages.Make[element](n)[:0]
 	for i, kind := range c.Kind {
 		switch kind {
 		case models.Enqueue:
@@ -359,12 +372,12 @@ func (c *contents) alone(op int32) fastpath.Result {
 
 // emptySlots gives each empty answer a slot in which nothing is certainly
 // inside: the first that it covers. If an answer has no such slot, it
-// returns that answer and the elements that fill the answer's slots.
-func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
+// returns that answer and the elements that fill the answer's slots. It works on Events+2 zeros.
+func (c *contents) emptySlots(free []int32) (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
 	}
-	free := make([]int32, c.Events+2) // by slot: how many zones begin, minus how many end; then the next free slot
+	// By slot: how many zones begin, minus how many end; then the next free slot.
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			free[e.aRes]++

@@ -55,6 +55,9 @@ func TestLongContainers(t *testing.T) {
 	}
 }
 
+// Values of short histories enter the witness while others are taken away, too.
+func init() { atOnce = 3 }
+
 // TestStackByWatchingAndByTree compares the two ways to take values away:
 // they must leave the same values.
 func TestStackByWatchingAndByTree(t *testing.T) {
@@ -81,7 +84,7 @@ func TestStackByWatchingAndByTree(t *testing.T) {
 		c.empties = nil
 		a, b := newStackZones(c), newStackZones(c)
 		a.safe, b.safe = make([]int32, run.Len()), make([]int32, run.Len())
-		x, done := a.byWatching()
+		x, done := a.byWatching(nil)
 		y := b.byTree()
 		if !done {
 			t.Errorf("gave up at %d operations", run.Len())
@@ -91,7 +94,10 @@ func TestStackByWatchingAndByTree(t *testing.T) {
 			if len(order) < len(a.zones) {
 				continue
 			}
-			w := c.untilLastReturn([]*stackZones{a, b}[k].witness(order, nil))
+			s := []*stackZones{a, b}[k]
+			list := s.newList(nil, s.byEvent(s.Events+2))
+			s.enterAll(list, order)
+			w := c.untilLastReturn(s.witness(list))
 			c.Columns = withoutEmpties(c.Columns)
 			if err := stackKind.Shows(c.Columns, w); err != nil {
 				t.Fatal(k, err)

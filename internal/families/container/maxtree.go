@@ -1,5 +1,7 @@
 package container
 
+import "clew/internal/hugepages"
+
 // maxTree holds numbers that may get smaller, and finds the next one in either
 // direction that exceeds a bound. Each node is the greatest of the 16 below it.
 type maxTree struct{ levels [][]int32 }
@@ -9,7 +11,7 @@ const fan = 16
 func newMaxTree(n int) *maxTree {
 	t := &maxTree{}
 	for {
-		t.levels = append(t.levels, make([]int32, n))
+		t.levels = append(t.levels, hugepages.Make[int32](n))
 		if n <= fan {
 			return t
 		}

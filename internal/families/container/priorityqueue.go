@@ -2,8 +2,10 @@ package container
 
 import (
 	"math/bits"
+	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -15,7 +17,7 @@ import (
 // of an operation is the rank of its priority, and the highest comes first.
 //
 // Cost: O(operations + ids + priorities), except for a factor that grows like
-// the inverse of Ackermann's function. Ranks are sorted by their digits.
+// the inverse of Ackermann's function.
 //
 // Rests on: Lee and Mathur's procedure: a poll or peek needs a slot that no zone of a value
 // of higher priority covers. The pass goes from the highest priority down and keeps the slots
@@ -36,32 +38,28 @@ var priorityQueue = (&container{plain: decidePriority, why: whyPriority, match: 
 func whyPriority(c *contents) *fastpath.Finding { return decidePriority(c, false).Why }
 
 func decidePriority(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
+	slots, filled, bad := c.emptySlots(c.byEvent(c.Events + 2))
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}
 	p := &priorityPass{contents: c, cover: newCover(c.Events+1, witness)}
 	if witness {
-		p.placed = make([]placed, 0, c.Len())
-		p.count = make([]int32, c.Events+2)
+		p.placed = hugepages.Make[placed](c.Len())[:0]
+		p.count = c.byEvent(c.Events + 2)
 	}
-	p.sort()
-	for rest := p.order; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].rank == rest[0].rank {
-			n++
-		}
-		for k := range rest[:n] {
-			if bad := p.examine(&rest[k]); bad != none {
-				return p.overtaken(rest[k].element, bad)
+	byRank := c.byRank()
+	for rank := range c.IDs {
+		group := byRank.Of(rank)
+		for _, i := range group {
+			if bad := p.examine(i); bad != none {
+				return p.overtaken(i, bad)
 			}
 		}
-		for _, x := range rest[:n] {
-			if x.aRes < x.mInv {
-				p.cover.add(x.aRes, x.mInv)
+		for _, i := range group {
+			if e := &p.elements[i]; e.forward() {
+				p.cover.add(e.aRes, e.mInv)
 			}
 		}
-		rest = rest[n:]
 	}
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
@@ -73,7 +71,6 @@ func decidePriority(c *contents, witness bool) fastpath.Result {
 // priorityPass goes through the elements from the highest priority down.
 type priorityPass struct {
 	*contents
-	order []ranked
 	cover *cover
 
 	// For the witness.
@@ -84,60 +81,29 @@ type priorityPass struct {
 // placed is the slot of an operation, complemented if the operation is among the last there.
 type placed struct{ op, slot int32 }
 
-func (p *priorityPass) priority(i int32) int32 { return p.B[p.elements[i].add] }
+// rank returns the rank of an element's priority, of which the highest is 0.
+func (c *contents) rank(i int32) int32 { return c.IDs - 1 - c.B[c.elements[i].add] }
 
-// ranked holds what matters about an element. It is kept together because
-// elements are not visited in the order in which they are stored.
-type ranked struct {
-	rank             int32 // the highest is 0
-	element          int32
-	aRes, mInv, rRes int32
-}
-
-// sort lists the elements, the highest priority first. It is a radix sort,
-// whose passes do not access memory at random.
-func (p *priorityPass) sort() {
-	const bits, digits = 11, 1 << 11
-	p.order = make([]ranked, len(p.elements))
-	for i := range p.elements {
-		e := &p.elements[i]
-		p.order[i] = ranked{p.IDs - 1 - p.B[e.add], int32(i), e.aRes, e.mInv, e.rRes}
-	}
-	other := make([]ranked, len(p.order))
-	for shift := 0; p.IDs>>shift > 0; shift += bits {
-		var from [digits + 1]int32
-		for k := range p.order {
-			from[p.order[k].rank>>shift%digits+1]++
-		}
-		for d := range digits {
-			from[d+1] += from[d]
-		}
-		for k := range p.order {
-			d := p.order[k].rank >> shift % digits
-			other[from[d]] = p.order[k]
-			from[d]++
-		}
-		p.order, other = other, p.order
-	}
+// byRank groups the elements by rank.
+func (c *contents) byRank() fastpath.Groups {
+	return fastpath.GroupBy(len(c.elements), c.IDs-1, c.rank)
 }
 
 // examine looks for slots for the operations of an element. It returns an operation
 // that has no slot, or none. A remove that never happened has a slot of its own.
-func (p *priorityPass) examine(x *ranked) (bad int32) {
-	out := p.cover.next(x.mInv)
-	if out >= x.rRes {
-		return p.elements[x.element].rem
+func (p *priorityPass) examine(i int32) (bad int32) {
+	e := &p.elements[i]
+	out := p.cover.next(e.mInv)
+	if out >= e.rRes {
+		return e.rem
 	}
-	if p.peeks > 0 {
-		e := &p.elements[x.element]
-		for _, o := range p.peeksOf(x.element) {
-			if inv, res := p.peekSpan(e, o); p.cover.next(inv) >= res {
-				return o
-			}
+	for _, o := range p.peeksOf(i) {
+		if inv, res := p.peekSpan(e, o); p.cover.next(inv) >= res {
+			return o
 		}
 	}
 	if p.placed != nil {
-		p.place(x.element, &p.elements[x.element], out)
+		p.place(i, e, out)
 	}
 	return none
 }
@@ -181,7 +147,7 @@ func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
 	if o != e.rem {
 		inv, res = p.peekSpan(e, o)
 	}
-	chain := p.chain(inv, res, func(x *element) bool { return p.B[x.add] > p.priority(i) })
+	chain := p.chain(inv, res, func(x *element) bool { return p.B[x.add] > p.B[e.add] })
 	var higher []models.Row
 	for _, x := range chain {
 		higher = append(higher, p.elements[x].add)
@@ -200,26 +166,28 @@ func (p *priorityPass) witness(slots []int32) []int32 {
 	for _, s := range slots {
 		p.count[s]++
 	}
-	firsts, lasts := p.count, make([]int32, len(p.count))
-	sum := int32(0)
+	next, sum := p.count, int32(0) // by slot: the place of the next operation in it
 	for s, n := range p.count {
-		firsts[s] = sum
+		next[s] = sum
 		sum += n
-		lasts[s] = sum
 	}
-	order := make([]int32, sum)
+	order := hugepages.Make[int32](sum)
+	put := func(o, slot int32) {
+		order[next[slot]] = o
+		next[slot]++
+	}
 	for _, x := range p.placed {
-		if s := x.slot; s >= 0 {
-			order[firsts[s]] = x.op
-			firsts[s]++
-		} else {
-			lasts[^s]--
-			order[lasts[^s]] = x.op
+		if x.slot >= 0 {
+			put(x.op, x.slot)
 		}
 	}
 	for k, o := range p.empties {
-		order[firsts[slots[k]]] = o
-		firsts[slots[k]]++
+		put(o, slots[k])
+	}
+	for _, x := range slices.Backward(p.placed) {
+		if x.slot < 0 {
+			put(x.op, ^x.slot)
+		}
 	}
 	return order
 }

@@ -35,12 +35,12 @@ import (
 // needs says what the operations of a priority queue need of unknown removes.
 type needs struct {
 	*contents
-	firm  []int32 // by element: the end of its firm zone
-	soft  []soft  // by element; empty if it has a completed remove
-	order []ranked
-	turns []int32 // by event: the element whose soft zone begins there, plus 1, or minus that if it ends
-	whole *cover  // all zones of higher priorities
-	cover *cover  // the firm ones
+	firm  []int32         // by element: the end of its firm zone
+	soft  []soft          // by element; empty if it has a completed remove
+	order fastpath.Groups // elements by rank
+	turns []int32         // by event: the element whose soft zone begins there, plus 1, or minus that if it ends
+	whole *cover          // all zones of higher priorities
+	cover *cover          // the firm ones
 	all   []need
 
 	tries, most int             // choices that were tried, and may be
@@ -69,28 +69,22 @@ func (o *need) slot() int32 { return o.slots[o.at] }
 
 // newNeeds finds the needs. It also returns an operation that has no slot whatever was taken, or none, and its rank.
 func newNeeds(c *contents) (n *needs, bad need) {
-	pass := &priorityPass{contents: c}
-	pass.sort()
-	n = &needs{contents: c, order: pass.order, firm: make([]int32, len(c.elements)), soft: make([]soft, len(c.elements)),
+	n = &needs{contents: c, order: c.byRank(), firm: make([]int32, len(c.elements)), soft: make([]soft, len(c.elements)),
 		turns: make([]int32, c.Events+2), whole: newCover(c.Events+1, false), cover: newCover(c.Events+1, false)}
 	n.blamed.needs = map[int32]bool{}
 	for i := range c.elements {
 		n.divide(int32(i))
 	}
-	for rest := n.order; len(rest) > 0; {
-		k := 1
-		for k < len(rest) && rest[k].rank == rest[0].rank {
-			k++
-		}
-		for _, x := range rest[:k] {
-			if o := n.examine(x); o.op != none {
+	for rank := range c.IDs {
+		group := n.order.Of(rank)
+		for _, i := range group {
+			if o := n.examine(i, rank); o.op != none {
 				return n, o
 			}
 		}
-		for _, x := range rest[:k] {
-			n.add(x)
+		for _, i := range group {
+			n.add(i)
 		}
-		rest = rest[k:]
 	}
 	for _, o := range c.empties {
 		if x := (need{op: o, rank: c.IDs, inv: c.Inv[o], res: c.Res[o]}); !n.fits(x) {
@@ -117,15 +111,15 @@ func (n *needs) divide(i int32) {
 }
 
 // examine finds what the operations of an element need. It returns one that has no slot, if there is one.
-func (n *needs) examine(x ranked) (bad need) {
-	e := &n.elements[x.element]
+func (n *needs) examine(i, rank int32) (bad need) {
+	e := &n.elements[i]
 	if e.rem != none && n.Res[e.rem] != models.Open {
-		if o := (need{op: e.rem, rank: x.rank, inv: x.mInv, res: x.rRes}); !n.fits(o) {
+		if o := (need{op: e.rem, rank: rank, inv: e.mInv, res: e.rRes}); !n.fits(o) {
 			return o
 		}
 	}
-	for _, p := range n.peeksOf(x.element) {
-		o := need{op: p, rank: x.rank}
+	for _, p := range n.peeksOf(i) {
+		o := need{op: p, rank: rank}
 		if o.inv, o.res = n.peekSpan(e, p); !n.fits(o) {
 			return o
 		}
@@ -134,15 +128,16 @@ func (n *needs) examine(x ranked) (bad need) {
 }
 
 // add adds the zones of an element.
-func (n *needs) add(x ranked) {
-	if x.aRes < x.mInv {
-		n.whole.add(x.aRes, x.mInv)
+func (n *needs) add(i int32) {
+	e := &n.elements[i]
+	if e.forward() {
+		n.whole.add(e.aRes, e.mInv)
 	}
-	if firm := n.firm[x.element]; x.aRes < firm {
-		n.cover.add(x.aRes, firm)
+	if firm := n.firm[i]; e.aRes < firm {
+		n.cover.add(e.aRes, firm)
 	}
-	if s := n.soft[x.element]; s.begin < s.end {
-		n.turns[s.begin], n.turns[s.end] = x.element+1, -x.element-1
+	if s := n.soft[i]; s.begin < s.end {
+		n.turns[s.begin], n.turns[s.end] = i+1, -i-1
 	}
 }
 
@@ -202,14 +197,14 @@ func (n *needs) dues(last bool) (dues []dueBy) {
 	}
 	rank := func(slot int32) int32 { return n.all[lowest[slot]-1].rank }
 	slices.SortFunc(slots, func(x, y int32) int { return cmp.Compare(rank(x), rank(y)) })
-	for _, x := range n.order {
-		for len(slots) > 0 && rank(slots[0]) <= x.rank { // nothing there is of a lower priority
+	for _, i := range n.order.Sorted() {
+		for len(slots) > 0 && rank(slots[0]) <= n.rank(i) { // nothing there is of a lower priority
 			unused.add(slots[0], slots[0]+1)
 			slots = slots[1:]
 		}
-		if s := n.soft[x.element]; s.begin < s.end {
+		if s := n.soft[i]; s.begin < s.end {
 			if by := unused.next(s.begin); by < s.end && by <= n.Events {
-				dues = append(dues, dueBy{by, x.element, lowest[by] - 1})
+				dues = append(dues, dueBy{by, i, lowest[by] - 1})
 			}
 		}
 	}
@@ -388,9 +383,10 @@ func (n *needs) blame(all ...need) matching {
 	for s := n.Events; s >= 0; s-- {
 		next[s] = min(next[s], next[s+1])
 	}
-	for _, x := range n.order {
-		if firm := n.firm[x.element]; x.rank < rank && x.aRes < firm && next[x.aRes] < firm {
-			m.elements = append(m.elements, x.element)
+	for _, i := range n.order.Sorted() {
+		aRes, firm := n.elements[i].aRes, n.firm[i]
+		if n.rank(i) < rank && aRes < firm && next[aRes] < firm {
+			m.elements = append(m.elements, i)
 		}
 	}
 	return m

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -44,11 +45,11 @@ var fifoQueue = (&container{plain: decideQueue, why: whyQueue, match: matchQueue
 type stretch struct{ start, end int32 }
 
 func decideQueue(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
+	slots, filled, bad := c.emptySlots(c.byEvent(c.Events + 2))
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}
-	firsts := make([]stretch, len(c.elements))
+	firsts := hugepages.Make[stretch](len(c.elements))
 	if c.peeks == 0 {
 		for i := range c.elements {
 			firsts[i] = stretch{c.elements[i].mInv, c.elements[i].mRes}
@@ -56,7 +57,7 @@ func decideQueue(c *contents, witness bool) fastpath.Result {
 	} else if clash := c.stretches(firsts); clash != nil {
 		return c.fail(nil, clash)
 	}
-	late := make([]int32, c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
+	late := c.byEvent(c.Events) // by event aRes: start of the stretch, plus 1; then the latest so far
 	for i := range c.elements {
 		late[c.elements[i].aRes] = firsts[i].start + 1
 	}
@@ -187,7 +188,7 @@ func newQueueOrder(c *contents, firsts []stretch, slots []int32) *queueOrder {
 // groups gives each element the number of empty answers before it. The element's zone
 // lies on one side of each slot. An element without a zone enters and leaves at mInv.
 func (c *contents) groups(slots []int32) []int32 {
-	before := make([]int32, c.Events+1) // by slot: empty answers in it or earlier
+	before := c.byEvent(c.Events + 1) // by slot: empty answers in it or earlier
 	for _, s := range slots {
 		before[s]++
 	}
@@ -196,7 +197,7 @@ func (c *contents) groups(slots []int32) []int32 {
 		sum += n
 		before[s] = sum
 	}
-	group := make([]int32, len(c.elements))
+	group := hugepages.Make[int32](len(c.elements))
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			group[i] = before[e.aRes-1]
@@ -211,21 +212,23 @@ func (c *contents) groups(slots []int32) []int32 {
 // remaining value must precede. An element is a source of an interval order
 // if it starts before the earliest end of the remaining ones.
 func (q *queueOrder) sort() {
-	n, top := len(q.elements), q.Events+1
-	el := q.elements
-	aInv := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aInv }).Sorted()
-	aRes := fastpath.GroupBy(n, top, func(i int32) int32 { return el[i].aRes }).Sorted()
-	start := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].start }).Sorted()
-	end := fastpath.GroupBy(n, top, func(i int32) int32 { return q.firsts[i].end }).Sorted()
+	n, el := len(q.elements), q.elements
+	sorted := func(event func(i int32) int32) []int32 { // by event, up to Events+1
+		return fastpath.GroupIn(q.byEvent(q.Events+4), n, event).Sorted()
+	}
+	aInv := sorted(func(i int32) int32 { return el[i].aInv })
+	aRes := sorted(func(i int32) int32 { return el[i].aRes })
+	start := sorted(func(i int32) int32 { return q.firsts[i].start })
+	end := sorted(func(i int32) int32 { return q.firsts[i].end })
 	ready := newGroupedStack(n, len(q.slots)+1, q.group)
-	state := make([]uint8, n) // bits: source of the first order, of the second; taken
+	state := hugepages.Make[uint8](n) // bits: source of the first order, of the second; taken
 	const first, second, taken = 1, 2, 4
 	see := func(i int32, bit uint8) {
 		if state[i] |= bit; state[i] == first|second {
 			ready.push(i)
 		}
 	}
-	q.order = make([]int32, 0, n)
+	q.order = hugepages.Make[int32](n)[:0]
 	for len(q.order) < n {
 		for len(aRes) > 0 && state[aRes[0]]&taken != 0 {
 			aRes = aRes[1:]
@@ -256,7 +259,7 @@ type groupedStack struct {
 }
 
 func newGroupedStack(n, groups int, group []int32) *groupedStack {
-	return &groupedStack{group: group, head: make([]int32, groups), next: make([]int32, n)}
+	return &groupedStack{group: group, head: hugepages.Make[int32](groups), next: hugepages.Make[int32](n)}
 }
 
 func (s *groupedStack) push(i int32) {
@@ -281,7 +284,7 @@ func (s *groupedStack) pop() int32 {
 // allow, then the operations of each value's stretch. Event t is at time 2t, slot s at 2s+1.
 func (q *queueOrder) witness() []int32 {
 	type timed struct{ time, op int32 }
-	adds, fronts := make([]timed, 0, len(q.order)), make([]timed, 0, q.Len())
+	adds, fronts := hugepages.Make[timed](len(q.order))[:0], hugepages.Make[timed](q.Len())[:0]
 	in, out := int32(-1), int32(-1)
 	for _, i := range q.order {
 		e := &q.elements[i]
@@ -300,7 +303,7 @@ func (q *queueOrder) witness() []int32 {
 			fronts = append(fronts, timed{out, e.rem})
 		}
 	}
-	order := make([]int32, 0, q.Len())
+	order := hugepages.Make[int32](q.Len())[:0]
 	for k, op := range q.empties {
 		t := 2*q.slots[k] + 1
 		for len(adds) > 0 && adds[0].time < t || len(fronts) > 0 && fronts[0].time < t {

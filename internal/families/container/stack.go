@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/beside"
 	"clew/internal/bitset"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -39,50 +41,72 @@ const looseResidue = 64
 // stackZones holds the values of a stack that have a zone, in order of its start.
 type stackZones struct {
 	*contents
-	zones     []zone
-	elementOf []int32 // by zone
-	safe      []int32 // for the witness, by operation: a slot that is not covered
-	scratch   []int32 // what byEvent returns
+	zones []zone
+	safe  []int32 // for the witness, by operation: a slot that is not covered
 }
 
-// byEvent returns n zeros, always in the same memory. Each caller has finished
-// with the previous result, and memory costs most when it is first touched.
-func (s *stackZones) byEvent(n int32) []int32 {
-	if s.scratch == nil {
-		s.scratch = make([]int32, s.Events+1)
-		return s.scratch[:n]
-	}
-	clear(s.scratch)
-	return s.scratch[:n]
-}
+// zone is the zone of an element, from begin to end-1, and what stackWatch knows of it. All
+// that is needed at a time is kept together, because zones are taken away in another order.
+type zone struct {
+	begin, end, element int32
 
-// zone is a value with a zone, which is [b, c). It was pushed between a and
-// b, and popped between c and d.
-type zone struct{ a, b, c, d int32 }
+	byEnd       int32 // its place among the zones by end
+	later       int32 // the first zone that starts after it ends
+	watched     int32 // an end that watches it, plus 1
+	next        int32 // another end that watches the same zone as its own end, plus 1
+	open        uint8 // how many of push and pop are not safe
+	first, gone bool  // it has been first after a gap; it has been taken away
+}
 
 func decideStack(c *contents, witness bool) fastpath.Result {
-	slots, filled, bad := c.emptySlots()
+	s := newStackZones(c)
+	var slots, filled, order []int32
+	var bad int32
+	var done bool
+	var list *slotList
+	if witness {
+		s.safe = hugepages.Make[int32](c.Len())
+	}
+	if witness && len(s.zones) > atOnce {
+		taken := make(chan []int32, len(s.zones)/atOnce+1)
+		beside.Call(func() {
+			defer close(taken)
+			order, done = s.byWatching(taken)
+		}, func() {
+			zeros := hugepages.Make[int32](s.Events + 2)
+			if slots, filled, bad = c.emptySlots(zeros); bad == none {
+				clear(zeros)
+				list = s.newList(slots, zeros)
+				for some := range taken {
+					s.enterAll(list, some)
+				}
+			}
+		})
+	} else if slots, filled, bad = c.emptySlots(s.byEvent(s.Events + 2)); bad == none {
+		order, done = s.byWatching(nil)
+	}
 	if bad != none {
 		return c.fail(nil, filled, bad)
 	}
-	s := newStackZones(c)
-	if witness {
-		s.safe = make([]int32, c.Len())
-	}
-	// Both take away as many values as possible, and return them in that order.
-	order, done := s.byWatching()
-	if !done {
-		order = s.byTree()
+	if !done { // both take away as many values as possible, and return them in that order
+		order, list = s.byTree(), nil
 	}
 	if len(order) < len(s.zones) {
 		return s.residue(order)
 	}
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
-		r.Witness = s.witness(order, slots)
+		if list == nil {
+			list = s.newList(slots, s.byEvent(s.Events+2))
+			s.enterAll(list, order)
+		}
+		r.Witness = s.witness(list)
 	}
 	return r
 }
+
+// atOnce is how many values enter the witness together, while others are taken away. Tests change it.
+var atOnce = 4096
 
 func newStackZones(c *contents) *stackZones {
 	s := &stackZones{contents: c}
@@ -94,19 +118,18 @@ func newStackZones(c *contents) *stackZones {
 			n++
 		}
 	}
-	s.elementOf, s.zones = make([]int32, 0, n), make([]zone, 0, n)
+	s.zones = hugepages.Make[zone](n)[:0]
 	for _, i := range at {
 		if i != 0 {
 			e := &c.elements[i-1]
-			s.elementOf = append(s.elementOf, i-1)
-			s.zones = append(s.zones, zone{e.aInv, e.aRes, e.mInv, e.rRes})
+			s.zones = append(s.zones, zone{begin: e.aRes, end: e.mInv, element: i - 1, open: 2})
 		}
 	}
 	return s
 }
 
 // element returns the element of zone k.
-func (s *stackZones) element(k int32) *element { return &s.elements[s.elementOf[k]] }
+func (s *stackZones) element(k int32) *element { return &s.elements[s.zones[k].element] }
 
 // safely records a slot for an operation.
 func (s *stackZones) safely(op, slot int32) {
@@ -124,7 +147,7 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	var left []int32
 	for k, g := range gone {
 		if !g {
-			left = append(left, s.elementOf[k])
+			left = append(left, s.zones[k].element)
 		}
 	}
 	r := s.fail(nil, left)
@@ -132,17 +155,26 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	return r
 }
 
-// witness enters the empty answers, the values with a zone from the bottom up, and then the others.
-func (s *stackZones) witness(order, slots []int32) []int32 {
-	l := newSlotList(s.Len(), s.byEvent(s.Events+1))
+// newList returns a list of the empty answers. It works on Events+2 zeros.
+func (s *stackZones) newList(slots, zeros []int32) *slotList {
+	l := newSlotList(s.Len(), zeros[:s.Events+1])
 	last := none
 	for k, op := range s.empties {
 		l.insert(last, op, slots[k])
 		last = op
 	}
+	return l
+}
+
+// enterAll enters values with a zone, from the bottom up.
+func (s *stackZones) enterAll(l *slotList, order []int32) {
 	for _, k := range order {
-		s.enter(l, s.elementOf[k], s.zones[k].b-1)
+		s.enter(l, s.zones[k].element, s.zones[k].begin-1)
 	}
+}
+
+// witness enters the values without a zone after all others.
+func (s *stackZones) witness(l *slotList) []int32 {
 	for i := range s.elements {
 		e := &s.elements[i]
 		if e.forward() {
@@ -230,9 +262,9 @@ type slotList struct {
 	used bitset.Set // slots that hold an operation
 }
 
-// newSlotList returns a list with a slot for each of the zeros.
+// newSlotList returns an empty list with a slot for each of the zeros.
 func newSlotList(ops int, zeros []int32) *slotList {
-	return &slotList{head: none, next: make([]int32, ops), slot: make([]int32, ops),
+	return &slotList{head: none, next: hugepages.Make[int32](ops), slot: hugepages.Make[int32](ops),
 		tail: zeros, used: bitset.New(int32(len(zeros)))}
 }
 
@@ -274,7 +306,7 @@ func (l *slotList) insert(after, o, slot int32) int32 {
 }
 
 func (l *slotList) list() []int32 {
-	order := make([]int32, 0, len(l.next))
+	order := hugepages.Make[int32](len(l.next))[:0]
 	for o := l.head; o != none; o = l.next[o] {
 		order = append(order, o)
 	}

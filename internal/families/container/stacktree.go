@@ -70,9 +70,9 @@ func (t *stackTree) listSpans() {
 		if pop == none {
 			pop = ^e.add
 		}
-		spans = append(spans, span{z.a, z.b, int32(k), e.add}, span{z.c, z.d, int32(k), pop})
+		spans = append(spans, span{e.aInv, z.begin, int32(k), e.add}, span{z.end, e.rRes, int32(k), pop})
 		t.peekAt[k] = int32(len(t.own))
-		for _, o := range t.peeksOf(t.elementOf[k]) {
+		for _, o := range t.peeksOf(z.element) {
 			inv, res := t.peekSpan(e, o)
 			t.own = append(t.own, span{inv, res, int32(k), o})
 		}
@@ -99,9 +99,9 @@ func (t *stackTree) listSpans() {
 // coverBy adds n times the zone k to the slots that it covers.
 func (t *stackTree) coverBy(k, n int32) {
 	z := &t.zones[k]
-	t.slots.add(z.b, z.c, n)
-	t.owners.add(z.b, int64(n)*int64(k))
-	t.owners.add(z.c, -int64(n)*int64(k))
+	t.slots.add(z.begin, z.end, n)
+	t.owners.add(z.begin, int64(n)*int64(k))
+	t.owners.add(z.end, -int64(n)*int64(k))
 }
 
 // uncovered handles a slot that at most one zone covers.

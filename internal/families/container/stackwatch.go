@@ -1,5 +1,7 @@
 package container
 
+import "clew/internal/hugepages"
+
 // # Stack, by watched zones
 //
 // Decides which values of a stack can be taken away (stack.go).
@@ -24,17 +26,11 @@ var maxWatches = 64
 type stackWatch struct {
 	*stackZones
 	starts  []int32  // by slot: how many zones start there or before
-	endAt   []int32  // by zone: its place among the zones by end
 	byEnd   []int32  // zones by end
-	pushes  *maxTree // by zone: the complement of a, while the push is not safe
-	pops    *maxTree // by place in byEnd: d, while the pop is not safe
-	ends    *maxTree // by zone: c, until it is taken away
+	pushes  *maxTree // by zone: the complement of aInv, while the push is not safe
+	pops    *maxTree // by place in byEnd: rRes, while the pop is not safe
+	ends    *maxTree // by zone: end, until it is taken away
 	after   []int32  // by zone: itself, or one from which to look for the next remaining zone
-	first   []bool   // by zone: it has been first after a gap
-	gone    []bool
-	open    []uint8 // by zone: how many of push and pop are not safe
-	watched []int32 // by zone: an end that watches it, plus 1
-	next    []int32 // by end: another one that watches the same zone, plus 1
 	watches int
 
 	peeking      []int32       // by zone: peeks that are not safe
@@ -56,32 +52,29 @@ type certificate struct {
 	try, before int32
 }
 
-// byWatching takes values away; done is false if it gave up.
-func (s *stackZones) byWatching() (order []int32, done bool) {
+// byWatching takes values away; done is false if it gave up. It also sends them to taken, some at a time, unless that is nil.
+func (s *stackZones) byWatching(taken chan<- []int32) (order []int32, done bool) {
 	if len(s.zones) == 0 {
 		return nil, true
 	}
 	w := newStackWatch(s)
 	w.start()
+	sent := 0
 	for {
 		w.tryPeeks()
+		if n := len(w.order); taken != nil && (n-sent >= atOnce || len(w.free) == 0) {
+			taken <- w.order[sent:n:n]
+			sent = n
+		}
 		if len(w.free) == 0 {
 			return w.order, true
 		}
 		if w.watches > maxWatches*(len(s.zones)+w.peeks) {
 			return nil, false
 		}
-		from := len(w.order)
-		w.order = append(w.order, w.free...)
-		w.free = w.free[:0]
-		for _, k := range w.order[from:] {
-			w.gone[k] = true
-			w.ends.set(k, -1)
-			w.after[k] = k + 1
-		}
-		for _, k := range w.order[from:] {
-			w.takeAway(k)
-		}
+		k := w.free[len(w.free)-1]
+		w.free = w.free[:len(w.free)-1]
+		w.takeAway(k)
 	}
 }
 
@@ -90,32 +83,24 @@ func newStackWatch(s *stackZones) *stackWatch {
 	w := &stackWatch{
 		stackZones: s,
 		starts:     s.byEvent(s.Events),
-		endAt:      make([]int32, n),
-		byEnd:      make([]int32, 0, n),
+		byEnd:      hugepages.Make[int32](n)[:0],
 		pushes:     newMaxTree(n),
 		ends:       newMaxTree(n),
-		after:      make([]int32, n+1),
-		first:      make([]bool, n),
-		gone:       make([]bool, n),
-		open:       make([]uint8, n),
-		watched:    make([]int32, n),
-		next:       make([]int32, n),
-		order:      make([]int32, 0, n),
+		after:      hugepages.Make[int32](n + 1),
+		order:      hugepages.Make[int32](n)[:0],
 	}
 	for k := range s.zones {
-		z := &s.zones[k]
-		w.pushes.put(int32(k), ^z.a)
-		w.ends.put(int32(k), z.c)
+		w.pushes.put(int32(k), ^s.element(int32(k)).aInv)
+		w.ends.put(int32(k), s.zones[k].end)
 		w.after[k] = int32(k)
-		w.open[k] = 2
 	}
 	w.after[n] = int32(n)
 	w.pushes.build()
 	w.ends.build()
 	if w.peeks > 0 {
-		w.peeking, w.helps, w.tries = make([]int32, n), make([]int32, n), make([]int32, s.Len())
+		w.peeking, w.helps, w.tries = hugepages.Make[int32](n), hugepages.Make[int32](n), hugepages.Make[int32](s.Len())
 		for k := range s.zones {
-			w.peeking[k] = int32(len(s.peeksOf(s.elementOf[k])))
+			w.peeking[k] = int32(len(s.peeksOf(s.zones[k].element)))
 		}
 	}
 	return w
@@ -127,9 +112,9 @@ func (w *stackWatch) start() {
 	events := w.starts // until passed: the zone that starts, plus 1; or the one that ends, complemented
 	for k := range w.zones {
 		z := &w.zones[k]
-		events[z.b] = int32(k) + 1
-		if z.c < w.Events {
-			events[z.c] = ^int32(k)
+		events[z.begin] = int32(k) + 1
+		if z.end < w.Events {
+			events[z.end] = ^int32(k)
 		}
 	}
 	n := int32(0)
@@ -138,15 +123,15 @@ func (w *stackWatch) start() {
 		switch {
 		case x > 0:
 			n++
-			for len(stack) > 0 && w.zones[stack[len(stack)-1]].c < w.zones[x-1].c {
+			for len(stack) > 0 && w.zones[stack[len(stack)-1]].end < w.zones[x-1].end {
 				stack = stack[:len(stack)-1]
 			}
 			stack = append(stack, x-1)
 		case x < 0:
 			u := ^x
-			w.endAt[u] = int32(len(w.byEnd))
+			w.zones[u].byEnd, w.zones[u].later = int32(len(w.byEnd)), n
 			w.byEnd = append(w.byEnd, u)
-			for len(stack) > 0 && w.zones[stack[len(stack)-1]].c <= int32(t) {
+			for len(stack) > 0 && w.zones[stack[len(stack)-1]].end <= int32(t) {
 				stack = stack[:len(stack)-1]
 			}
 			if len(stack) > 0 {
@@ -159,14 +144,14 @@ func (w *stackWatch) start() {
 	}
 	w.pops = newMaxTree(len(w.byEnd))
 	for i, u := range w.byEnd {
-		w.pops.put(int32(i), w.zones[u].d)
+		w.pops.put(int32(i), w.element(u).rRes)
 	}
 	for k := range w.zones {
-		if z := &w.zones[k]; z.d > w.Events { // there is a gap after everything
-			if z.c < w.Events {
-				w.pops.put(w.endAt[k], -1)
+		if e := w.element(int32(k)); e.rRes > w.Events { // there is a gap after everything
+			if z := &w.zones[k]; z.end < w.Events {
+				w.pops.put(z.byEnd, -1)
 			}
-			w.safely(w.element(int32(k)).rem, w.Events)
+			w.safely(e.rem, w.Events)
 			w.opSafe(int32(k))
 		}
 	}
@@ -179,49 +164,58 @@ func (w *stackWatch) start() {
 
 // watch makes the end of zone u watch zone k.
 func (w *stackWatch) watch(k, u int32) {
-	w.watched[k], w.next[u] = u+1, w.watched[k]
+	w.zones[k].watched, w.zones[u].next = u+1, w.zones[k].watched
 	w.watches++
 }
 
 // gap handles the gap that begins where zone u ends.
 func (w *stackWatch) gap(u int32) {
-	c := w.zones[u].c
-	for i := w.pops.findLast(w.endAt[u], c); i >= 0; i = w.pops.findLast(i, c) {
+	z := &w.zones[u]
+	for i := w.pops.findLast(z.byEnd, z.end); i >= 0; i = w.pops.findLast(i, z.end) {
 		w.pops.set(i, -1)
 		k := w.byEnd[i]
-		w.safely(w.element(k).rem, c)
+		w.safely(w.element(k).rem, z.end)
 		w.opSafe(k)
 	}
-	w.left(w.starts[c])
+	w.left(z.later)
 }
 
 // left handles the gap that ends where the next remaining zone, from z on, starts.
 func (w *stackWatch) left(z int32) {
 	z = find(w.after, z)
-	if int(z) == len(w.zones) || w.first[z] {
+	if int(z) == len(w.zones) || w.zones[z].first {
 		return
 	}
-	w.first[z] = true
-	b := w.zones[z].b
-	for k := w.pushes.findFirst(z, ^b); k >= 0; k = w.pushes.findFirst(k, ^b) {
+	w.zones[z].first = true
+	begin := w.zones[z].begin
+	for k := w.pushes.findFirst(z, ^begin); k >= 0; k = w.pushes.findFirst(k, ^begin) {
 		w.pushes.set(k, -1<<31)
-		w.safely(w.element(k).add, b-1)
+		w.safely(w.element(k).add, begin-1)
 		w.opSafe(k)
 	}
 }
 
 // opSafe records that the push or pop of zone k is safe. Once both are, it tries the peeks.
 func (w *stackWatch) opSafe(k int32) {
-	if w.open[k]--; w.open[k] > 0 {
+	if w.zones[k].open--; w.zones[k].open > 0 {
 		return
 	}
 	if w.peeks == 0 || w.peeking[k] == 0 {
-		w.free = append(w.free, k)
+		w.release(k)
 		return
 	}
-	for _, o := range w.peeksOf(w.elementOf[k]) {
+	for _, o := range w.peeksOf(w.zones[k].element) {
 		w.retry = append(w.retry, peekOf{k, o})
 	}
+}
+
+// release marks zone k as taken away.
+func (w *stackWatch) release(k int32) {
+	w.order = append(w.order, k)
+	w.free = append(w.free, k)
+	w.zones[k].gone = true
+	w.ends.set(k, -1)
+	w.after[k] = k + 1
 }
 
 func (w *stackWatch) tryPeeks() {
@@ -247,12 +241,12 @@ func (w *stackWatch) tryPeek(p peekOf) {
 			w.certificates = w.certificates[:from]
 			w.safely(p.op, x)
 			if w.peeking[p.k]--; w.peeking[p.k] == 0 {
-				w.free = append(w.free, p.k)
+				w.release(p.k)
 			}
 			return
 		}
 		w.certificates = append(w.certificates, certificate{p, w.tries[p.op], j})
-		x = w.zones[j].c
+		x = w.zones[j].end
 	}
 	for i := from; i < len(w.certificates); i++ {
 		c := &w.certificates[i]
@@ -263,14 +257,14 @@ func (w *stackWatch) tryPeek(p peekOf) {
 
 // takeAway finds what only zone k had blocked.
 func (w *stackWatch) takeAway(k int32) {
-	if w.first[k] {
+	if w.zones[k].first {
 		w.left(k)
 	}
-	for u := w.watched[k]; u != 0; {
+	for u := w.zones[k].watched; u != 0; {
 		u--
-		next := w.next[u]
-		if !w.gone[u] {
-			if j := w.ends.findLast(k-1, w.zones[u].c); j != none {
+		next := w.zones[u].next
+		if !w.zones[u].gone {
+			if j := w.ends.findLast(k-1, w.zones[u].end); j != none {
 				w.watch(j, u)
 			} else {
 				w.gap(u)

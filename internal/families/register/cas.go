@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -91,12 +92,12 @@ func decideCAS(in fastpath.Input, witness bool) fastpath.Result {
 	return r
 }
 
-func newCASPass(in fastpath.Input, witness bool) *casPass {
-	a := &casPass{Input: in, nodes: make([]casNode, in.Len()+2), values: make([]tops, in.IDs)}
+func newCASPass(in fastpath.Input, witness bool) casPass {
+	a := casPass{Input: in, nodes: hugepages.Make[casNode](in.Len() + 2), values: hugepages.Make[tops](in.IDs)}
 	a.nodes[first] = casNode{minRes: models.Open, maxInv: -1}
 	a.values[in.Init].last = first
 	if witness {
-		a.saw = make([]int32, in.Len())
+		a.saw = hugepages.Make[int32](in.Len())
 	}
 	return a
 }
@@ -258,7 +259,7 @@ func (a *casPass) order(z zones) {
 	end := start.maxInv
 	var starts []int32
 	if a.saw != nil {
-		starts = make([]int32, a.Events)
+		starts = hugepages.Make[int32](a.Events)
 	}
 	for i, kind := range a.Kind {
 		x := nodeOf(int32(i))
@@ -439,11 +440,11 @@ func (a *casPass) circle() []int32 {
 // casWitness puts the blocks in the order of their zones' starts. Each block
 // follows its chain, with the reads of each node directly after the node.
 func (a *casPass) casWitness(starts []int32) []int32 {
-	after := make([]int32, len(a.nodes)) // where the next read of a node goes
+	after := hugepages.Make[int32](len(a.nodes)) // where the next read of a node goes
 	for _, p := range a.saw {
 		after[p]++
 	}
-	order := make([]int32, a.Len())
+	order := hugepages.Make[int32](a.Len())
 	k := a.place(first, order, after, 0)
 	for _, x := range starts {
 		if x != 0 {

@@ -50,15 +50,15 @@ type regValue struct {
 const writtenAtFirst = -1
 
 func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
-	values := hugepages.Make[regValue](int(in.IDs))
+	values := hugepages.Make[regValue](in.IDs)
 	if bad := countReads(in, values); bad >= 0 {
 		return fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	values[in.Init].write = writtenAtFirst
-	z := zones(hugepages.Make[int32](int(in.Events)))
+	z := zones(hugepages.Make[int32](in.Events))
 	var starts []int32
 	if witness {
-		starts = hugepages.Make[int32](int(in.Events))
+		starts = hugepages.Make[int32](in.Events)
 	}
 	if !placeWrites(in, values, z, starts) {
 		return decideCAS(in, witness)

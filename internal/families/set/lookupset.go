@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/internal/hugepages"
 	"clew/models"
 )
 
@@ -95,16 +96,16 @@ type flipSweep struct {
 // are open then. Flips that are open then never return. All counters start at state.
 func (s *flipSweep) sweep(start, state int32) int32 {
 	n := int32(s.in.Len())
-	s.counters = make([]counter, s.in.IDs)
+	s.counters = hugepages.Make[counter](s.in.IDs)
 	if state != 0 {
 		for v := range s.counters {
 			s.counters[v].state = state
 		}
 	}
-	s.returns = make([]int32, s.in.Events)
-	s.child, s.next = make([]int32, n), make([]int32, n)
+	s.returns = hugepages.Make[int32](s.in.Events)
+	s.child, s.next = hugepages.Make[int32](n), hugepages.Make[int32](n)
 	if s.witness {
-		s.order = make([]int32, 0, n)
+		s.order = hugepages.Make[int32](n)[:0]
 	}
 	i := int32(0)
 	for ; i < n && s.in.Inv[i] < start; i++ {

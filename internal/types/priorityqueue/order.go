@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/hugepages"
 	"clew/internal/radix"
 )
 
@@ -88,7 +89,7 @@ func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
 // keys returns values with their keys. ok is false if some of them are neither numbers nor
 // nil.
 func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
-	list = make([]radix.Keyed, len(values))
+	list = hugepages.Make[radix.Keyed](len(values))
 	integers := true
 	for i, x := range values {
 		n, fits := o.v.Int(edn.ID(x))

@@ -3,10 +3,13 @@ package priorityqueue
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
+	"clew/internal/radix"
 	"clew/internal/types/queue"
 	"clew/models"
 )
@@ -83,7 +86,7 @@ func (q *priorityQueue) finish(c *models.Columns) (row models.Row, err error) {
 	meet := func(x int32) {
 		if q.ranks.Of(x) == 0 {
 			q.ranks.Set(x, 1)
-			values = append(values, x)
+			values = hugepages.Append(values, x)
 		}
 	}
 	for i, kind := range c.Kind {
@@ -142,7 +145,7 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 				continue
 			}
 		}
-		q.begin = append(q.begin, int32(i))
+		q.begin = hugepages.Append(q.begin, int32(i))
 		q.ranks.Set(x, int32(len(q.begin)))
 	}
 }
@@ -259,11 +262,16 @@ func (r *priorityRun) Apply(op models.Op) models.Outcome {
 }
 
 func (r *priorityRun) State() models.State {
-	var s models.State
 	values := r.count.Values()
-	slices.SortFunc(values, r.q.before)
-	for _, x := range values {
-		s = append(s, slices.Repeat([]int32{x}, int(r.count.Of(x)))...)
+	keyed := hugepages.Make[radix.Keyed](len(values))
+	for i, x := range values {
+		keyed[i] = radix.Keyed{Key: uint64(math.MaxInt32-r.q.rank(x))<<32 | uint64(x), Number: x} // as before sorts
+	}
+	s := hugepages.Make[int32](len(values))[:0]
+	for _, k := range radix.Sort(keyed) {
+		for range r.count.Of(k.Number) {
+			s = append(s, k.Number)
+		}
 	}
 	return s
 }

@@ -1,10 +1,8 @@
-package models
+package beside
 
-import (
-	"testing"
-)
+import "testing"
 
-func TestBesidePanics(t *testing.T) {
+func TestCallPanics(t *testing.T) {
 	for which := range 2 {
 		func() {
 			ran := [2]bool{}
@@ -21,7 +19,7 @@ func TestBesidePanics(t *testing.T) {
 					}
 				}
 			}
-			beside(f(0), f(1))
+			Call(f(0), f(1))
 		}()
 	}
 }
