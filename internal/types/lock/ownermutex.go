@@ -94,7 +94,7 @@ func (m *ownerMutex) Read(o models.Operation) (op models.Op, keep bool, err erro
 // fence returns the fence that an acquire tells, or 0.
 func (m *ownerMutex) fence(o models.Operation) (int64, error) {
 	if m.V.Kind(o.ValueID) != edn.KindMap {
-		if o.ValueID != o.GivenID && !m.values.silent(o.ValueID) {
+		if m.V.Same(o.ValueID) != m.V.Same(o.GivenID) && !m.values.silent(o.ValueID) {
 			return 0, fmt.Errorf("expected {:fence n}, found %s", m.V.Text(o.ValueID))
 		}
 		return 0, nil
