@@ -165,6 +165,7 @@ class KV(Seen):
         readable(all(x.get(n) in (None, TRUE, FALSE) for n in ("succeeded", "found")), "an answer that is neither true nor false")
         readable(not refused or op.f in ("cas", "put-if-absent", "get") or not is_map(value), "an update that did not succeed")
         readable(lost or op.f not in ("put", "put-if-absent") or v is not None or asked.get("value") is None, "a put of nothing")
+        readable(op.f != "get" or lost or answer != TRUE or "value" in x, "a get without its :value")
         if op.f == "get" and is_map(value): readable(answer != FALSE or v in (None, ("s", "")), "nothing, with a value")
         if op.f == "delete": answer = x.get("found", answer)
         if op.f == "get": return None if lost else ("get", k, None if answer == FALSE else v)
@@ -183,7 +184,7 @@ class KV(Seen):
         answer = answers and set(x) - {"value"} and len(x) == len(v[1]) and set(x) <= set(known)
         return x if answer and all(x.get(n, TRUE) in (TRUE, FALSE) for n in ("succeeded", "found")) else {"value": v}
     def prepare(self, ops):
-        saw = {o[2] for o in (op.o for op in ops) if o[0] == "get"}
+        saw = {op.o[2] for op in ops if op.f == "get" and op.o is not None}
         values = [v for op in ops for v in op.o[2:]] + [v for _, v in self.init]
         readable(all(op.o[0] != "append" for op in ops) or all(v is None or isinstance(v, tuple) and v[0] == "s" for v in values), "appends beside what is no string")
         if any(op.o[0] == "append" for op in ops) or ("s", "") in saw and None not in saw:
@@ -265,13 +266,17 @@ class Bank(Model):
 
 class Log(Model):
     def changes(self, o): return o[0] == "append" and (None in o[2:] or o[2] == o[3])
-    def start(self, init, given): return items(fits(not given or is_list(init), init))
+    def start(self, init, given):
+        readable(not given or not is_list(init) or None not in items(init), "a log that begins with nothing in it")
+        return items(fits(not given or is_list(init), init))
+    def empty(self, v, name): return is_map(v) and (key(name), None) in v[1]
     def known(self, v): return not is_map(v) or all(k in map(key, ("offset", "msg", "value", "match-seq-num")) for k, _ in v[1])
     def within(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
     def read(self, op):
         v, at = op.given, None
         if op.f == "append":
             expected = field(v, "match-seq-num")
+            readable(not self.empty(v, "match-seq-num"), "a :match-seq-num that is nil")
             if expected is not None: v = self.within(v)
             if op.status == "ok" and op.value is not None:
                 at, back = (field(op.value, "offset"), self.within(op.value)) if is_map(op.value) else (op.value, v)
@@ -282,6 +287,7 @@ class Log(Model):
         if op.status != "ok": return None
         if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
         at, asked = field(op.value, "offset"), op.given if field(op.given, "offset") is None else field(op.given, "offset")
+        readable(not self.empty(op.value, "offset"), "an :offset that is nil")
         readable(at is None or asked in (None, at) and self.known(op.value), "an answer about another offset")
         return ("read-at", op.value, asked) if at is None else ("read-at", self.within(op.value), at)
     def step(self, s, o):

@@ -109,6 +109,7 @@ let by_key ops keyless =
         (match b with Some (_, v) -> op.given <- v | None -> ())) ops;
   check (!names <> []) "no operation has a key";
   check (keyless || not !lacking) "operations have no key, and the certificate does not say keyless";
+  readable (List.length !names * List.length !shared <= 20_000_000) "so many operations without a key, which belong to every key";
   List.map (fun name ->
       let own = Texts.find keys name in
       let copies = List.map (fun op -> { op with number = op.number }) !shared in

@@ -150,8 +150,25 @@ let section g (_, _, meaning) line = match meaning g with
   | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None line
   | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) line
 
+(* Whatever takes long, after so many seconds of processor time, and one more for each megabyte of the history, it is too much. *)
+exception Too_long
+let patience = 40.0
+let wait seconds = ignore (Unix.setitimer Unix.ITIMER_PROF { Unix.it_interval = 0.0; it_value = seconds })
+
+(* What is printed has neither comments nor discarded forms, which might be mistaken for something else. *)
+let plain text =
+  let rec outside i = i >= String.length text || match text.[i] with
+    | '"' -> inside (i + 1)
+    | '\\' -> outside (i + 2)
+    | ';' -> false
+    | '#' when i + 1 < String.length text && text.[i + 1] = '_' -> false
+    | _ -> outside (i + 1)
+  and inside i = i >= String.length text || match text.[i] with '"' -> outside (i + 1) | '\\' -> inside (i + 2) | _ -> inside (i + 1) in
+  check (outside 0) "a key or a value with a comment, or a form that is discarded"
+
 let prove history certificate =
   let raw = read_file history in
+  wait (patience +. (float_of_int (String.length raw) /. 1e6));
   let lines = List.filter (fun l -> l <> "") (String.split_on_char '\n' (read_file certificate)) in
   let head, sections = match lines with l :: rest -> (Json.parse l), rest | [] -> raise Json.Bad in
   let head = fields head [ "clew-certificate"; "operations"; "model"; "parameters"; "independent"; "clients"; "valid" ] [ "sha256"; "keyless"; "consistency" ] in
@@ -163,7 +180,7 @@ let prove history certificate =
   check (List.mem clients [ "integers"; "all" ] && (not keyless || (independent && head "keyless" = Some (Json.Bool true)))) "a certificate of another form";
   if head "sha256" <> None then check (text "sha256" = Sha256.hex raw) "the certificate is of another history";
   let parameters = match head "parameters" with
-    | Some (Json.Object kvs) -> List.map (fun (k, v) -> match v with Json.String s -> (k, s) | _ -> reject "a parameter that is not text") kvs
+    | Some (Json.Object kvs) -> List.map (fun (k, v) -> match v with Json.String s -> plain s; (k, s) | _ -> reject "a parameter that is not text") kvs
     | _ -> reject "a certificate of another form" in
   let level = head "consistency" in
   readable (level = None || (level = Some (Json.String "strict-serializable") && model = "list-append" && not independent)) "levels of consistency";
@@ -189,7 +206,7 @@ let prove history certificate =
       check (match line "valid" with Some (Json.Bool _) -> true | _ -> false) "a certificate of another form";
       let key = match line "key" with
         | Some Json.Null when not independent -> ""
-        | Some (Json.String s) when independent && s = String.trim s -> Edn.canonical (Edn.only s)
+        | Some (Json.String s) when independent && s = String.trim s -> plain s; Edn.canonical (Edn.only s)
         | _ -> reject "a line whose key is missing, or not one of EDN" in
       check (Hashtbl.mem table key && not (Hashtbl.mem seen key)) "there is no such key, or there are two lines about it";
       Hashtbl.replace seen key ();
@@ -225,14 +242,16 @@ Exit status: 0 all were proved, whichever verdict that is; 1 one was rejected; 2
 
 let () =
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 400 };
+  Sys.set_signal Sys.sigprof (Sys.Signal_handle (fun _ -> raise Too_long));
   let args = List.tl (Array.to_list Sys.argv) in
   let rec go worst args = match args with
     | history :: certificate :: rest ->
       let status, said =
-        try 0, "proved: " ^ prove history certificate with
+        try Fun.protect ~finally:(fun () -> wait 0.0) @@ fun () -> 0, "proved: " ^ prove history certificate with
         | Rejected s -> 1, "rejected: " ^ s
         | Json.Bad -> 1, "rejected: this is no certificate"
         | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
+        | Too_long -> 2, "not checked: it takes too long"
         | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
         | Sys_error s -> 2, "not checked: " ^ s
         | Stack_overflow | Out_of_memory -> 2, "not checked: too large"

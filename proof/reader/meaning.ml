@@ -299,6 +299,7 @@ let kv_read g op =
   readable (not refused || List.mem op.f [ "cas"; "put-if-absent"; "get" ] || not (is_map value)) "an update that did not succeed";
   readable (lost || not (List.mem op.f [ "put"; "put-if-absent" ]) || not (is_nil v) || is_nil (find asked "value")) "a put of nothing";
   if op.f = "get" && is_map value then readable (answer <> no || v = Nil || v = Str "") "nothing, with a value";
+  readable (op.f <> "get" || lost || answer <> yes || List.mem_assoc "value" x) "a get without its :value";
   let answer = if op.f = "delete" then (match List.assoc_opt "found" x with Some a -> a | None -> answer) else answer in
   k, match op.f with
   | "get" -> if lost then Nothing else Get (if answer = no then Nil else v)
@@ -314,15 +315,15 @@ let kv_read g op =
 
 let kv g =
   let start = match init g with Some v -> pairs v | None -> [] in
-  let all = List.map (fun op -> (op.number, kv_read g op)) (List.filter (fun op -> op.status <> Fail || (op.f = "cas" && param g "failed-cas" = Some "observe")) (Array.to_list g.ops)) in
+  let all = List.map (fun op -> (op, kv_read g op)) (List.filter (fun op -> op.status <> Fail || (op.f = "cas" && param g "failed-cas" = Some "observe")) (Array.to_list g.ops)) in
   let table = Hashtbl.create 1000 in
-  List.iter (fun (n, o) -> Hashtbl.replace table n o) all;
+  List.iter (fun (op, o) -> Hashtbl.replace table op.number o) all;
   let appends = List.exists (fun (_, (_, o)) -> match o with Append _ -> true | _ -> false) all in
   let values o = match o with Get v | Failed v | Put v | Append v -> [ v ] | Cas (a, b) -> [ a; b ] | Erase | Nothing -> [] in
   let stringy v = match v with Nil | Str _ -> true | _ -> false in
   if appends then
     readable (List.for_all (fun (_, (_, o)) -> List.for_all stringy (values o)) all && List.for_all (fun (_, v) -> stringy v) start) "appends beside what is no string";
-  let gets = List.filter_map (fun (_, (_, o)) -> match o with Get v -> Some v | _ -> None) all in
+  let gets = List.filter_map (fun (op, (_, o)) -> match o with Get v when op.f = "get" -> Some v | _ -> None) all in
   if appends then begin
     let letters = Array.init 256 (fun i -> pos (i + 1)) in
     let bytes v = match v with Str s -> List.init (String.length s) (fun i -> letters.(Char.code s.[i])) | _ -> [] in
@@ -421,6 +422,7 @@ let bank g =
 
 let log g =
   let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
+  readable (not (List.exists is_nil start)) "a log that begins with nothing in it";
   let within v = field v (if has_field v "msg" then "msg" else "value") in
   let offset v = readable (index v) "what is not an offset"; z (int_of v) in
   let known v = match v with Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "offset"; Key "msg"; Key "value"; Key "match-seq-num" ]) kvs | _ -> true in
@@ -429,6 +431,7 @@ let log g =
       let expected = field op.given "match-seq-num" in
       let v = if is_nil expected then op.given else within op.given in
       readable (not (is_nil v)) "an append of nothing";
+      readable (not (is_nil expected && has_field op.given "match-seq-num")) "a :match-seq-num that is nil";
       readable (is_nil expected || index expected) "what is not an offset";
       let at =
         if op.status = Ok && not (is_nil op.value) then begin
@@ -444,6 +447,7 @@ let log g =
       | "read" -> P.Log.ReadAll (List.map intern (match op.value with List l -> l.items | _ -> fail "what was read of a log"))
       | _ ->
         let at = field op.value "offset" in
+        readable (not (is_nil at && has_field op.value "offset")) "an :offset that is nil";
         let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         if is_nil at then P.Log.ReadAt (offset asked, intern op.value) else P.Log.ReadAt (offset at, intern (within op.value)) in
