@@ -345,7 +345,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{`semaphore "permits":"2"`, lost("acquire", "1073741825"), valid + "[]", "not checked: it does not read a number of permits or none"},
 		{`kv "kv-keys":"pairs"`, lost("get", "[1 2]"), valid + "[]", "not checked: it does not read a get of several keys"},
 		{`kv "kv-keys":"none"`, lost("delete", "{:value 5}"), valid + "[]", "rejected: an operation that may have been called with a key"},
-		{"kv", add("append", "{:key 1, :value nil}"), valid + "[0]", "not checked: it does not read an append of what is no string"},
+		{"kv", add("append", "{:key 1, :value nil}"), valid + "[0]", "not checked: it does not read an append of something other than a string"},
 		{"set", add("add", "1") + op(0, "read", "nil", "[1]"), invalid + `1,"before":[0],"core":[1]`, "rejected: the core has a linearization"},
 		{"id-generator", op(0, "generate", "nil", "1") + op(0, "generate", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "rejected: the core has a linearization"},
 		{"counter", add("add", "1") + op(0, "read", "nil", "1"), invalid + `1,"before":[0],"core":[1]`, "rejected: an operation outside of the core may matter to it"},

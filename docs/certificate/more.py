@@ -186,7 +186,7 @@ class KV(Seen):
     def prepare(self, ops):
         saw = {op.o[2] for op in ops if op.f == "get" and op.o is not None}
         values = [v for op in ops for v in op.o[2:]] + [v for _, v in self.init]
-        readable(all(op.o[0] != "append" for op in ops) or all(v is None or isinstance(v, tuple) and v[0] == "s" for v in values), "appends beside what is no string")
+        readable(all(op.o[0] != "append" for op in ops) or all(v is None or isinstance(v, tuple) and v[0] == "s" for v in values), "appends beside something other than strings")
         if any(op.o[0] == "append" for op in ops) or ("s", "") in saw and None not in saw:
             for op in ops: op.o = op.o[:2] + tuple(("s", "") if v is None else v for v in op.o[2:])
             self.nothing = ("s", "")

@@ -311,7 +311,7 @@ let kv_read g op =
       else match v with List { items = [ a; b ]; _ } -> a, b | _ -> fail "a cas of something else than a pair" in
     if op.status = Fail || answer = no then Failed old else Cas (old, fresh)
   | "put" -> Put v
-  | _ -> readable (match v with Str _ -> true | _ -> false) "an append of what is no string"; Append v
+  | _ -> readable (match v with Str _ -> true | _ -> false) "an append of something other than a string"; Append v
 
 let kv g =
   let start = match init g with Some v -> pairs v | None -> [] in
@@ -322,7 +322,7 @@ let kv g =
   let values o = match o with Get v | Failed v | Put v | Append v -> [ v ] | Cas (a, b) -> [ a; b ] | Erase | Nothing -> [] in
   let stringy v = match v with Nil | Str _ -> true | _ -> false in
   if appends then
-    readable (List.for_all (fun (_, (_, o)) -> List.for_all stringy (values o)) all && List.for_all (fun (_, v) -> stringy v) start) "appends beside what is no string";
+    readable (List.for_all (fun (_, (_, o)) -> List.for_all stringy (values o)) all && List.for_all (fun (_, v) -> stringy v) start) "appends beside something other than strings";
   let gets = List.filter_map (fun (op, (_, o)) -> match o with Get v when op.f = "get" -> Some v | _ -> None) all in
   if appends then begin
     let letters = Array.init 256 (fun i -> pos (i + 1)) in
