@@ -40,7 +40,10 @@ func alike(t *testing.T) (all []struct{ flags, history string }) {
 	add("--model=register", "")
 	add("--model=register", "{:process 0, :type :invoke, :f :frob}\n")
 	seeds := 334 // of six models: 2,000 histories
-	if effort.Few() {
+	switch {
+	case effort.Race:
+		seeds = 12
+	case effort.Few():
 		seeds = 20
 	}
 	bugs := []string{"", "--bug=stale-read"}
