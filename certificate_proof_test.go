@@ -390,7 +390,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 [2]]]"), cycle("rw 1 0", "realtime 0 1"), notCyclic + "1, "},
 		{"list-append", txn("[[:append 1 2]]", "[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 1"), notCyclic + "0, "},
 		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 1", "rw 1 0"), "rejected: the steps are not a cycle"},
-		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "first 0 1"), "rejected: a step of another type"},
+		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "first 0 1"), "rejected: a step of the cycle has another type"},
 		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), cycle("rw 1 0", "realtime 0 2"), "rejected: operation 2 is not in this part of the history"},
 		{"list-append", txn("[[:append 1 2]]") + txn("[[:r 1 []]]"), "\"key\":null,\"valid\":false,\"anomaly\":\"G1c\"", "rejected: a certificate of another form: neither \"cycle\" nor \"at\" has operations, or both do"},
 		// wr: a second append of the same makes it uncertain
