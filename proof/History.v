@@ -1,4 +1,4 @@
-(** What is trusted: this page, and the [step] of each data type (Spec_*.v).
+(** What is trusted: this page, and the [step] of each data type (Spec_*.v). History_Examples.v has small histories, with what this page says about them.
 
 It states Herlihy and Wing's linearizability for a history with crashed operations, and which completion is the first to fail. The latter
 uses hindsight: see below. *)
@@ -9,15 +9,19 @@ Open Scope positive_scope.
 
 (** ** Histories
 
-The events of a history are numbered in the order in which they happened, and times are those numbers. An operation has the time of its
-invocation, what was called, and what became of it. An operation that failed did not happen, so it is not part of a history. *)
+The events of a history are numbered in the order in which they happened, and times are those numbers. So no two invocations have the same time,
+and an operation returns after its invocation; the programs check both ([sorted] in Order.v, [sane] in First.v). An operation has the time of its
+invocation, what was called, and what became of it. An operation that failed did not happen, so it is not part of a history.
+
+All data types of Spec_*.v have the type [unit] of answers: what an operation saw is a part of its call, so a read that saw 5 is another call than
+one that saw 6, and cannot happen in the same states. *)
 
 Section History.
 Context {call answer : Type}.
 
 Inductive outcome :=
   | Returned (time : positive) (a : answer)
-  | Open (a : answer)  (* it returns this answer after the end of this part of the history *)
+  | Open (a : answer)  (* it will return this answer after the end of this part of the history; only in a [prefix] *)
   | Crashed.           (* it may have taken effect, with any answer, or not *)
 
 Record op := Op { inv : positive; what : call; became : outcome }.
@@ -44,7 +48,7 @@ Inductive run : state -> list op -> Prop :=
   | run_nil s : run s []
   | run_cons s o s' os : effect o s s' -> run s' os -> run s (o :: os).
 
-(** Nothing stands behind something that it precedes. *)
+(** If one operation precedes another one, it does not stand behind it. *)
 Fixpoint in_time (os : list op) : Prop :=
   match os with [] => True | x :: behind => (forall y, In y behind -> ~ precedes y x) /\ in_time behind end.
 
@@ -76,7 +80,8 @@ Fixpoint prefix (time : positive) (h : list op) : list op :=
     else prefix time h
   end.
 
-(** What completes at this time is the first completion up to which the history has no linearization. *)
+(** Up to this time the history has no linearization, and up to every earlier time it has one. Such a time is that of a completion: an invocation
+adds nothing that must be in a linearization. *)
 Definition FirstFailure (init : state) (h : list op) (time : positive) : Prop :=
   ~ Linearizable init (prefix time h) /\ forall before, before < time -> Linearizable init (prefix before h).
 

@@ -12,11 +12,12 @@ let rest_of channel =
   fill ();
   Buffer.contents b
 let read_file name =
+  if name = "-" then (set_binary_mode_in stdin true; rest_of stdin) else begin
   if Sys.file_exists name && Sys.is_directory name then raise (Sys_error (name ^ ": it is a directory"));
   let channel = open_in_bin name in
   Fun.protect ~finally:(fun () -> close_in channel) (fun () ->
       if (Unix.fstat (Unix.descr_of_in_channel channel)).st_kind = S_REG then really_input_string channel (in_channel_length channel)
-      else rest_of channel)
+      else rest_of channel) end
 (* The same bytes are hashed and unpacked, whatever becomes of the file. *)
 let unzipped raw =
   if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
@@ -42,39 +43,43 @@ let why reason = match reason with
   | P.Survives -> "the core has a linearization"
   | P.NotAlone -> "an operation outside of the core may matter to it"
   | P.NoCycle -> "nothing shows that an operation comes before the next one of its cycle"
-let judge ops verdict = match verdict with
+(* An operation by its number, and where it is in the history. *)
+let named op = Printf.sprintf "operation %d, :index %d%s" op.number op.first (match op.last with Some n -> Printf.sprintf " and %d" n | None -> "")
+let judge ?(why = why) ops verdict = match verdict with
   | P.Accepted -> ()
   | P.Rejected (reason, i) ->
     let at = Numbers.int_of_pos i in
-    let named = Array.fold_left (fun found op -> if op.inv = at then Printf.sprintf " (operation %d)" op.number else found) "" ops in
-    reject "%s%s" (why reason) named
+    let where = Array.fold_left (fun found op -> if op.inv = at then Printf.sprintf " (%s)" (named op) else found) "" ops in
+    reject "%s%s" (why reason) where
+
+let another_form fmt = Printf.ksprintf (fun s -> reject "a certificate of another form: %s" s) fmt
 
 (* The fields of a line: those that it must have, and those that it may have. *)
 let fields json must may = match json with
   | Json.Object kvs ->
-    List.iter (fun f -> check (List.mem_assoc f kvs) "a certificate of another form: a line lacks %s" f) must;
-    List.iter (fun (k, _) -> check (List.mem k must || List.mem k may) "a certificate of another form: a line has %s" k) kvs;
+    List.iter (fun f -> if not (List.mem_assoc f kvs) then another_form "%S is missing" f) must;
+    List.iter (fun (k, _) -> if not (List.mem k must || List.mem k may) then another_form "%S is unknown here" k) kvs;
     fun name -> List.assoc_opt name kvs
-  | _ -> reject "a certificate of another form"
-let ints v = match v with Some (Json.Ints xs) -> xs | _ -> reject "a list of operations"
+  | _ -> another_form "it is not an object"
+let ints line name = match line name with Some (Json.Ints xs) -> xs | _ -> another_form "%S is not a list of operations" name
 
 (* The operations of an anomaly, and whether they are a cycle, in order. They are all that the proof needs: which steps lead from one to the next is found out. *)
 let steps = [ "ww"; "wr"; "rw"; "process"; "realtime" ]
 let contradicting by_number line =
   let op v = match v with
     | Some (Json.Ints xs) when xs <> [||] -> (match by_number xs.(0) with Some op -> op | None -> reject "operation %d is not in this part of the history" xs.(0))
-    | _ -> reject "a certificate of another form: operations" in
+    | _ -> another_form "an operation is not one number, or several" in
   match line "cycle", line "at" with
   | None, Some (Json.List at) -> false, List.map (fun m -> op (Some m)) at
   | Some (Json.List cycle), None ->
     let ends = List.map (fun s ->
         let step = fields s [ "type"; "from"; "to" ] [] in
-        check (match step "type" with Some (Json.String t) -> List.mem t steps | _ -> false) "a step of another type";
+        check (match step "type" with Some (Json.String t) -> List.mem t steps | _ -> false) "a step of the cycle has another type than ww, wr, rw, process and realtime";
         op (step "from"), op (step "to")) cycle in
     let from, until = List.split ends in
     check (List.for_all2 (==) until (List.tl from @ [ List.hd from ])) "the steps are not a cycle";
     true, from
-  | _ -> reject "neither a cycle nor what is impossible"
+  | _ -> another_form "neither \"cycle\" nor \"at\" has operations, or both do"
 
 (* The theorem that carries a verdict. *)
 type carried = Valid | Invalid | Contradiction | Cycle
@@ -96,7 +101,7 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
       | Some op -> Numbers.pos op.inv
       | None -> reject "operation %d is not in this part of the history" n) (Array.to_list xs)) in
   let distinct = Search.distinct checker in
-  List.iter (fun name -> match line name with None | Some (Json.String _) -> () | _ -> reject "%s is not text" name) [ "analyzer"; "pattern"; "explanation" ];
+  List.iter (fun name -> match line name with None | Some (Json.String _) -> () | _ -> reject "a certificate of another form: %S is not text" name) [ "analyzer"; "pattern"; "explanation" ];
   (match line "named" with
    | None -> ()
    | Some (Json.List named) ->
@@ -105,28 +110,29 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
          let op = match named "operation" with Some (Json.Int n) -> by_number n | _ -> None in
          let is op = named "invocation" = Some (Json.Int op.first) && named "completion" = Some (match op.last with Some n -> Json.Int n | None -> Json.Null) in
          check (match op with Some op -> is op | None -> false) "an operation that is named is another one") named
-   | _ -> reject "a certificate of another form: named");
+   | _ -> another_form "\"named\" is not a list of objects");
   match line "valid" with
-  | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints (line "order")))); Valid
+  | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints line "order"))); Valid
   | _ when line "anomaly" <> None ->
     (* Transactions that are not strictly serializable have no linearization at all. *)
     let in_order, named = contradicting by_number line in
     let found = List.filter_map (fun op -> List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = op.inv) history) named in
     check (not in_order || List.compare_lengths found named = 0) "an operation of the cycle has failed";
-    judge ops ((Option.get refute) history in_order found);
+    let why = function P.NoCycle when not in_order -> "nothing shows that an operation of the anomaly cannot occur" | reason -> why reason in
+    judge ~why ops ((Option.get refute) history in_order found);
     Cycle
   | _ ->
-    let fails = match line "fails" with Some (Json.Int n) -> n | _ -> reject "no operation that fails" in
+    let fails = match line "fails" with Some (Json.Int n) -> n | _ -> another_form "\"fails\" is not an operation" in
     let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is not in this part of the history" in
     check (failing.ret < max_int && (failing.status = Ok || observed failing)) "the operation that fails has not returned";
-    let core = ints (line "core") in
+    let core = ints line "core" in
     check (Array.exists (fun n -> n = fails) core) "the core lacks the operation that fails";
     let once = Hashtbl.create 100 in
     Array.iter (fun n ->
         let op = match by_number n with Some op -> op | None -> reject "operation %d is not in this part of the history" n in
         check (not (Hashtbl.mem once op.inv)) "the core names operation %d twice" n;
         Hashtbl.replace once op.inv ()) core;
-    let time = Numbers.pos failing.ret and before = ids (ints (line "before")) in
+    let time = Numbers.pos failing.ret and before = ids (ints line "before") in
     (* The operation that fails may suffice, or two: that one, and another one that had returned. *)
     let contradiction = match pattern with
       | None -> None
@@ -170,20 +176,23 @@ let prove history certificate =
   let raw = read_file history in
   wait (patience +. (float_of_int (String.length raw) /. 1e6));
   let lines = List.filter (fun l -> l <> "") (String.split_on_char '\n' (read_file certificate)) in
-  let head, sections = match lines with l :: rest -> (Json.parse l), rest | [] -> raise Json.Bad in
+  let parse i l = try Json.parse l with Json.Bad -> reject "line %d of the certificate is not JSON as clew writes it" i in
+  let head, sections = match lines with l :: rest -> parse 1 l, rest | [] -> reject "the certificate is empty" in
   let head = fields head [ "clew-certificate"; "operations"; "model"; "parameters"; "independent"; "clients"; "valid" ] [ "sha256"; "keyless"; "consistency" ] in
-  check (head "clew-certificate" = Some (Json.Int 1)) "a certificate of another form";
-  let text name = match head name with Some (Json.String s) -> s | _ -> reject "a certificate of another form" in
-  let flag name = match head name with Some (Json.Bool b) -> b | _ -> reject "a certificate of another form" in
+  check (head "clew-certificate" = Some (Json.Int 1)) "a certificate of another version than 1";
+  let text name = match head name with Some (Json.String s) -> s | _ -> another_form "%S is not text" name in
+  let flag name = match head name with Some (Json.Bool b) -> b | _ -> another_form "%S is neither true nor false" name in
   let model = text "model" and clients = text "clients" and independent = flag "independent" and claim = flag "valid" in
   let keyless = head "keyless" <> None in
-  check (List.mem clients [ "integers"; "all" ] && (not keyless || (independent && head "keyless" = Some (Json.Bool true)))) "a certificate of another form";
-  if head "sha256" <> None then check (text "sha256" = Sha256.hex raw) "the certificate is of another history";
+  if not (List.mem clients [ "integers"; "all" ]) then another_form "\"clients\" is neither \"integers\" nor \"all\"";
+  if keyless && not (independent && flag "keyless") then another_form "\"keyless\" is only said of independent keys";
+  if head "sha256" <> None then check (text "sha256" = Sha256.hex raw) "the certificate was made from another file (its SHA-256 differs)";
   let parameters = match head "parameters" with
-    | Some (Json.Object kvs) -> List.map (fun (k, v) -> match v with Json.String s -> plain s; (k, s) | _ -> reject "a parameter that is not text") kvs
-    | _ -> reject "a certificate of another form" in
+    | Some (Json.Object kvs) -> List.map (fun (k, v) -> match v with Json.String s -> plain s; (k, s) | _ -> another_form "the parameter %S is not text" k) kvs
+    | _ -> another_form "\"parameters\" is not an object" in
   let level = head "consistency" in
-  readable (level = None || (level = Some (Json.String "strict-serializable") && model = "list-append" && not independent)) "levels of consistency";
+  if not (level = None || (level = Some (Json.String "strict-serializable") && model = "list-append" && not independent)) then
+    failwith "of levels of consistency it checks only strict-serializable, of a list-append without independent keys";
   let known = match List.assoc_opt model Meaning.models with Some m -> m | None -> Edn.fail "the model %s" model in
   Meaning.check_parameters model known parameters;
   let (fs, _, _) = known in
@@ -197,48 +206,52 @@ let prove history certificate =
   let parts = List.map (fun (k, ops) -> (k, { Meaning.p = parameters; ops })) parts in
   let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid and fail = ref [] in
   List.iter (fun (k, g) -> Hashtbl.replace table k g) parts;
-  List.iter (fun l ->
-      let json = Json.parse l in
+  List.iteri (fun i l ->
+      let json = parse (i + 2) l in
       let valid = match json with Json.Object kvs -> List.assoc_opt "valid" kvs = Some (Json.Bool true) | _ -> false in
       let line = if valid then fields json [ "key"; "valid"; "order" ] []
         else if level <> None then fields json [ "key"; "valid"; "anomaly" ] [ "analyzer"; "explanation"; "cycle"; "at" ]
         else fields json [ "key"; "valid"; "fails"; "before"; "core" ] [ "analyzer"; "pattern"; "explanation"; "named" ] in
-      check (match line "valid" with Some (Json.Bool _) -> true | _ -> false) "a certificate of another form";
+      (match line "valid" with Some (Json.Bool _) -> () | _ -> another_form "\"valid\" is neither true nor false");
       let key = match line "key" with
         | Some Json.Null when not independent -> ""
         | Some (Json.String s) when independent && s = String.trim s -> plain s; Edn.canonical (Edn.only s)
-        | _ -> reject "a line whose key is missing, or not one of EDN" in
+        | _ -> another_form "\"key\" is not one value of EDN, as it is with independent keys, or not null, as it is without" in
       check (Hashtbl.mem table key && not (Hashtbl.mem seen key)) "there is no such key, or there are two lines about it";
       Hashtbl.replace seen key ();
-      match section (Hashtbl.find table key) known line with
+      let g = Hashtbl.find table key in
+      let of_key, of_that = match line "key" with Some (Json.String key) -> "key " ^ key ^ ": ", ", of key " ^ key | _ -> "", "" in
+      match (try section g known line with Rejected s -> reject "%s%s" of_key s) with
       | Valid -> ()
       | why ->
         carried := why;
-        match line "fails", line "key" with
-        | Some (Json.Int n), Some (Json.String key) -> fail := Printf.sprintf "operation %d of key %s" n key :: !fail
-        | Some (Json.Int n), _ -> fail := Printf.sprintf "operation %d" n :: !fail
+        match line "fails" with
+        | Some (Json.Int n) -> Array.iter (fun op -> if op.number = n then fail := (named op ^ of_that) :: !fail) g.Meaning.ops
         | _ -> ()) sections;
   let failed = !carried <> Valid in
   check (claim = not failed && (failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
-  Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s"
+  Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s%s%s"
     (if claim then "" else "not ") (theorem !carried) model
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
     (match List.rev !fail with
      | [] -> ""
      | [ only ] -> "; the first to fail is " ^ only
-     | first :: others -> Printf.sprintf "; the first to fail is %s; and %d more of other keys" first (List.length others))
+     | [ first; _ ] -> Printf.sprintf "; the first to fail is %s; 1 other key fails" first
+     | first :: others -> Printf.sprintf "; the first to fail is %s; %d other keys fail" first (List.length others))
+    (if Array.length ops = 0 then "; the history has 0 operations" else "")
+    (if head "sha256" = None then "; the certificate does not say of which file" else "")
 
 let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
 let help = "
 
 Checks what clew check --certificate CERTIFICATE HISTORY wrote, by a program that is proved in Coq (docs/proof.md).
-The history is EDN, plain or .gz. Prints a line for each pair:
+The history is EDN, plain or .gz; - stands for standard input. Prints a line for each pair:
 
   proved: linearizable ..       or   proved: not linearizable ..
   rejected: ..                  the certificate does not prove its verdict
   not checked: ..               a model or text that it does not read, or a core that is too hard
 
-Exit status: 0 all were proved, whichever verdict that is; 1 one was rejected; 2 one was not checked, or bad arguments."
+Exit status: 0 all were proved, whichever verdict that is; 1 one was rejected; 2 none was, but one was not checked, or bad arguments."
 
 let () =
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 400 };
@@ -249,7 +262,6 @@ let () =
       let status, said =
         try Fun.protect ~finally:(fun () -> wait 0.0) @@ fun () -> 0, "proved: " ^ prove history certificate with
         | Rejected s -> 1, "rejected: " ^ s
-        | Json.Bad -> 1, "rejected: this is no certificate"
         | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
         | Too_long -> 2, "not checked: it takes too long"
         | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
@@ -263,5 +275,6 @@ let () =
     | [ _ ] -> 2 in
   let usage = "usage: clew-proof HISTORY CERTIFICATE, or several such pairs" in
   if args = [ "--help" ] || args = [ "-h" ] then (print_endline (usage ^ help); exit 0);
+  if args = [ "--version" ] then (print_endline "clew-proof of certificates of version 1"; exit 0);
   if args = [] || List.length args mod 2 = 1 then (prerr_endline usage; exit 2);
   exit (go 0 args)

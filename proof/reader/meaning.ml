@@ -106,7 +106,7 @@ let container g checker start =
 (* A drain that never returned may leave very many states. *)
 let drained checker most outcomes =
   { checker with P.next_of = fun e call k ->
-        (match call with P.DrainAny -> readable (outcomes e <= most) "a drain that never returned, of so many elements" | _ -> ());
+        (match call with P.DrainAny -> readable (outcomes e <= most) "a drain that never returned, and may leave more than %d states" most | _ -> ());
         checker.P.next_of e call k }
 let fifo = drained P.fifo 10_000 (fun (front, back) -> 1 + List.length front + List.length back)
 let unordered = drained P.unordered 1_000 (fun bag -> List.fold_left (fun n (_, copies) -> min 1_000_000 n * (1 + Numbers.int_of_pos copies)) 1 (P.PositiveMap.elements bag))
