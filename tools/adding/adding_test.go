@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -177,10 +178,12 @@ func TestAddingToys(t *testing.T) {
 	}
 	slices.Sort(runs) // go build and go generate come first
 	for _, run := range append(slices.Compact(runs), "go test ./internal/house") {
+		begun := time.Now()
 		cmd := tree.Command(t, dir, "", "sh", "-c", run)
 		cmd.Env = append(cmd.Env, "CLEW_FULL=") // whatever is added is added in the short mode, too
 		if out, err := cmd.CombinedOutput(); err != nil || run == "gofmt -l ." && len(out) > 0 {
 			t.Errorf("%s: %v\n%s", run, err, out)
 		}
+		t.Logf("%5.1f s: %s", time.Since(begun).Seconds(), run)
 	}
 }
