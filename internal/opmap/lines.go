@@ -37,6 +37,9 @@ func NewLines(r io.Reader, v *edn.Values, scouts int, ready bool, syntax func(*e
 	return l
 }
 
+// Blocks sets how many bytes of the text a scout gets at once, instead of 256 KiB. It must be called before Next.
+func (l *Lines) Blocks(bytes int) { l.r.ahead.size = bytes }
+
 // Next implements blocks.Ahead.
 func (l *Lines) Next(rest []byte) ([]byte, error) { return l.r.ahead.Next(rest) }
 

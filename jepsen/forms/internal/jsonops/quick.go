@@ -366,6 +366,9 @@ func (l *quickReader) object(i int, as role) (edn.ID, int) {
 		return l.drop(base)
 	}
 	at, more := l.item(i+1, true, '}')
+	if more && bytes.HasPrefix(data[at:], []byte(`"edn"`)) {
+		return l.drop(base) // without anything else, it is not a map, and this key is no value of the history
+	}
 	for more {
 		key, end := l.word(at)
 		colon := l.space(max(end, 0))
@@ -373,9 +376,6 @@ func (l *quickReader) object(i int, as role) (edn.ID, int) {
 			return l.drop(base)
 		}
 		name := data[at+1 : end-1]
-		if len(l.items) == base && string(name) == "edn" {
-			return l.drop(base) // without anything else, it is not a map
-		}
 		var value edn.ID
 		if value, at = l.value(l.space(colon+1), as.of(string(name), -1)); at < 0 {
 			return l.drop(base)
