@@ -103,12 +103,9 @@ func (s *scanner) Other(dst, text []byte, i int) ([]byte, int) {
 // Value implements opmap.Syntax.
 func (s *scanner) Value(maps *edn.Maps, i int, f edn.ID) (edn.Raw, int) {
 	s.data = maps.Data()
-	as := plainRole
+	as := plainRole // if the op is a transaction after all, the heads of its micro-ops are strings, which are not scanned
 	if f == s.txn {
 		as = stepsRole
-	}
-	if i < len(s.data) && s.data[i] == '[' && f == edn.Nil { // it may be a transaction
-		return 0, -1
 	}
 	raw, end := s.raw(maps, i, as, 0)
 	s.raws = s.raws[:0]
