@@ -3,6 +3,8 @@ package edn
 import (
 	"bytes"
 	"io"
+
+	"clew/internal/blocks"
 )
 
 // A text can be read ahead. While one Maps returns the maps of a block, others scan later
@@ -10,33 +12,15 @@ import (
 // its own. It uses a note only for a map that begins at the same place. What stands at
 // a place does not depend on how the reader got there. So the notes affect only the time.
 
-// Ahead gives a Maps its text in blocks, starting with the third, and learns where they are.
-type Ahead interface {
-	// Next returns rest, of which it keeps nothing, followed by the next block, and
-	// the error that ends the input there. The results are valid until the next
-	// call. If the text is nil, the Maps must read the rest from Left on its own.
-	Next(rest []byte) (text []byte, err error)
-	Left() io.Reader
-}
-
 // ReadAhead makes a supply the blocks, starting with the third; for a
 // shorter text this is not worth the effort. It must be called before Next.
-func (m *Maps) ReadAhead(a Ahead) { m.ahead = a }
+func (m *Maps) ReadAhead(a blocks.Ahead) { m.text.Ahead = a }
 
-// fromAhead takes the next block and reports whether there was one.
-func (m *Maps) fromAhead(rest []byte) bool {
-	text, err := m.ahead.Next(rest)
-	if text == nil {
-		m.text.In, m.ahead = m.ahead.Left(), nil
-		return false
-	}
+// Stand makes m, whose text another reader reads, stand at data[i], at a place in the whole text, where a map begins.
+func (m *Maps) Stand(data []byte, i int, at Pos) {
 	s := &m.s
-	s.start.Offset += int64(m.at)
-	m.text.Data = text
-	s.data, s.mark, m.at, m.end = text, 0, 0, 0
-	s.more = false
-	m.text.Err, s.final = err, err == io.EOF
-	return true
+	at.File, at.Offset = s.start.File, at.Offset-int64(i)
+	s.data, s.mark, s.start, m.at, m.end = data, i, at, i, i
 }
 
 // Scan makes m scan a part of a text for another Maps, from an index at
@@ -86,6 +70,19 @@ const (
 
 // RawInt returns an integer of at most 18 digits.
 func RawInt(n int64) Raw { return Raw(n) << rawBits }
+
+// RawForm returns nil, true, false or a keyword in the scanner's own table.
+func RawForm(id ID) Raw { return Raw(id)<<rawBits | rawForm }
+
+// RawText returns a form by where it begins and ends in the text.
+func RawText(from, to int) Raw { return rawSpan(rawText, from, to) }
+
+// RawVector returns a vector of values other than texts.
+func (m *Maps) RawVector(items []Raw) Raw {
+	from := len(m.items)
+	m.items = append(m.items, items...)
+	return rawSpan(rawVector, from, len(m.items))
+}
 
 // Int returns the integer that has been scanned, if it is one.
 func (r Raw) Int() (n int64, is bool) { return int64(r >> rawBits), r.kind() == rawInt }
@@ -195,6 +192,15 @@ func (m *Maps) Word(id ID, of *Raws) ID {
 		return known
 	}
 	return m.newWord(id, of)
+}
+
+// Find makes the ID of a scanned keyword known if it has been interned by other means.
+func (m *Maps) Find(id ID, of *Raws) {
+	if of.Known(id) == Nil {
+		if _, is := m.s.v.keywords[of.names[id]]; is {
+			m.newWord(id, of)
+		}
+	}
 }
 
 func (m *Maps) newWord(id ID, of *Raws) ID {

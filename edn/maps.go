@@ -43,15 +43,13 @@ import (
 // given -1, it returns -1. If a map is not done, the caller must discard
 // whatever it has read of it. Values interned in the meantime may stay.
 type Maps struct {
-	s      scanner // whose data is that of text
-	text   blocks.Blocks
-	err    error  // the error that ended Next
-	what   string // what messages call the maps
-	blocks int    // number of blocks so far
-	ahead  Ahead  // gives the blocks after the first two, unless nil
-	raws   *Raws  // unless nil, m scans for another Maps
-	items  []Raw  // of the scanned vectors
-	open   []Raw  // those so far of the vectors that are being read
+	s     scanner // whose data is that of text
+	text  blocks.Blocks
+	err   error  // the error that ended Next
+	what  string // what messages call the maps
+	raws  *Raws  // unless nil, m scans for another Maps
+	items []Raw  // of the scanned vectors
+	open  []Raw  // those so far of the vectors that are being read
 
 	at      int  // start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read
@@ -167,6 +165,9 @@ func (m *Maps) More() bool { return m.s.more }
 
 // Data returns the part of the text that is in memory. It is valid until the next call of Next.
 func (m *Maps) Data() []byte { return m.s.data }
+
+// End returns where the last map ended.
+func (m *Maps) End() int { return m.end }
 
 // Place returns the line and the column, from 1, of the map that Next has found.
 func (m *Maps) Place() (line, col int) { return m.s.start.Line, m.s.start.Col }
@@ -383,10 +384,6 @@ func (m *Maps) refill() error {
 		s.fail(m.at, "expected a form of at most "+strconv.Itoa(longest)+" bytes, found a longer one")
 		return s.err
 	}
-	if m.ahead != nil && m.blocks > 1 && m.fromAhead(rest) {
-		return nil
-	}
-	m.blocks++
 	s.start.Offset += int64(m.at)
 	first := s.data == nil
 	m.text.More(m.at) // its error, which ends the input, is used once the text before it has been read

@@ -177,13 +177,12 @@ func (m *Maps) quickVector(i, depth int) (Raw, int) {
 
 // vector ends the vector whose items are those of the open vectors from base on.
 func (m *Maps) vector(base int) Raw {
-	items, from := m.open[base:], len(m.items)
+	items := m.open[base:]
 	m.open = m.open[:base]
 	if m.raws == nil {
 		return Raw(m.internVector(items, nil))<<rawBits | rawForm
 	}
-	m.items = append(m.items, items...)
-	return rawSpan(rawVector, from, len(m.items))
+	return m.RawVector(items)
 }
 
 // quickInt reads an integer of at most 15 digits, 8 at a time, and leaves
@@ -255,6 +254,11 @@ func (m *Maps) Glance(text uint64) (id ID, n int) {
 		return slot.id, int(slot.n)
 	}
 	return Nil, 0
+}
+
+// Note makes Glance return a keyword of n bytes, fewer than 8, for that text.
+func (m *Maps) Note(text uint64, id ID, n int) {
+	m.glances[(text*0x9e3779b97f4a7c15)>>56] = glance{text, int32(n), id}
 }
 
 // QuickKeyword reads the keyword at i.

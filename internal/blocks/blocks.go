@@ -11,16 +11,27 @@ import (
 // when it needs what follows.
 type Blocks struct {
 	In           io.Reader
-	Eager        bool // a block is the result of one Read, however short
-	First, Later int  // the lengths of the first block, which is small since many texts are, and of later ones; 0: as usual
-	Longest      int  // if not 0, what is kept of the text stays below this, so that a block need not be longer
+	Eager        bool  // a block is the result of one Read, however short
+	First, Later int   // the lengths of the first block, which is small since many texts are, and of later ones; 0: as usual
+	Longest      int   // if not 0, what is kept of the text stays below this, so that a block need not be longer
+	Ahead        Ahead // gives the blocks after the first two, unless nil; a shorter text is not worth the effort
 
 	Data   []byte
 	At     int   // how much of Data has been read
 	Offset int64 // of Data in the text
 	Err    error // what the text ended with: io.EOF, or why reading failed
 
-	own []byte // the last block that was allocated here
+	own   []byte // the last block that was allocated here
+	first bool   // only the first block has been read
+}
+
+// Ahead gives a text in blocks, starting with the third, and learns where they are.
+type Ahead interface {
+	// Next returns rest, of which it keeps nothing, followed by the next block, and
+	// the error that ends the input there. The results are valid until the next
+	// call. If the text is nil, the rest must be read from Left.
+	Next(rest []byte) (text []byte, err error)
+	Left() io.Reader
 }
 
 const (
@@ -40,6 +51,16 @@ func (b *Blocks) More(i int) error {
 		size = cmp.Or(b.First, firstBlock)
 	}
 	rest := b.Data[i:]
+	if b.Ahead != nil && b.Data != nil && !b.first {
+		if text, err := b.Ahead.Next(rest); text != nil {
+			b.Offset += int64(i)
+			b.At -= i
+			b.Data, b.Err = text, err
+			return b.ended(len(rest))
+		}
+		b.In, b.Ahead = b.Ahead.Left(), nil
+	}
+	b.first = b.Data == nil
 	twice := 2 * len(rest)
 	if b.Longest > 0 {
 		twice = min(twice, b.Longest)
@@ -56,8 +77,13 @@ func (b *Blocks) More(i int) error {
 	b.At -= i
 	n, err := Fill(b.In, block, kept, b.Eager)
 	b.Data, b.Err = block[:n], err
-	if n == kept {
-		return err
+	return b.ended(kept)
+}
+
+// ended returns Err if Data has not become longer than that.
+func (b *Blocks) ended(before int) error {
+	if len(b.Data) == before {
+		return b.Err
 	}
 	return nil
 }

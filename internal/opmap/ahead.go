@@ -114,7 +114,8 @@ type ahead struct {
 	queue   []*block
 	jobs    chan *job
 	spare   []*block
-	own     *scout // the Reader's own, for when it has to wait
+	own     *scout                   // the Reader's own, for when it has to wait
+	syntax  func(*edn.Values) Syntax // of a scout whose words are in the given table; nil: EDN
 
 	mu    sync.Mutex // guards what follows, and the input
 	empty []*block   // blocks of the queue that are to be filled next
@@ -187,7 +188,7 @@ func (a *ahead) close() {
 	}
 }
 
-// Next implements edn.Ahead.
+// Next implements blocks.Ahead.
 func (a *ahead) Next(rest []byte) ([]byte, error) {
 	if !a.started {
 		a.start(rest)
@@ -375,7 +376,10 @@ func (a *ahead) work(jobs <-chan *job) {
 func (s *scout) scan(a *ahead, b *block) *scout {
 	if s == nil || s.r.values.Len() > maxWords {
 		v := edn.NewValues()
-		s = &scout{r: &Reader{maps: *edn.NewMaps(nil, "", "an op map", v), values: v}, words: &edn.Words{}}
+		s = &scout{r: NewReader(nil, "", v), words: &edn.Words{}}
+		if a.syntax != nil {
+			s.r.write(a.syntax(v))
+		}
 	}
 	defer func() {
 		b.bug = recover()
@@ -386,6 +390,19 @@ func (s *scout) scan(a *ahead, b *block) *scout {
 	b.raws.Reset(s.words)
 	r := s.r
 	r.block = b
+	if r.syntax != nil {
+		r.scanLines()
+	} else {
+		r.scanMaps()
+	}
+	r.maps.Scanned()
+	b.steps = slices.Clip(r.tree.All)
+	return s
+}
+
+// scanMaps scans a block of op maps.
+func (r *Reader) scanMaps() {
+	b := r.block
 	// Text that is not an op map may have been a part of one. Every line may
 	// begin one, but the time must stay linear.
 	for from, cost := 0, 0; from >= 0 && cost <= len(b.text); {
@@ -396,9 +413,6 @@ func (s *scout) scan(a *ahead, b *block) *scout {
 		from, more = r.maps.Resume()
 		cost += more
 	}
-	r.maps.Scanned()
-	b.steps = slices.Clip(r.tree.All)
-	return s
 }
 
 // scout scans the next op map of a block and reports whether there is one.
@@ -423,7 +437,7 @@ func (r *Reader) note(i, end int, last *step, within, behind bool) {
 	if end-i > math.MaxUint16 || len(r.others) > math.MaxUint16 || max(r.typ, r.f) > math.MaxUint16 {
 		return
 	}
-	rec.begin, rec.size, rec.others, rec.last = int32(i), uint16(end-i), uint16(len(r.others)), uint8(last.Number)
+	rec.begin, rec.size, rec.others, rec.last = int32(i), uint16(end-i), uint16(len(r.others)), uint8(last.About.last)
 	rec.typ, rec.f, rec.lines = uint16(r.typ), uint16(r.f), noLineEnd
 	switch {
 	case within:

@@ -24,7 +24,8 @@
 // reader.go reads any op map, key by key. layout.go reads those that are like others: it learns
 // how a history's op maps are printed, and compares. ahead.go lets other goroutines do that for
 // later blocks. rows.go is for the most common op maps: it scans those on lines of their own in a
-// loop without calls, and returns many at once. lay.go lays out events that were not read from text.
+// loop without calls, and returns many at once. lines.go does that for ops in another
+// syntax, such as JSON. lay.go lays out events that were not read from text.
 // texts.go keeps op maps for as long as the history exists, and print.go prints them. misnamed.go
 // finds keys that may stand for others, and check.go says what a map without the keys of an op is
 // instead.

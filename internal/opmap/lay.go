@@ -24,13 +24,15 @@ type Layouts struct{ tree layouts.Tree[about] }
 
 // Of returns the layout of op maps with the given keys, spelled as they print,
 // such as ":index". There must be at least one key, and all must differ.
-func (l *Layouts) Of(keys []string) *Layout {
+func (l *Layouts) Of(keys []string) *Layout { return layoutOf(&l.tree, keys) }
+
+func layoutOf(tree *layouts.Tree[about], keys []string) *Layout {
 	var layout Layout
-	at := &l.tree.Root
+	at := &tree.Root
 	add := func(text string, what about) {
 		parent := at
 		if !layout.spare {
-			at = grow(&l.tree, parent, text, what)
+			at = grow(tree, parent, text, what)
 		}
 		if layout.spare = layout.spare || at == nil; layout.spare {
 			at = &step{Parent: parent, Text: text, About: what}
@@ -38,16 +40,20 @@ func (l *Layouts) Of(keys []string) *Layout {
 	}
 	before := "{"
 	for _, key := range keys {
-		var what about
-		if name, is := strings.CutPrefix(key, ":"); is {
-			_, what.has = new(Event).field([]byte(name))
-		}
-		add(before+key+" ", what)
+		add(before+key+" ", about{has: fieldOf(key)})
 		before = ", "
 	}
 	add("}", about{end: true})
 	layout.last, layout.Misnamed = at, misnamedAmong(keys)
 	return &layout
+}
+
+// fieldOf returns what a checker takes from a key, which may be ":index".
+func fieldOf(key string) (has Fields) {
+	if name, is := strings.CutPrefix(key, ":"); is {
+		_, has = new(Event).field([]byte(name))
+	}
+	return has
 }
 
 // Lay lays out an event. The texts of values that an Event does not hold

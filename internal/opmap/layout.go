@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"clew/edn"
 	"clew/internal/layouts"
 )
 
@@ -28,6 +29,7 @@ type about struct {
 	others int       // how many keys checkers do not need
 	plain  int       // whether its keys are the usual ones
 	row    bool      // it can be a Row
+	last   int       // its number in the layouts by which op maps are printed
 	order  []Fields  // the keys that a checker needs, except :index
 	odd    *Misnamed // a suspicious key
 }
@@ -126,6 +128,7 @@ func grow(t *layouts.Tree[about], parent *step, text string, what about) *step {
 	a.odd = misnamedAmong(keysOf(steps))
 	a.plain = usual(a.order)
 	a.row = a.plain != unusual && a.odd == nil
+	a.last = next.Number
 	return next
 }
 
@@ -176,9 +179,9 @@ func (r *Reader) quick(i int, ev *Event) int {
 		*ev = Event{}
 		ev.Line, ev.Col = maps.Place()
 	}
-	r.others = r.others[:0]
+	r.others, r.f = r.others[:0], edn.Nil
 	lines := false
-	at, step := i, &r.tree.Root
+	at, step := i, &r.like.Root
 	for {
 		if next := step.First; next != nil && next.At(data, at) {
 			step = next
@@ -191,7 +194,9 @@ func (r *Reader) quick(i int, ev *Event) int {
 		}
 		begin := at
 		simple := false
-		if scouts {
+		if r.syntax != nil {
+			at = r.scanLine(step.About.has, at)
+		} else if scouts {
 			at, simple = r.scan(step.About.has, at)
 		} else {
 			at, simple = r.hole(step.About.has, at, ev)
@@ -202,7 +207,7 @@ func (r *Reader) quick(i int, ev *Event) int {
 		if !simple {
 			lines = lines || bytes.IndexByte(data[begin:at], '\n') >= 0
 		}
-		if step.About.has == 0 {
+		if step.About.has == 0 && r.syntax == nil {
 			r.others = append(append(r.others, data[begin:at]...), '\n')
 		}
 	}

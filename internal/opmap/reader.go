@@ -45,7 +45,11 @@ type Reader struct {
 	maps   edn.Maps // not a pointer, which would cost a few percent of the time
 	values *edn.Values
 
-	tree     layouts.Tree[about]
+	tree     layouts.Tree[about]  // how op maps are printed
+	like     *layouts.Tree[about] // how they are written: &tree, unless there is a syntax
+	syntax   Syntax               // nil: EDN
+	opening  byte                 // of a word
+	around   int                  // how many bytes it has besides its name
 	entries  []extent
 	twice    bool           // a key occurs twice in the current op map
 	places   map[string]int // keys of the current op map and their entries, if there are many
@@ -65,7 +69,9 @@ type Reader struct {
 // NewReader returns a reader of the history in r. Error messages call the
 // history file. The values of the events are interned in v.
 func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
-	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r, atOnce: 1}
+	reader := &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r, atOnce: 1, opening: ':', around: 1}
+	reader.like = &reader.tree
+	return reader
 }
 
 // First sets how many bytes of the text are read at first; see Maps.Blocks

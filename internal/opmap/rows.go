@@ -155,7 +155,8 @@ func (r *Reader) alike(i int) int {
 // others, or if scout must look at it. It finds the same as quick. No function is called for the
 // most common values: the call would take as long as the rest.
 func (r *Reader) line(i int, rec *record) int {
-	maps, data, at, step := &r.maps, r.block.text, i, &r.tree.Root
+	maps, data, at, step := &r.maps, r.block.text, i, &r.like.Root
+	opening, around, f := r.opening, r.around, edn.Nil
 	for {
 		if at+32 > len(data) {
 			return -1
@@ -175,9 +176,9 @@ func (r *Reader) line(i int, rec *record) int {
 				break
 			}
 			id, k := maps.Glance(w>>8 | uint64(data[at+8])<<56)
-			if k > 0 && byte(w) == ':' {
-				at += k + 1
-			} else if id, at = maps.QuickKeyword(at); at < 0 {
+			if k > 0 && byte(w) == opening {
+				at += k + around
+			} else if id, at = r.keyword(at); at < 0 {
 				return -1
 			}
 			if id > math.MaxUint16 {
@@ -186,7 +187,7 @@ func (r *Reader) line(i int, rec *record) int {
 			if step.About.hole == typeHole {
 				rec.typ = uint16(id)
 			} else {
-				rec.f = uint16(id)
+				rec.f, f = uint16(id), id
 			}
 			continue
 		}
@@ -209,7 +210,11 @@ func (r *Reader) line(i int, rec *record) int {
 		case hole == valueHole || hole == keyHole:
 			raw, simple := edn.RawInt(number), true
 			if k == 0 {
-				if raw, at, simple = maps.QuickScan(at); !simple {
+				if r.syntax != nil {
+					if raw, at = r.syntax.Value(maps, at, f); at < 0 {
+						return -1
+					}
+				} else if raw, at, simple = maps.QuickScan(at); !simple {
 					return -1
 				}
 			}
@@ -231,7 +236,7 @@ func (r *Reader) line(i int, rec *record) int {
 	if data[at] != '\n' || at-i > math.MaxUint16 || step.About.others > 1 {
 		return -1
 	}
-	rec.begin, rec.size, rec.others, rec.last, rec.lines = int32(i), uint16(at-i), 0, uint8(step.Number), lineEndBehind
+	rec.begin, rec.size, rec.others, rec.last, rec.lines = int32(i), uint16(at-i), 0, uint8(step.About.last), lineEndBehind
 	return at + 1
 }
 

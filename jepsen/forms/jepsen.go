@@ -38,6 +38,17 @@ func readEDN(in *input, text source) error {
 		reader.From(in.from.Line, in.from.Opened)
 	}
 	in.mark = func(at *Place) { at.Opened = reader.Opened() }
+	return in.eachRow(reader)
+}
+
+// rowReader is a reader some of whose events come in rows.
+type rowReader interface {
+	Next(*opmap.Event) error
+	Rows() *opmap.Rows
+	Take(n int)
+}
+
+func (in *input) eachRow(reader rowReader) error {
 	next := reader.Next
 	if rows, is := in.to.(feed.Rows); is {
 		next = func(e *opmap.Event) error {

@@ -3,10 +3,12 @@ package forms
 import (
 	"bytes"
 	"io"
+	"runtime"
 
 	"clew/internal/files"
 	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/internal/feed"
 )
 
 // JSON is one array of ops, and JSONL has one op per line. The same reader reads both.
@@ -47,7 +49,8 @@ func (in *input) json(r io.Reader) *jsonops.Reader {
 }
 
 func readJSON(in *input, text source) error {
-	in.to.Expect(files.Size(text.file))
+	length := files.Size(text.file)
+	in.to.Expect(length)
 	reader := in.json(text)
 	if in.from != nil {
 		reader.From(in.from.Line, in.from.Opened != 0)
@@ -57,7 +60,11 @@ func readJSON(in *input, text source) error {
 			at.Opened = '['
 		}
 	}
-	return in.each(reader.Next)
+	if _, is := in.to.(feed.Rows); is && !in.eager {
+		reader.ReadAhead(runtime.GOMAXPROCS(0)-1, !text.packed && length > 0)
+		defer reader.Close()
+	}
+	return in.eachRow(reader)
 }
 
 // jsonOp writes an event in JSON between two texts.

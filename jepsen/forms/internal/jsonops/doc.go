@@ -18,5 +18,6 @@
 //
 // The ops of a history are nearly all alike, and are read quickly (quick.go). Any
 // other op is first checked by encoding/json, then written as EDN (edn.go), and
-// then read like an op map. The quick way must give the same result.
+// then read like an op map. The quick way must give the same result. Ops on lines of their
+// own are read many at once, and ahead by other goroutines (rows.go), as op maps are.
 package jsonops

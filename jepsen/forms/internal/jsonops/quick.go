@@ -3,6 +3,7 @@ package jsonops
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -65,37 +66,48 @@ func (l *quickReader) learn(op []byte) {
 	if l.tree.Known == layouts.Max {
 		return
 	}
-	at, from := &l.tree.Root, 0
-	var keys []string
-	for f := (field{end: 1}); f.next(op); from = f.end {
-		name := op[f.key+1 : f.keyEnd-1]
-		if bytes.IndexByte(name, '\\') >= 0 || !l.IsName(name) {
-			return
-		}
-		key := ":" + string(name)
-		for _, old := range keys {
-			if old == key {
-				return
-			}
-		}
-		keys = append(keys, key)
+	texts, keys := l.parts(op)
+	if texts == nil {
+		return
+	}
+	at, end := &l.tree.Root, len(keys)
+	for i, key := range keys {
 		value := about{hole: l.holes[key]}
 		if value.hole == otherHole && l.odd != nil {
 			if value.outcome = outcomeOf(key); value.outcome != noOutcome {
 				value.hole = outcomeHole
 			}
 		}
-		if at, _ = l.tree.Grow(at, string(op[from:f.value]), value); at == nil {
+		if at, _ = l.tree.Grow(at, texts[i], value); at == nil {
 			return
 		}
 	}
-	if len(keys) > 1 || len(keys) == 1 && keys[0] != ":edn" {
-		if end, isNew := l.tree.Grow(at, string(op[from:]), about{}); isNew {
-			if end.About.layout = l.layouts.Of(l.shown(keys)); l.odd != nil {
-				end.About.layout.Misnamed = l.odd(keys)
-			}
+	if end, isNew := l.tree.Grow(at, texts[end], about{}); isNew {
+		if end.About.layout = l.layouts.Of(l.shown(keys)); l.odd != nil {
+			end.About.layout.Misnamed = l.odd(keys)
 		}
 	}
+}
+
+// parts returns the text before each value of a valid op, and the text at the end, with the keys as keywords. It returns
+// nil unless the keys are plain names, and differ.
+func (l *quickReader) parts(op []byte) (texts, keys []string) {
+	from := 0
+	for f := (field{end: 1}); f.next(op); from = f.end {
+		name := op[f.key+1 : f.keyEnd-1]
+		if bytes.IndexByte(name, '\\') >= 0 || !l.IsName(name) {
+			return nil, nil
+		}
+		key := ":" + string(name)
+		if slices.Contains(keys, key) {
+			return nil, nil
+		}
+		texts, keys = append(texts, string(op[from:f.value])), append(keys, key)
+	}
+	if len(keys) == 0 || len(keys) == 1 && keys[0] == ":edn" {
+		return nil, nil
+	}
+	return append(texts, string(op[from:])), keys
 }
 
 // opHoles are the keys of ops that a checker needs.
@@ -354,6 +366,9 @@ func (l *quickReader) object(i int, as role) (edn.ID, int) {
 		return l.drop(base)
 	}
 	at, more := l.item(i+1, true, '}')
+	if more && bytes.HasPrefix(data[at:], []byte(`"edn"`)) {
+		return l.drop(base) // without anything else, it is not a map, and this key is no value of the history
+	}
 	for more {
 		key, end := l.word(at)
 		colon := l.space(max(end, 0))
@@ -361,9 +376,6 @@ func (l *quickReader) object(i int, as role) (edn.ID, int) {
 			return l.drop(base)
 		}
 		name := data[at+1 : end-1]
-		if len(l.items) == base && string(name) == "edn" {
-			return l.drop(base) // without anything else, it is not a map
-		}
 		var value edn.ID
 		if value, at = l.value(l.space(colon+1), as.of(string(name), -1)); at < 0 {
 			return l.drop(base)

@@ -32,6 +32,7 @@ type Reader struct {
 	ops    int
 	begins scan.Place // where the current op begins
 
+	lines   *opmap.Lines // finds rows, unless nil
 	quick   quickReader
 	general generalOp
 }
