@@ -185,7 +185,7 @@ Theorem pattern_sound (does : state -> call -> state -> Prop) : Proved (Plain.st
   Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) pattern_of.
 Proof.
   intros P G distinct s h time before x y C. simpl in C. eapply (check_cycle_sound (Plain.step does) _ Plain.abs); eauto; [apply P|easy|].
-  intros part. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
+  intros part _ _. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
 Qed.
 End Contradictions.
 
