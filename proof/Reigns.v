@@ -42,11 +42,11 @@ Definition then_ (p : positive) (v u : value) (x : option positive) (y : positiv
     end
   | None => false
   end.
-Record stale := Stale { place : positive; one : value; other : value; one_first : option positive; other_later : positive; other_first : option positive; one_later : positive }.
+Record stale := Stale { of_place : positive; this_value : value; other_value : value; this_first : option positive; other_later : positive; other_first : option positive; this_later : positive }.
 Definition stale_read (c : stale) : verdict :=
-  if negb (same_value (one c) (other c)) && one_reign (place c) (one c) && one_reign (place c) (other c)
-    && then_ (place c) (one c) (other c) (one_first c) (other_later c) && then_ (place c) (other c) (one c) (other_first c) (one_later c)
-  then Accepted else Rejected NoPattern (one_later c).
+  if negb (same_value (this_value c) (other_value c)) && one_reign (of_place c) (this_value c) && one_reign (of_place c) (other_value c)
+    && then_ (of_place c) (this_value c) (other_value c) (this_first c) (other_later c) && then_ (of_place c) (other_value c) (this_value c) (other_first c) (this_later c)
+  then Accepted else Rejected NoPattern (this_later c).
 
 Section Linearized.
 Hypothesis sorted_h : sorted h = true.

@@ -41,6 +41,7 @@ let why reason = match reason with
   | P.NotClosed -> "the search for a linearization of the core is not complete"
   | P.Survives -> "the core has a linearization"
   | P.NotAlone -> "an operation outside of the core may matter to it"
+  | P.NoPattern -> "the operations do not form a pattern"
   | P.NoCycle -> "nothing shows that an operation comes before the next one of its cycle"
 let judge ops verdict = match verdict with
   | P.Accepted -> ()
@@ -77,10 +78,10 @@ let contradicting by_number line =
   | _ -> reject "neither a cycle nor what is impossible"
 
 (* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Contradiction | Cycle
-let theorem carried = match carried with Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
+type carried = Valid | Invalid | Contradiction | Cycle | Pattern of string
+let theorem carried = match carried with Pattern name -> name | Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) line =
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (propose : call Patterns.propose option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -139,6 +140,11 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
     match contradiction with
     | Some (p, x, y) -> judge ops (p.P.check_cycle_of distinct init history time before x y); Contradiction
     | None ->
+    let part = P.begun_by time history in
+    let proposed = match propose, List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) part with Some propose, Some last -> propose part last | _ -> [] in
+    match List.find_opt (fun (_, refute) -> refute part = P.Accepted) proposed with
+    | Some (name, refute) -> judge ops (P.check_pattern checker distinct refute init history time before); Pattern name
+    | None ->
       let returns = Hashtbl.create 1000 in
       List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
       let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
@@ -146,9 +152,10 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
       Invalid
 
 let section g (_, _, meaning) line = match meaning g with
-  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None line
-  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None line
-  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) line
+  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None None line
+  | Meaning.Patterned (checker, init, call, propose) -> judged g checker init call None None (Some propose) line
+  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None None line
+  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) None line
 
 (* Whatever takes long, after so many seconds of processor time, and one more for each megabyte of the history, it is too much. *)
 exception Too_long
