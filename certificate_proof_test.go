@@ -365,6 +365,17 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"kv", add("put", "{:key 1 :value 5}") + add("put", "{:key 2 :value 6}") + op(0, "get", "{:key 1}", "{:key 1 :value 5}"), invalid + `2,"before":[0,1],"core":[0,1,2]`, linearizable},
 		{"kv", add("put", `{:key 1 :value "a"}`) + add("append", `{:key 1 :value "b"}`) + op(0, "get", "{:key 1}", `{:key 1 :value "a"}`), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (check_invalid_sound)"},
 		{"multi-register", op(0, "txn", "[[:w 1 1] [:w 2 1]]", "[[:w 1 1] [:w 2 1]]") + op(0, "txn", "[[:w 1 2]]", "[[:w 1 2]]") + op(0, "txn", "[[:r 1 nil] [:r 2 nil]]", "[[:r 1 1] [:r 2 1]]"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (stale_read_sound)"},
+		// a value that nothing can have put there since another one was seen, or from the start
+		{"cas-register", write("1") + write("2") + write("1") + write("3") + read("1"), invalid + `4,"before":[0,1,2,3],"core":[2,3,4]`, "proved: not linearizable (overwritten_sound)"},
+		{"cas-register", write("1") + write("2") + lost("write", "1") + write("3") + read("1"), invalid + `4,"before":[0,1,3],"core":[0,1,2,3,4]`, linearizable},
+		{"cas-register", write("1") + op(0, "cas", "[1 2]", "[1 2]") + lost("cas", "[7 1]") + read("1"), invalid + `3,"before":[0,1],"core":[0,1,2,3]`, "proved: not linearizable (check_invalid_sound)"},
+		{"lookup-set", op(0, "insert", "1", "[1 true]") + op(0, "delete", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (overwritten_sound)"},
+		{"lookup-set", op(0, "insert", "1", "[1 true]") + lost("insert", "1") + op(0, "delete", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `3,"before":[0,2],"core":[0,1,2,3]`, linearizable},
+		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (overwritten_sound)"},
+		{"register", lost("write", "2") + write("1") + read("2"), invalid + `2,"before":[1],"core":[0,1,2]`, linearizable},
+		{`register "init":"1"`, read("2") + write("2"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable (overwritten_sound)"},
+		{`register "init":"2"`, read("2"), invalid + `0,"before":[],"core":[0]`, linearizable},
+		{"kv", lost("append", `{:key 1 :value "b"}`) + add("put", `{:key 1 :value "a"}`) + op(0, "get", "{:key 1}", `{:key 1 :value "b"}`), invalid + `2,"before":[1],"core":[0,1,2]`, "proved: not linearizable (check_invalid_sound)"},
 		// an element that is taken twice, or seen after it was taken, unless it may have been put in twice
 		{"fifo-queue", enqueue("1") + dequeue("1") + dequeue("1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (duplicate_sound)"},
 		{"fifo-queue", enqueue("1") + dequeue("1") + dequeue("1"), invalid + `2,"before":[0],"core":[0,1,2]`, "rejected: an operation that returned is not in the order"},

@@ -231,8 +231,19 @@ Proof.
   apply (stale_read_refutes (Spec_Registers.step eqb join));
     [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
 Qed.
+Definition overwritten {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : unput_value -> list (op (list Spec_Registers.micro) unit) -> verdict :=
+  fun x part => Reigns.overwritten Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
+Theorem overwritten_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
+  Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (overwritten eqb e x).
+Proof.
+  intros E. apply carries; [now apply registers_proved|]. intros part.
+  apply (overwritten_refutes (Spec_Registers.step eqb join));
+    [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
+Qed.
 Definition stale_of_numbers := stale_read Pos.eqb.
 Definition stale_of_strings := stale_read equal.
+Definition overwritten_of_numbers := overwritten Pos.eqb.
+Definition overwritten_of_strings := overwritten equal.
 Definition makes_of_numbers := Spec_Registers.makes Pos.eqb.
 Definition makes_of_strings := Spec_Registers.makes equal.
 Theorem duplicate_sound {est} k abs (c : checker call est) init v peek : Proved (step k) abs c -> Carries (step k) abs c init (Containers.duplicate init v peek).

@@ -48,6 +48,24 @@ Definition stale_read (c : stale) : verdict :=
     && then_ (of_place c) (this_value c) (other_value c) (this_first c) (other_later c) && then_ (of_place c) (other_value c) (this_value c) (other_first c) (this_later c)
   then Accepted else Rejected NoPattern (this_later c).
 
+(** A value that is found where nothing can have put it: another one was there since, or from the start, and whatever puts it there either came before that one
+was seen, or after it was found. Here it may be put there several times. *)
+Record unput_value := Unput { at_place_ : positive; found_value : value; seen_before : option positive; seen_value : value; found_by : positive }.
+Definition overwritten (c : unput_value) : verdict :=
+  let p := at_place_ c in let v := found_value c in
+  let y := match seen_before c with Some y => named h y | None => None end in
+  if negb (same_value v (seen_value c)) && match named h (found_by c) with
+    | Some x => shows p v x && returned x
+      && match seen_before c, y with
+        | None, _ => initially p (seen_value c)
+        | Some _, Some y => shows p (seen_value c) y && precedes_b y x
+        | Some _, None => false
+        end
+      && forallb (fun w => precedes_b x w || match y with Some y => precedes_b w y | None => false end) (putters p v)
+    | None => false
+    end
+  then Accepted else Rejected NoPattern (found_by c).
+
 Section Linearized.
 Hypothesis sorted_h : sorted h = true.
 Hypothesis sane_h : sane h = true.
@@ -141,5 +159,25 @@ Proof.
   destruct (Nat.le_gt_cases b d) as [L|L].
   - pose proof (reign os lin st Z T p v a b d Rv ltac:(lia) ltac:(lia) Av Dv). congruence.
   - pose proof (reign os lin st Z T p u c d b Ru ltac:(lia) ltac:(lia) Cu Bu). congruence.
+Qed.
+Theorem overwritten_refutes c : sorted h = true -> sane h = true -> overwritten c = Accepted -> ~ Linearizable step init h.
+Proof.
+  intros S W C (os & lin). destruct (places _ _ _ (runs _ _ _ _ lin)) as (st & Z & T). unfold overwritten in C. destruct c as [p v sb u x]. simpl in C.
+  destruct (_ && _) eqn:E in C; [|easy]. apply andb_true_iff in E as [N E]. destruct (named h x) as [x'|] eqn:Nx; [|easy]. rewrite !andb_true_iff in E. destruct E as [[[Sx Rx] E] F].
+  rewrite forallb_forall in F. destruct (returned_place os lin x') as (i & Ei); auto; [apply find_some in Nx; tauto|].
+  destruct (shows_where os st T p v i x' Ei Sx) as (k & Lk & A). pose proof (bound os _ _ Ei) as Bi.
+  assert (G : exists j, j <= k /\ at_ (st j) p = u /\ forall m o, j <= m < k -> nth_error os m = Some o -> puts p v o = false).
+  { assert (Aw : forall m o, m < k -> nth_error os m = Some o -> puts p v o = true -> precedes_b x' o = false).
+    { intros m o Lm Em _. destruct (precedes_b x' o) eqn:P; auto. pose proof (precedes_place W os lin st T _ _ _ _ Ei Em P). lia. }
+    destruct sb as [y|].
+    - destruct (named h y) as [y'|] eqn:Ny; [|easy]. apply andb_true_iff in E as [Sy P].
+      destruct (returned_place os lin y') as (j & Ej); [apply find_some in Ny; tauto|unfold precedes_b in P; unfold returned; now destruct (ret y')|].
+      destruct (shows_where os st T p u j y' Ej Sy) as (l & Ll & B). pose proof (precedes_place W os lin st T _ _ _ _ Ej Ei P). exists l. repeat split; auto; [lia|].
+      intros m o Lm Em. destruct (puts p v o) eqn:Po; auto. pose proof (F _ (is_putter os lin _ _ _ _ Em Po)) as Q. rewrite (Aw m o) in Q by (auto; lia).
+      pose proof (precedes_place W os lin st T _ _ _ _ Em Ej Q). lia.
+    - exists 0. repeat split; [lia|rewrite Z; now apply same_value_spec|]. intros m o Lm Em. destruct (puts p v o) eqn:Po; auto.
+      pose proof (F _ (is_putter os lin _ _ _ _ Em Po)) as Q. rewrite (Aw m o) in Q by (auto; lia). easy. }
+  destruct G as (j & Lj & B & Np). apply (unput os st T p v j k) in A; auto; [|lia]. rewrite B in A. apply negb_true_iff in N.
+  enough (same_value v u = true) by congruence. now apply same_value_spec.
 Qed.
 End Reigns.

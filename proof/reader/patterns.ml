@@ -21,7 +21,7 @@ type ('call, 'value) reign = {
   mutable last : ('call, unit) op option;   (* and the one that was called last *)
   mutable putters : ('call, unit) op list }
 
-let stale init initial looks makes refute part failing =
+let stale init initial looks makes refute refute_overwritten part failing =
   let reigns = Hashtbl.create 1000 and unsure = Hashtbl.create 10 in
   let reign p v =
     let key = (int_of_pos p, v) in
@@ -57,10 +57,20 @@ let stale init initial looks makes refute part failing =
           | Some (this_first, other_later) ->
             [ "stale_read_sound", refute init { of_place = p; this_value = r.value; other_value = s.value; this_first; other_later; other_first; this_later } ] in
     if once p r then Hashtbl.fold with_ reigns [] else [] in
+  (* Nothing can have put the value there since another one was seen, or from the start. *)
+  let never (p, v) =
+    let seen o = if ended o >= called failing then None else List.find_map (fun (q, u) -> match u with Some u when q = p && u <> v -> Some u | _ -> None) (looks o @ makes o) in
+    let latest = List.fold_left (fun found o -> match seen o with
+        | Some u when (match found with Some (_, x) -> called o > called x | None -> true) -> Some (u, o)
+        | _ -> found) None part in
+    let before, other = match latest with Some (u, o) -> Some o.inv, u | None -> None, initial p in
+    if latest <> None || other <> v then Some [ "overwritten_sound", refute_overwritten init { at_place_ = p; found_value = v; seen_before = before; seen_value = other; found_by = failing.inv } ]
+    else None in
   let shown = List.filter_map (fun (p, v) -> Option.map (fun v -> (p, v)) v) (looks failing @ makes failing) in
-  match List.find_map (fun c -> match with_value c with [] -> None | found -> Some found) (List.filteri (fun i _ -> i < 20) shown) with Some found -> found | None -> []
-let of_numbers init = stale init (lookup init) looks makes_of_numbers stale_of_numbers
-let of_strings init = stale init (lookup init) looks makes_of_strings stale_of_strings
+  let few = List.filteri (fun i _ -> i < 20) shown in
+  match List.concat_map with_value few with [] -> List.concat (List.filter_map never few) | found -> found
+let of_numbers init = stale init (lookup init) looks makes_of_numbers stale_of_numbers overwritten_of_numbers
+let of_strings init = stale init (lookup init) looks makes_of_strings stale_of_strings overwritten_of_strings
 
 (* ** Containers *)
 
