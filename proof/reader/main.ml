@@ -81,7 +81,7 @@ let contradicting by_number line =
 type carried = Valid | Invalid | Contradiction | Cycle | Pattern of string
 let theorem carried = match carried with Pattern name -> name | Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (propose : call Patterns.propose option) line =
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (patterns : call Patterns.propose option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -140,16 +140,23 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
     match contradiction with
     | Some (p, x, y) -> judge ops (p.P.check_cycle_of distinct init history time before x y); Contradiction
     | None ->
-    let part = P.begun_by time history in
-    let proposed = match propose, List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) part with Some propose, Some last -> propose part last | _ -> [] in
-    match List.find_opt (fun (_, refute) -> refute part = P.Accepted) proposed with
-    | Some (name, refute) -> judge ops (P.check_pattern checker distinct refute init history time before); Pattern name
-    | None ->
-      let returns = Hashtbl.create 1000 in
-      List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
-      let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
-      judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
-      Invalid
+      let propose patterns =
+        let part = P.begun_by time history in
+        match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) part with Some last -> patterns part last | None -> [] in
+      let rec first proposed = match proposed with
+        | [] -> None
+        | (name, refute) :: rest ->
+          (match P.check_pattern checker distinct refute init history time before with
+           | P.Rejected (P.NoPattern, _) -> first rest
+           | verdict -> judge ops verdict; Some name) in
+      match first (Option.fold ~none:[] ~some:propose patterns) with
+      | Some name -> Pattern name
+      | None ->
+        let returns = Hashtbl.create 1000 in
+        List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
+        let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
+        judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
+        Invalid
 
 let section g (_, _, meaning) line = match meaning g with
   | Meaning.Meaning (checker, init, call) -> judged g checker init call None None None line
