@@ -1,7 +1,8 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns Patterns.
+From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns.
+From Clew Require Elements Holders.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -246,15 +247,15 @@ Definition overwritten_of_numbers := overwritten Pos.eqb.
 Definition overwritten_of_strings := overwritten equal.
 Definition makes_of_numbers := Spec_Registers.makes Pos.eqb.
 Definition makes_of_strings := Spec_Registers.makes equal.
-Theorem duplicate_sound {est} k abs (c : checker call est) init v peek : Proved (step k) abs c -> Carries (step k) abs c init (Containers.duplicate init v peek).
-Proof. intros P. apply carries; auto. intros part. apply Containers.duplicate_refutes. Qed.
-Theorem lost_element_sound {est} k abs (c : checker call est) init vs i : Proved (step k) abs c -> Carries (step k) abs c init (Containers.lost_element k init vs i).
-Proof. intros P. apply carries; auto. intros part. apply Containers.lost_element_refutes. Qed.
-Theorem fifo_inversion_sound init vs put_in out : Carries (step Fifo) q_abs fifo init (Containers.fifo_inversion init vs put_in out).
-Proof. apply carries; [exact fifo_proved|]. intros part. apply Containers.fifo_inversion_refutes. Qed.
-Theorem two_holders_sound most init x : Carries (Plain.step (Spec_Counter.does (Some 0%Z) (Some most))) Plain.abs (counter (Some 0%Z) (Some most)) init (Locks.number_holders most init x).
-Proof. apply carries; [apply counter_proved|]. intros part. apply Locks.number_holders_refutes. Qed.
-Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Plain.abs (owned l) [] (Locks.owned_holders l x).
-Proof. apply carries; [apply owned_proved|]. intros part. apply Locks.owned_holders_refutes. Qed.
-Theorem fenced_holders_sound most x : Carries (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most) Locks.fenced_start (Locks.fenced_holders most x).
-Proof. apply carries; [apply fenced_proved|]. intros part. apply Locks.fenced_holders_refutes. Qed.
+Theorem duplicate_sound {est} k abs (c : checker call est) init v peek : Proved (step k) abs c -> Carries (step k) abs c init (Elements.duplicate init v peek).
+Proof. intros P. apply carries; auto. intros part. apply Elements.duplicate_refutes. Qed.
+Theorem lost_element_sound {est} k abs (c : checker call est) init vs i : Proved (step k) abs c -> Carries (step k) abs c init (Elements.lost_element k init vs i).
+Proof. intros P. apply carries; auto. intros part. apply Elements.lost_element_refutes. Qed.
+Theorem fifo_inversion_sound init vs put_in out : Carries (step Fifo) q_abs fifo init (Elements.fifo_inversion init vs put_in out).
+Proof. apply carries; [exact fifo_proved|]. intros part. apply Elements.fifo_inversion_refutes. Qed.
+Theorem two_holders_sound most init x : Carries (Plain.step (Spec_Counter.does (Some 0%Z) (Some most))) Plain.abs (counter (Some 0%Z) (Some most)) init (Holders.number_holders most init x).
+Proof. apply carries; [apply counter_proved|]. intros part. apply Holders.number_holders_refutes. Qed.
+Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Plain.abs (owned l) [] (Holders.owned_holders l x).
+Proof. apply carries; [apply owned_proved|]. intros part. apply Holders.owned_holders_refutes. Qed.
+Theorem fenced_holders_sound most x : Carries (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most) Holders.fenced_start (Holders.fenced_holders most x).
+Proof. apply carries; [apply fenced_proved|]. intros part. apply Holders.fenced_holders_refutes. Qed.

@@ -1,8 +1,8 @@
 (** Small histories that form a pattern, and the same with one change, which do not. A proposal may name any operations, so these are about the wrong ones, too. *)
 
 From Coq Require Import List PArith ZArith.
-From Clew Require Import History Order Reigns Patterns Models Cycles_Examples.
-From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Others.
+From Clew Require Import History Order Reigns Models Cycles_Examples.
+From Clew Require Elements Holders Spec_Registers Spec_Containers Spec_Counter Spec_Others.
 Import ListNotations.
 Open Scope positive_scope.
 
@@ -11,7 +11,7 @@ Definition crashed {call} (called : positive) (c : call) : op call unit := Op ca
 Definition opened {call} (called : positive) (c : call) : op call unit := Op called c (Open tt).
 
 (** A stale read: of 5 after 6, which is there from 4 to 5. The first value of all is 1. *)
-Module Stale_reads.
+Module Of_registers.
 Import Spec_Registers.
 Definition w (called returned v : positive) := ok called returned (write 1 v).
 Definition r (called returned v : positive) := ok called returned (read 1 v).
@@ -49,12 +49,12 @@ Example never_written : gone None 1 8 [w 2 3 6; r 8 9 5] = true. Proof. reflexiv
 Example written_later : gone None 1 8 [r 8 9 5; w 10 11 5] = true. Proof. reflexivity. Qed.
 Example perhaps_written : gone None 1 8 [r 8 11 5; crashed 10 (write 1 5)] = false. Proof. reflexivity. Qed.
 Example another_start : gone None 6 8 [r 8 9 5] = false. Proof. reflexivity. Qed.
-End Stale_reads.
+End Of_registers.
 
 (** Elements of containers. *)
-Module Elements.
+Module Of_containers.
 Import Spec_Containers.
-Definition twice (init : list positive) (peek : option positive) (h : list (op call unit)) : bool := proves (Containers.duplicate init 5 peek h).
+Definition twice (init : list positive) (peek : option positive) (h : list (op call unit)) : bool := proves (Elements.duplicate init 5 peek h).
 Example duplicate : twice [] None [ok 2 3 (Push 5); ok 4 5 (Take 5); ok 6 7 (Take 5)] = true. Proof. reflexivity. Qed.
 Example once : twice [] None [ok 2 3 (Push 5); ok 4 5 (Take 5)] = false. Proof. reflexivity. Qed.
 Example put_in_twice : twice [] None [ok 2 3 (Push 5); ok 4 5 (Take 5); ok 6 7 (Take 5); crashed 8 (Push 5)] = false. Proof. reflexivity. Qed.
@@ -65,7 +65,7 @@ Example peeked : twice [] (Some 6) [ok 2 3 (Push 5); ok 4 5 (Take 5); ok 6 7 (Pe
 Example peeked_before : twice [] (Some 4) [ok 2 3 (Push 5); ok 4 7 (Peek 5); ok 5 6 (Take 5)] = false. Proof. reflexivity. Qed.
 Example peeked_at_another : twice [] (Some 6) [ok 2 3 (Push 5); ok 4 5 (Take 5); ok 6 7 (Peek 6)] = false. Proof. reflexivity. Qed.
 
-Definition lost_of (k : kind) (init vs : list positive) (i : positive) (h : list (op call unit)) : bool := proves (Containers.lost_element k init vs i h).
+Definition lost_of (k : kind) (init vs : list positive) (i : positive) (h : list (op call unit)) : bool := proves (Elements.lost_element k init vs i h).
 Definition lost_ := lost_of Bag [].
 Example lost : lost_ [5] 4 [ok 2 3 (Push 5); ok 4 5 Empty] = true. Proof. reflexivity. Qed.
 Example lost_from_the_start : lost_of Bag [5] [5] 4 [ok 4 5 Empty] = true. Proof. reflexivity. Qed.
@@ -82,7 +82,7 @@ Example upper_one : lost_of (Priority (fun v => v)) [] [5] 6 [ok 2 3 (Push 5); o
 Example equal_one : lost_of (Priority (fun _ => 1)) [] [6] 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
 Example any_one : lost_of Bag [] [6] 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
 
-Definition inverted (init vs : list positive) (put_in out : positive) (h : list (op call unit)) : bool := proves (Containers.fifo_inversion init vs put_in out h).
+Definition inverted (init vs : list positive) (put_in out : positive) (h : list (op call unit)) : bool := proves (Elements.fifo_inversion init vs put_in out h).
 Example inversion : inverted [] [5] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = true. Proof. reflexivity. Qed.
 Example in_order : inverted [] [6] 2 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
 Example put_in_meanwhile : inverted [] [5] 4 6 [ok 2 5 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
@@ -92,37 +92,37 @@ Example taken_by_a_crashed_one : inverted [] [5] 4 6 [crashed 1 TakeAny; ok 2 3 
 Example put_in_before : inverted [] [5] 4 6 [crashed 1 (Push 6); ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
 Example there_from_the_start : inverted [6] [5] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
 Example before_itself : inverted [] [6] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
-End Elements.
+End Of_containers.
 
-(** Locks. *)
-Module Holders.
+(** Holders. *)
+Module Of_locks.
 Definition shift (n : Z) := Spec_Counter.Shift n None.
 Definition acquire := shift 1.
 Definition release := shift (-1).
-Definition mutex (c : Locks.claim) (h : list (op Spec_Counter.call unit)) : bool := proves (Locks.number_holders 1 0 c h).
-Example two_holders : mutex (Locks.Crowd None) [ok 2 3 acquire; ok 4 5 acquire] = true. Proof. reflexivity. Qed.
-Example at_once : mutex (Locks.Crowd None) [ok 2 5 acquire; ok 3 4 acquire] = true. Proof. reflexivity. Qed.
-Example one_holder : mutex (Locks.Crowd None) [ok 2 3 acquire; crashed 4 acquire] = false. Proof. reflexivity. Qed.
-Example perhaps_released : mutex (Locks.Crowd (Some 2)) [ok 2 3 acquire; crashed 1 release; ok 4 5 acquire] = false. Proof. reflexivity. Qed.
+Definition mutex (c : Holders.claim) (h : list (op Spec_Counter.call unit)) : bool := proves (Holders.number_holders 1 0 c h).
+Example two_holders : mutex (Holders.Crowd None) [ok 2 3 acquire; ok 4 5 acquire] = true. Proof. reflexivity. Qed.
+Example at_once : mutex (Holders.Crowd None) [ok 2 5 acquire; ok 3 4 acquire] = true. Proof. reflexivity. Qed.
+Example one_holder : mutex (Holders.Crowd None) [ok 2 3 acquire; crashed 4 acquire] = false. Proof. reflexivity. Qed.
+Example perhaps_released : mutex (Holders.Crowd (Some 2)) [ok 2 3 acquire; crashed 1 release; ok 4 5 acquire] = false. Proof. reflexivity. Qed.
 (** What had returned by then counts no more. *)
-Example since : mutex (Locks.Crowd (Some 6)) [crashed 2 acquire; ok 4 5 release; ok 6 7 acquire; ok 8 9 acquire] = true. Proof. reflexivity. Qed.
-Example since_the_start : mutex (Locks.Crowd None) [crashed 2 acquire; ok 4 5 release; ok 6 7 acquire; ok 8 9 acquire] = false. Proof. reflexivity. Qed.
-Example released_meanwhile : mutex (Locks.Crowd (Some 6)) [crashed 2 acquire; ok 4 7 release; ok 6 8 acquire; ok 9 10 acquire] = false. Proof. reflexivity. Qed.
-Example not_held : mutex (Locks.NotHeld 1 None) [ok 2 3 release] = true. Proof. reflexivity. Qed.
-Example perhaps_held : mutex (Locks.NotHeld 1 None) [crashed 2 acquire; ok 3 4 release] = false. Proof. reflexivity. Qed.
-Example released_twice : mutex (Locks.NotHeld 1 (Some 4)) [crashed 1 acquire; ok 4 5 release; ok 6 7 release] = false. Proof. reflexivity. Qed.
+Example since : mutex (Holders.Crowd (Some 6)) [crashed 2 acquire; ok 4 5 release; ok 6 7 acquire; ok 8 9 acquire] = true. Proof. reflexivity. Qed.
+Example since_the_start : mutex (Holders.Crowd None) [crashed 2 acquire; ok 4 5 release; ok 6 7 acquire; ok 8 9 acquire] = false. Proof. reflexivity. Qed.
+Example released_meanwhile : mutex (Holders.Crowd (Some 6)) [crashed 2 acquire; ok 4 7 release; ok 6 8 acquire; ok 9 10 acquire] = false. Proof. reflexivity. Qed.
+Example not_held : mutex (Holders.NotHeld 1 None) [ok 2 3 release] = true. Proof. reflexivity. Qed.
+Example perhaps_held : mutex (Holders.NotHeld 1 None) [crashed 2 acquire; ok 3 4 release] = false. Proof. reflexivity. Qed.
+Example released_twice : mutex (Holders.NotHeld 1 (Some 4)) [crashed 1 acquire; ok 4 5 release; ok 6 7 release] = false. Proof. reflexivity. Qed.
 
 Import Spec_Others.Owned.
 Definition by_ (owner : positive) (n : Z) := Hold owner n.
-Definition owned (l : limit) (c : Locks.claim) (h : list (op call unit)) : bool := proves (Locks.owned_holders l c h).
+Definition owned (l : limit) (c : Holders.claim) (h : list (op call unit)) : bool := proves (Holders.owned_holders l c h).
 Definition reentrant := owned (Most 2).
-Example second_holder : reentrant (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 1)] = true. Proof. reflexivity. Qed.
-Example same_holder : reentrant (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 1 1)] = false. Proof. reflexivity. Qed.
-Example released_by_another : reentrant (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); crashed 1 (by_ 3 (-1)); ok 4 5 (by_ 2 1)] = true. Proof. reflexivity. Qed.
-Example released_by_its_owner : reentrant (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); crashed 1 (by_ 1 (-1)); ok 4 5 (by_ 2 1)] = false. Proof. reflexivity. Qed.
-Example acquired_at_once : reentrant (Locks.Second 1 None 3) [ok 2 5 (by_ 1 1); ok 3 4 (by_ 2 1)] = false. Proof. reflexivity. Qed.
-Example a_release : reentrant (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = false. Proof. reflexivity. Qed.
-Example permits : owned (Permits 2) (Locks.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 1)] = false. Proof. reflexivity. Qed.
-Example foreign : reentrant (Locks.NotHeld 2 None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = true. Proof. reflexivity. Qed.
-Example too_many : owned (Permits 2) (Locks.Crowd None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 2)] = true. Proof. reflexivity. Qed.
-End Holders.
+Example second_holder : reentrant (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 1)] = true. Proof. reflexivity. Qed.
+Example same_holder : reentrant (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 1 1)] = false. Proof. reflexivity. Qed.
+Example released_by_another : reentrant (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); crashed 1 (by_ 3 (-1)); ok 4 5 (by_ 2 1)] = true. Proof. reflexivity. Qed.
+Example released_by_its_owner : reentrant (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); crashed 1 (by_ 1 (-1)); ok 4 5 (by_ 2 1)] = false. Proof. reflexivity. Qed.
+Example acquired_at_once : reentrant (Holders.Second 1 None 3) [ok 2 5 (by_ 1 1); ok 3 4 (by_ 2 1)] = false. Proof. reflexivity. Qed.
+Example a_release : reentrant (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = false. Proof. reflexivity. Qed.
+Example permits : owned (Permits 2) (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 1)] = false. Proof. reflexivity. Qed.
+Example foreign : reentrant (Holders.NotHeld 2 None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = true. Proof. reflexivity. Qed.
+Example too_many : owned (Permits 2) (Holders.Crowd None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 2)] = true. Proof. reflexivity. Qed.
+End Of_locks.

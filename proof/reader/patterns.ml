@@ -90,12 +90,12 @@ let container kind init part failing =
     let enough = ref (- left (fun o -> ended o < after)) and values = ref [] in
     Hashtbl.iter (fun v n -> if n > 0 && name v then (enough := !enough + n; values := v :: !values)) count;
     if !enough > 0 then refute !values else [] in
-  let element vs = [ "lost_element_sound", Containers.lost_element kind init vs failing.inv ] in
+  let element vs = [ "lost_element_sound", lost_element kind init vs failing.inv ] in
   let is_lost v = match kind with
     | Priority rank -> let least = int_of_pos (rank v) in lost (called failing) (fun u -> int_of_pos (rank u) > least) element
     | Fifo ->
       (match List.filter (fun o -> o.what = Push v) part with
-       | [ x ] -> lost (called x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", Containers.fifo_inversion init vs x.inv failing.inv ])
+       | [ x ] -> lost (called x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", fifo_inversion init vs x.inv failing.inv ])
        | _ -> [])
     | _ -> [] in
   let duplicate vs peek =
@@ -103,7 +103,7 @@ let container kind init part failing =
     List.iter (fun v -> add v (-1)) (taken failing);
     let least = if peek = None then 0 else 1 in
     match List.find_opt (fun v -> Option.value (Hashtbl.find_opt count v) ~default:0 < least) vs with
-    | Some v -> [ "duplicate_sound", Containers.duplicate init v peek ]
+    | Some v -> [ "duplicate_sound", duplicate init v peek ]
     | None -> [] in
   match failing.what with
   | Take v -> (match duplicate [ v ] None with [] -> is_lost v | found -> found)
@@ -136,9 +136,9 @@ let more gain part until known least most claim =
 
 let numbers most init part _ =
   let gain o = int_of_z o.what.amount in
-  List.map (fun c -> "two_holders_sound", Locks.number_holders (z most) (z init) c)
-    (more gain part None init 0 most (fun from -> Locks.Crowd from)
-     @ more (fun o -> - gain o) part None (- init) (- most) 0 (fun from -> Locks.NotHeld (XH, from)))
+  List.map (fun c -> "two_holders_sound", number_holders (z most) (z init) c)
+    (more gain part None init 0 most (fun from -> Crowd from)
+     @ more (fun o -> - gain o) part None (- init) (- most) 0 (fun from -> NotHeld (XH, from)))
 
 let owners name refute owner_and_change most alone part failing =
   let owner o = fst (owner_and_change o.what) and gain o = snd (owner_and_change o.what) in
@@ -146,13 +146,13 @@ let owners name refute owner_and_change most alone part failing =
   List.iter (fun o -> Hashtbl.replace by_owner (owner o) (o :: Option.value (Hashtbl.find_opt by_owner (owner o)) ~default:[])) (List.rev part);
   let mine = owner failing in
   let second p own found =
-    if found = [] && alone && gain failing > 0 && p <> mine then more gain own (Some failing) 0 0 0 (fun from -> Locks.Second (p, from, failing.inv)) else found in
+    if found = [] && alone && gain failing > 0 && p <> mine then more gain own (Some failing) 0 0 0 (fun from -> Second (p, from, failing.inv)) else found in
   List.map (fun c -> name, refute c)
     (Hashtbl.fold second by_owner []
-     @ more (fun o -> - gain o) (Hashtbl.find by_owner mine) None 0 (- most) 0 (fun from -> Locks.NotHeld (mine, from))
-     @ more gain part None 0 0 most (fun from -> Locks.Crowd from))
+     @ more (fun o -> - gain o) (Hashtbl.find by_owner mine) None 0 (- most) 0 (fun from -> NotHeld (mine, from))
+     @ more gain part None 0 0 most (fun from -> Crowd from))
 let owned limit =
   let most, alone = match limit with Owned.Most n -> int_of_z n, true | Owned.Permits n -> int_of_z n, false in
-  fun part failing -> owners "owned_holders_sound" (Locks.owned_holders limit) (fun c -> c.Owned.owner, int_of_z c.Owned.change) most alone part failing
+  fun part failing -> owners "owned_holders_sound" (owned_holders limit) (fun c -> c.Owned.owner, int_of_z c.Owned.change) most alone part failing
 let fenced most part failing =
-  owners "fenced_holders_sound" (Locks.fenced_holders most) (function Fenced.Acquire (o, _) -> o, 1 | Fenced.Release o -> o, -1) (int_of_z most) true part failing
+  owners "fenced_holders_sound" (fenced_holders most) (function Fenced.Acquire (o, _) -> o, 1 | Fenced.Release o -> o, -1) (int_of_z most) true part failing
