@@ -404,6 +404,10 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{`fifo-queue "init":"[2]"`, enqueue("1", "2") + dequeue("2"), invalid + `2,"before":[0,1],"core":[0,1,2]`, linearizable},
 		{`fifo-queue "init":"[1]"`, enqueue("2") + op(0, "peek", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (fifo_inversion_sound)"},
 		{"fifo-queue", enqueue("1", "2") + event(2, "invoke", "dequeue", "nil") + dequeue("2") + event(2, "ok", "dequeue", "1"), invalid + `3,"before":[0,1],"core":[0,1,2,3]`, linearizable},
+		{"stack", add("push", "1") + add("push", "2") + op(1, "pop", "nil", "1"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (stack_inversion_sound)"},
+		{"stack", lost("pop", "nil") + add("push", "1") + add("push", "2") + op(1, "pop", "nil", "1"), invalid + `3,"before":[1,2],"core":[0,1,2,3]`, linearizable},
+		{"stack", add("push", "1") + add("push", "2") + lost("push", "1") + op(1, "pop", "nil", "1"), invalid + `3,"before":[0,1],"core":[0,1,2,3]`, linearizable},
+		{`stack "init":"[2]"`, add("push", "1") + op(1, "peek", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_invalid_sound)"},
 		// more is held than may be, or what is released was not held, unless an operation may have come between
 		{"mutex", add("acquire", "nil") + op(1, "acquire", "nil", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (two_holders_sound)"},
 		{"mutex", event(0, "invoke", "acquire", "nil") + event(1, "invoke", "acquire", "nil") + event(0, "ok", "acquire", "nil") + event(1, "ok", "acquire", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (two_holders_sound)"},

@@ -126,6 +126,8 @@ End Kind.
 (** Elements that must stand before another one, which came out before them. *)
 Definition ahead (V : positive -> bool) (i : op) (o : op) : Z := match what o with Push u => if precedes_b o i then one (V u) else 0 | _ => left_in V o end.
 Definition gives (c : call) (v : positive) : bool := match c with Take u | Peek u => Pos.eqb u v | _ => false end.
+(** Nothing else puts it in. *)
+Definition only_at (b put_in : positive) (o : op) : bool := match what o with Push u => negb (Pos.eqb u b) || Pos.eqb (inv o) put_in | _ => true end.
 Definition fifo_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
   match named h put_in, named h out with
   | Some x, Some y =>
@@ -133,7 +135,7 @@ Definition fifo_inversion (init : list positive) (vs : list positive) (put_in ou
     | Push b =>
       let V := values_in vs in
       if returned y && gives (what y) b && negb (V b) && negb (existsb drains_all h) && negb (existsb (Pos.eqb b) init)
-        && forallb (fun o => match what o with Push u => negb (Pos.eqb u b) || Pos.eqb (inv o) put_in | _ => true end) h
+        && forallb (only_at b put_in) h
         && (0 <? number V init + total (weight None (Some y) (ahead V x)) h)
       then Accepted else Rejected NoPattern out
     | _ => Rejected NoPattern out
@@ -147,12 +149,37 @@ Proof.
 Qed.
 Lemma before_take V b v s : number V (before_first b (v :: s)) <= one (V v) + number V (before_first b s).
 Proof. simpl. pose proof (number_positive V (before_first b s)). unfold one. destruct (Pos.eqb v b); [change (number V []) with 0; destruct (V v); lia|]. rewrite number_cons. unfold one. lia. Qed.
-Lemma before_drain V b s vs s' : drain Fifo s vs s' -> number V (before_first b s) <= number V vs + number V (before_first b s').
-Proof. induction 1 as [s|s v s1 vs s2 T D IH]; [change (number V []) with 0; lia|]. simpl in T. subst. rewrite number_cons. pose proof (before_take V b v s1). lia. Qed.
+Lemma before_drain k V b s vs s' : (forall s v s', take k s v s' -> s = v :: s') -> drain k s vs s' -> number V (before_first b s) <= number V vs + number V (before_first b s').
+Proof. intros K. induction 1 as [s|s v s1 vs s2 T D IH]; [change (number V []) with 0; lia|]. apply K in T. subst. rewrite number_cons. pose proof (before_take V b v s1). lia. Qed.
 Lemma before_new V b s : number (fun u => Pos.eqb u b) s <= 0 -> number V (before_first b (s ++ [b])) = number V s.
 Proof.
   induction s as [|u s IH]; simpl; [now rewrite Pos.eqb_refl|]. rewrite number_cons. pose proof (number_positive (fun u => Pos.eqb u b) s). unfold one.
   destruct (Pos.eqb u b); [lia|]. intros L. rewrite !number_cons, IH; lia.
+Qed.
+(** b is not there until the only operation that puts it in has happened. *)
+Definition none (b : positive) (s : list positive) : Prop := number (fun u => Pos.eqb u b) s <= 0.
+Lemma none_at_start b s : existsb (Pos.eqb b) s = false -> none b s.
+Proof. unfold none. induction s as [|u s IH]; [easy|]. simpl. intros [N Is]%orb_false_iff. rewrite number_cons, Pos.eqb_sym, N. simpl. auto. Qed.
+Lemma none_kept k b put_in o s s' : only_at b put_in o = true -> inv o <> put_in -> none b s -> effect (step k) o s s' -> none b s'.
+Proof.
+  unfold none, only_at. intros U N Ns E. apply (taken_rises k b) in E. enough (0 <= taken b o) by lia. unfold taken.
+  destruct (what o) as [u|u| |u| | |us|]; try lia; [|unfold one; destruct (Pos.eqb u b); lia|apply number_positive].
+  apply orb_true_iff in U as [U|U]; [apply negb_true_iff in U; now rewrite U|now apply Pos.eqb_eq in U].
+Qed.
+Lemma given_first k y b s s' : gives (what y) b = true -> (forall s v r, take k s v r -> s = v :: r) -> effect (step k) y s s' -> exists r, s = b :: r.
+Proof.
+  unfold gives. intros Y K E%effect_step. destruct (what y) as [|u| |u| | | |]; try easy; apply Pos.eqb_eq in Y as ->; simpl in E; [eauto|]. destruct E as ((r & T) & _). eauto.
+Qed.
+Lemma entered k b put_in x y part init l : (forall o, In o part -> inv o = put_in -> o = x) -> (forall o, In o part -> only_at b put_in o = true) -> none b init ->
+  run (step k) init (part ++ y :: l) -> (forall s s', effect (step k) y s s' -> exists r, s = b :: r) -> In x part.
+Proof.
+  intros Here U Ni R Gy. destruct (existsb (fun o => Pos.eqb (inv o) put_in) part) eqn:Px.
+  - apply existsb_exists in Px as (o & Ho & Eo%Pos.eqb_eq). now replace x with o by auto.
+  - exfalso. destruct (climb (step k) (fun _ => 0) (none b) (fun _ => 0) part init (y :: l)) as (s & Ns & Rs & _); auto.
+    + intros o s s' Ho Ns E. split; [|lia]. apply (none_kept k b put_in o s); auto. intros I.
+      enough (existsb (fun o => Pos.eqb (inv o) put_in) part = true) by congruence. apply existsb_exists. exists o. split; auto. now apply Pos.eqb_eq.
+    + inversion Rs as [|? ? s1 ? E _]; subst. destruct (Gy _ _ E) as (r & ->). unfold none in Ns. rewrite number_cons, Pos.eqb_refl in Ns.
+      pose proof (number_positive (fun u => Pos.eqb u b) r). unfold one in Ns. lia.
 Qed.
 Theorem fifo_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> fifo_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Fifo) init h.
 Proof.
@@ -165,25 +192,14 @@ Proof.
   assert (Here : forall o, In o part -> inv o = put_in -> o = x) by (intros; apply (sorted_unique _ S); auto; congruence).
   assert (Db : forall o, In o part -> drains_all o = false).
   { intros o Ho. destruct (drains_all o) eqn:F; auto. rewrite <- D. symmetry. apply existsb_exists. eauto. }
-  (* b is not there until x puts it there *)
-  set (none := fun s => number (fun u => Pos.eqb u b) s <= 0).
-  assert (None_ : forall o s s', In o part -> o <> x -> none s -> effect (step Fifo) o s s' -> none s').
-  { intros o s s' Ho No Ns E. apply (taken_rises Fifo b) in E. unfold none in *. enough (0 <= taken b o) by lia. unfold taken.
-    destruct (what o) as [u|u| |u| | |us|] eqn:Wo; try lia; [|unfold one; destruct (Pos.eqb u b); lia|apply number_positive].
-    specialize (U _ (Ip _ Ho)). rewrite Wo in U. apply orb_true_iff in U as [U|U]; [apply negb_true_iff in U; now rewrite U|]. destruct No. apply Here; auto. now apply Pos.eqb_eq. }
-  assert (Ni : none init).
-  { unfold none. clear - Ib. induction init as [|u s IH]; [easy|]. rewrite number_cons. simpl in Ib. apply orb_false_iff in Ib as [Ib Is]. rewrite Pos.eqb_sym, Ib. simpl. auto. }
-  assert (Gy : forall s s', effect (step Fifo) y s s' -> exists r, s = b :: r).
-  { intros s s' E%effect_step. unfold gives in Y. destruct (what y) as [|u| |u| | | |]; try easy; apply Pos.eqb_eq in Y as ->; simpl in E; [eauto|]. destruct E as ((r & ->) & _). eauto. }
-  destruct (existsb (fun o => Pos.eqb (inv o) put_in) part) eqn:Px.
-  2: { destruct (climb (step Fifo) (fun _ => 0) none (fun _ => 0) part init (y :: l)) as (s & Ns & Rs & _); auto.
-       - intros o s s' Ho Ns E. split; [|lia]. eapply None_; eauto. intros ->. enough (existsb (fun o => Pos.eqb (inv o) put_in) part = true) by congruence.
-         apply existsb_exists. exists x. split; auto. now apply Pos.eqb_eq.
-       - inversion Rs as [|? ? s1 ? E _]; subst. destruct (Gy _ _ E) as (r & ->). unfold none in Ns. rewrite number_cons, Pos.eqb_refl in Ns.
-         pose proof (number_positive (fun u => Pos.eqb u b) r). unfold one in Ns. lia. }
-  apply existsb_exists in Px as (o & Ho & Eo%Pos.eqb_eq). assert (o = x) as -> by auto. apply in_split in Ho as (p1 & p2 & ->). clear Eo.
+  assert (Ni : none b init) by now apply none_at_start.
+  assert (None_ : forall o s s', In o part -> o <> x -> none b s -> effect (step Fifo) o s s' -> none b s').
+  { intros o s s' Ho No. apply (none_kept Fifo b put_in o); auto. }
+  assert (Gy := fun s s' => given_first Fifo y b s s' Y (fun s v r T => T)).
+  assert (Px : In x part) by (apply (entered Fifo b put_in x y part init l); auto).
+  apply in_split in Px as (p1 & p2 & ->).
   rewrite <- app_assoc in T, X. simpl in T, X. apply NoDup_remove_2 in Dp. rewrite in_app_iff in Dp.
-  destruct (climb (step Fifo) (number V) none (ahead V x) p1 init (x :: p2 ++ y :: l)) as (s1 & N1 & R1 & L1); auto.
+  destruct (climb (step Fifo) (number V) (none b) (ahead V x) p1 init (x :: p2 ++ y :: l)) as (s1 & N1 & R1 & L1); auto.
   { intros o s s' Ho Ns E. split; [eapply None_; eauto; [apply in_or_app; auto|intros ->; tauto]|].
     apply (left_rises Fifo V) in E; [|apply Db, in_or_app; auto]. enough (ahead V x o <= left_in V o) by lia.
     unfold ahead, left_in. destruct (what o); try lia. unfold one. destruct (precedes_b o x), (V v); lia. }
@@ -199,7 +215,63 @@ Proof.
     - destruct E as (_ & ->). lia.
     - destruct E as (_ & ->). lia.
     - subst. lia.
-    - apply (before_drain V b) in E. lia. }
+    - apply (before_drain Fifo V b) in E; auto. lia. }
   inversion R3 as [|? ? s4 ? E4 _]; subst. destruct (Gy _ _ E4) as (r & ->). rewrite before_new in L3 by easy. simpl in L3. rewrite Pos.eqb_refl in L3. change (number V []) with 0 in L3.
   rewrite total_app, total_cons in Wg. unfold ahead at 3 in Wg. rewrite Wx, Vb in Wg. simpl in Wg. destruct (precedes_b x x); lia.
+Qed.
+
+(** The same of a stack: elements that were put on top of another one, which came out from under them. *)
+Definition above (V : positive -> bool) (x : op) (o : op) : Z := match what o with Push u => if precedes_b x o then one (V u) else 0 | _ => left_in V o end.
+Definition stack_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
+  match named h put_in, named h out with
+  | Some x, Some y =>
+    match what x with
+    | Push b =>
+      let V := values_in vs in
+      if returned y && gives (what y) b && negb (existsb drains_all h) && negb (existsb (Pos.eqb b) init) && forallb (only_at b put_in) h
+        && (0 <? total (weight None (Some y) (above V x)) h)
+      then Accepted else Rejected NoPattern out
+    | _ => Rejected NoPattern out
+    end
+  | _, _ => Rejected NoPattern out
+  end.
+Theorem stack_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> stack_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Stack) init h.
+Proof.
+  intros S W C (os & Lin). unfold stack_inversion in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
+  apply find_some in Nx as [Hx Ix], Ny as [Hy _]. apply Pos.eqb_eq in Ix. destruct (what x) as [b| | | | | | |] eqn:Wx; try easy. set (V := values_in vs) in *.
+  destruct (_ && _) eqn:E in C; [|easy]. rewrite !andb_true_iff, !negb_true_iff, Z.ltb_lt, forallb_forall in E. destruct E as [[[[[R Y] D] Ib] U] L].
+  destruct (stretch _ None (Some y) init h os S W Lin) as (before & part & rest & -> & Eb & (l & ->) & Dp & Ip & A & B); auto.
+  pose proof (weigh None (Some y) (above V x) h part (sorted_NoDup _ S) Dp Ip A B) as Wg.
+  pose proof (respects_time _ _ _ _ Lin) as T. pose proof (runs _ _ _ _ Lin) as X. rewrite Eb in T, X by auto. simpl in T, X. clear Eb before Lin A B.
+  assert (Here : forall o, In o part -> inv o = put_in -> o = x) by (intros; apply (sorted_unique _ S); auto; congruence).
+  assert (Db : forall o, In o part -> drains_all o = false).
+  { intros o Ho. destruct (drains_all o) eqn:F; auto. rewrite <- D. symmetry. apply existsb_exists. eauto. }
+  assert (Gy := fun s s' => given_first Stack y b s s' Y (fun s v r T => T)).
+  assert (Px : In x part) by (apply (entered Stack b put_in x y part init l); auto; now apply none_at_start).
+  apply in_split in Px as (p1 & p2 & ->). rewrite <- app_assoc in T, X. simpl in T, X. apply NoDup_remove_2 in Dp. rewrite in_app_iff in Dp.
+  (* what stands before x counts for nothing *)
+  assert (No_ : forall o, In o p1 \/ o = x -> above V x o <= 0).
+  { intros o Ho. assert (F : precedes_b x o = false).
+    { destruct (precedes_b x o) eqn:P; auto. exfalso. apply precedes_spec in P. destruct Ho as [Ho| ->].
+      - apply (in_time_split _ _ T o x); simpl; auto.
+      - destruct P as (t & Rt & Lt). pose proof (sane_spec _ W _ _ Hx Rt). lia. }
+    unfold above, left_in. rewrite F. destruct (what o) as [u|u| |u| | |us|]; try lia; [unfold one; destruct (V u); lia|pose proof (number_positive V us); lia]. }
+  assert (L1 : total (above V x) p1 <= total (fun _ => 0) p1) by (apply total_le; auto).
+  assert (Z1 : total (fun _ : op => 0) p1 = 0) by (clear; induction p1 as [|o p IH]; [easy|]; rewrite total_cons; lia).
+  destruct (climb (step Stack) (fun _ => 0) (fun _ => True) (fun _ => 0) p1 init (x :: p2 ++ y :: l)) as (s1 & _ & R1 & _); auto; [intros; split; auto; lia|].
+  inversion R1 as [|? ? s2 ? E2 R2]; subst. apply effect_step in E2. rewrite Wx in E2. simpl in E2. subst s2.
+  destruct (climb (step Stack) (fun s => number V (before_first b s)) (fun _ => True) (above V x) p2 (b :: s1) (y :: l)) as (s3 & _ & R3 & L3); auto.
+  { intros o s s' Ho _ E. split; auto. assert (Io : In o (p1 ++ x :: p2)) by (apply in_or_app; right; now right). assert (Do := Db o Io). apply effect_step in E. unfold above, left_in. unfold drains_all in Do.
+    destruct (what o) as [u|u| |u| | |us|] eqn:Wo; simpl in E; try easy.
+    - subst. assert (Uo := U o (Ip _ Io)). unfold only_at in Uo. rewrite Wo in Uo. simpl. destruct (Pos.eqb u b) eqn:Eu; simpl in Uo.
+      + apply Pos.eqb_eq in Uo. rewrite (Here _ Io Uo) in Ho. tauto.
+      + rewrite number_cons. unfold one. destruct (precedes_b x o), (V u); lia.
+    - subst. pose proof (before_take V b u s'). lia.
+    - destruct E as (u & ->). pose proof (before_take V b u s'). unfold one in *. destruct (V u); lia.
+    - destruct E as (_ & ->). lia.
+    - destruct E as (_ & ->). lia.
+    - subst. lia.
+    - apply (before_drain Stack V b) in E; auto. lia. }
+  inversion R3 as [|? ? s4 ? E4 _]; subst. destruct (Gy _ _ E4) as (r & ->). simpl in L3. rewrite Pos.eqb_refl in L3. change (number V []) with 0 in L3.
+  rewrite total_app, total_cons in Wg. pose proof (No_ x (or_intror eq_refl)). lia.
 Qed.

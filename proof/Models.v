@@ -253,6 +253,8 @@ Theorem lost_element_sound {est} k abs (c : checker call est) init vs i : Proved
 Proof. intros P. apply carries; auto. intros part. apply Elements.lost_element_refutes. Qed.
 Theorem fifo_inversion_sound init vs put_in out : Carries (step Fifo) q_abs fifo init (Elements.fifo_inversion init vs put_in out).
 Proof. apply carries; [exact fifo_proved|]. intros part. apply Elements.fifo_inversion_refutes. Qed.
+Theorem stack_inversion_sound init vs put_in out : Carries (step Stack) eq stack init (Elements.stack_inversion init vs put_in out).
+Proof. apply carries; [exact stack_proved|]. intros part. apply Elements.stack_inversion_refutes. Qed.
 Theorem two_holders_sound most init x : Carries (Plain.step (Spec_Counter.does (Some 0%Z) (Some most))) Plain.abs (counter (Some 0%Z) (Some most)) init (Holders.number_holders most init x).
 Proof. apply carries; [apply counter_proved|]. intros part. apply Holders.number_holders_refutes. Qed.
 Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Plain.abs (owned l) [] (Holders.owned_holders l x).

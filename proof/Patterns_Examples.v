@@ -92,6 +92,16 @@ Example taken_by_a_crashed_one : inverted [] [5] 4 6 [crashed 1 TakeAny; ok 2 3 
 Example put_in_before : inverted [] [5] 4 6 [crashed 1 (Push 6); ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
 Example there_from_the_start : inverted [6] [5] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
 Example before_itself : inverted [] [6] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
+
+Definition buried_ (init vs : list positive) (put_in out : positive) (h : list (op call unit)) : bool := proves (Elements.stack_inversion init vs put_in out h).
+Example buried : buried_ [] [6] 2 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = true. Proof. reflexivity. Qed.
+Example on_top : buried_ [] [5] 4 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 6)] = false. Proof. reflexivity. Qed.
+Example put_on_top_meanwhile : buried_ [] [6] 2 6 [ok 2 5 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
+Example put_on_top_later : buried_ [] [6] 2 4 [ok 2 3 (Push 5); ok 4 7 (Take 5); ok 5 6 (Push 6)] = false. Proof. reflexivity. Qed.
+Example taken_off : buried_ [] [6] 2 6 [ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 9 (Take 5); opened 7 (Take 6)] = false. Proof. reflexivity. Qed.
+Example taken_off_perhaps : buried_ [] [6] 2 6 [crashed 1 TakeAny; ok 2 3 (Push 5); ok 4 5 (Push 6); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
+Example put_in_again : buried_ [] [6] 2 7 [ok 2 3 (Push 5); ok 4 5 (Push 6); crashed 6 (Push 5); ok 7 8 (Take 5)] = false. Proof. reflexivity. Qed.
+Example below : buried_ [6] [6] 2 6 [ok 2 3 (Push 5); ok 6 7 (Take 5)] = false. Proof. reflexivity. Qed.
 End Of_containers.
 
 (** Holders. *)

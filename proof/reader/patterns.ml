@@ -79,23 +79,25 @@ let container kind init part failing =
   let add v n = Hashtbl.replace count v (n + Option.value (Hashtbl.find_opt count v) ~default:0) in
   let taken o = match o.what with Take v -> [ v ] | Drain vs -> vs | _ -> [] in
   (* How often each value must be there, if those that were put in count; and how many operations may have taken any. *)
-  let left counts =
+  let left ?(init = init) counts =
     Hashtbl.reset count;
     List.iter (fun v -> add v 1) init;
     List.iter (fun o -> match o.what with
         | Push v -> if counts o then add v 1
         | _ -> if o != failing then List.iter (fun v -> add v (-1)) (taken o)) part;
     List.length (List.filter (fun o -> o.what = TakeAny) part) in
-  let lost after name refute =
-    let enough = ref (- left (fun o -> ended o < after)) and values = ref [] in
+  let lost ?init certain name refute =
+    let enough = ref (- left ?init certain) and values = ref [] in
     Hashtbl.iter (fun v n -> if n > 0 && name v then (enough := !enough + n; values := v :: !values)) count;
     if !enough > 0 then refute !values else [] in
+  let ended_before x o = ended o < called x in
   let element vs = [ "lost_element_sound", lost_element kind init vs failing.inv ] in
   let is_lost v = match kind with
-    | Priority rank -> let least = int_of_pos (rank v) in lost (called failing) (fun u -> int_of_pos (rank u) > least) element
-    | Fifo ->
+    | Priority rank -> let least = int_of_pos (rank v) in lost (ended_before failing) (fun u -> int_of_pos (rank u) > least) element
+    | Fifo | Stack ->
       (match List.filter (fun o -> o.what = Push v) part with
-       | [ x ] -> lost (called x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", fifo_inversion init vs x.inv failing.inv ])
+       | [ x ] when kind = Fifo -> lost (ended_before x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", fifo_inversion init vs x.inv failing.inv ])
+       | [ x ] -> lost ~init:[] (fun o -> called o > ended x && ended_before failing o) (fun u -> u <> v) (fun vs -> [ "stack_inversion_sound", stack_inversion init vs x.inv failing.inv ])
        | _ -> [])
     | _ -> [] in
   let duplicate vs peek =
@@ -109,7 +111,7 @@ let container kind init part failing =
   | Take v -> (match duplicate [ v ] None with [] -> is_lost v | found -> found)
   | Peek v -> (match duplicate [ v ] (Some failing.inv) with [] -> is_lost v | found -> found)
   | Drain vs -> duplicate vs None
-  | Empty -> lost (called failing) (fun _ -> true) element
+  | Empty -> lost (ended_before failing) (fun _ -> true) element
   | _ -> []
 
 (* ** Locks *)
