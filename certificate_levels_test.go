@@ -1,6 +1,9 @@
 package clew_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,4 +225,44 @@ func TestACertificateShowsADirtyUpdateInAListThatRepeatsElements(t *testing.T) {
 		c.add(string(level), c.text(text), r)
 	}
 	c.expect(want)
+}
+
+// The sentence of a certificate about a level tells the anomaly that the certificate shows, although the result may tell another one.
+func TestACertificateTellsTheAnomalyThatItShows(t *testing.T) {
+	txn := func(process int, value string) string {
+		return fmt.Sprintf("{:process %d, :type :invoke, :f :txn, :value %s}\n{:process %d, :type :ok, :f :txn, :value %s}\n", process, value, process, value)
+	}
+	shown := map[string]bool{}
+	for _, text := range []string{
+		txn(0, "[[:append 0 1] [:append 0 2]]") + txn(1, "[[:r 0 [1]]]"),
+		txn(0, "[[:append 0 1]]") + txn(1, "[[:append 0 2]]") + txn(2, "[[:r 0 [2 1]]]") + txn(3, "[[:r 0 [1 2]]]"),
+		txn(0, "[[:append 0 1]]") + txn(1, "[[:r 0 [1 7]]]") + txn(0, "[[:append 0 2]]") + txn(1, "[[:r 0 [1 2]]]"),
+		txn(0, "[[:append 0 1]]") + txn(1, "[[:r 0 []]]"),
+		lied,
+	} {
+		for _, level := range append(models.AllLevels(), "") {
+			r := checkedText(t, text, models.Spec{Name: "list-append"}, clew.Options{Consistency: level})
+			var b bytes.Buffer
+			if err := clew.WriteCertificate(context.Background(), &b, r, clew.CertificateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			_, line, _ := strings.Cut(b.String(), "\n")
+			var says struct{ Anomaly, Explanation string }
+			if err := json.Unmarshal([]byte(line), &says); err != nil {
+				t.Fatal(err)
+			}
+			if says.Anomaly == "" {
+				continue
+			}
+			shown[says.Anomaly] = true
+			if !strings.HasPrefix(says.Explanation, says.Anomaly+": ") {
+				t.Errorf("%s: shows %s, and tells %q\n%s", level, says.Anomaly, says.Explanation, text)
+			}
+		}
+	}
+	for _, kind := range []string{"G1b", "incompatible-order", "G-single-item-realtime"} {
+		if !shown[kind] {
+			t.Errorf("no certificate shows %s", kind)
+		}
+	}
 }

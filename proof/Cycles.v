@@ -11,6 +11,14 @@ Import ListNotations.
 
 Open Scope nat_scope.
 
+(** The states of a run. *)
+Lemma places {call answer state} (step : state -> call -> answer -> state -> Prop) s os :
+  run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> effect step o (st i) (st (S i)).
+Proof.
+  induction 1 as [s|s o s' os E R (st & Z & T)]; [exists (fun _ => s); split; auto; now intros []|].
+  exists (fun i => match i with O => s | S i => st i end). split; auto. intros [|i] x; simpl; [|apply T]. intros X. injection X as <-. now rewrite Z.
+Qed.
+
 Section Growing.
 Context {call answer state fact : Type}.
 Notation op := (op call answer).
@@ -78,12 +86,9 @@ Definition cycle (nodes : list node) : verdict :=
   | [] => Rejected NoCycle 1
   end.
 
-(** ** The states of a run *)
 Lemma states s os : run step s os -> exists st : nat -> state, st O = s /\ forall i o, nth_error os i = Some o -> exists a, step (st i) (what o) a (st (S i)).
 Proof.
-  induction 1 as [s|s o s' os E R (st & Z & T)]; [exists (fun _ => s); split; auto; now intros []|].
-  exists (fun i => match i with O => s | S i => st i end). split; auto. intros [|i] x; simpl; [|apply T].
-  intros X. injection X as <-. rewrite Z. revert E. unfold effect, acts. destruct (known o); eauto.
+  intros (st & Z & T)%places. exists st. split; auto. intros i o E. specialize (T _ _ E). unfold effect, acts in T. destruct (known o); eauto.
 Qed.
 
 Section Linearized.
@@ -212,10 +217,10 @@ Definition check_cycle (init : est) (h : list op) (time : positive) (before : li
   else Rejected Unsorted 1.
 
 Theorem check_cycle_sound init h time before s : check_cycle init h time before = Accepted -> abs init s ->
-  (forall part, refute part = Accepted -> ~ Linearizable step s part) -> FirstFailure step s h time /\ ~ Linearizable step s h.
+  (forall part, sorted part = true -> sane part = true -> refute part = Accepted -> ~ Linearizable step s part) -> FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof.
   unfold check_cycle. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
-  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. intros C A R. assert (N := R _ C).
+  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. intros C A R. assert (N := R _ (prefix_sorted _ _ S) (prefix_sane _ _ W) C).
   split; [|eapply whole_fails; eauto]. apply first_sound; auto. exact (check_order_sound step next abs next_sound distinct _ _ _ _ O A).
 Qed.
 End Contradiction.

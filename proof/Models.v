@@ -1,7 +1,8 @@
 (** The data types, with the theorems about their certificates. *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Cycles Facts.
+From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns.
+From Clew Require Elements Holders.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
 Import ListNotations.
 
@@ -185,7 +186,7 @@ Theorem pattern_sound (does : state -> call -> state -> Prop) : Proved (Plain.st
   Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) pattern_of.
 Proof.
   intros P G distinct s h time before x y C. simpl in C. eapply (check_cycle_sound (Plain.step does) _ Plain.abs); eauto; [apply P|easy|].
-  intros part. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
+  intros part _ _. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
 Qed.
 End Contradictions.
 
@@ -208,3 +209,55 @@ Definition list_cycle (init : Lists.state) (h : list (op (list Lists.micro) unit
   cycle init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
 Theorem list_cycle_sound init h nodes : list_cycle init h nodes = Accepted -> ~ Linearizable (Plain.step (does Lists.apply)) init h.
 Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
+
+(** ** Patterns
+
+[refute] looks at the whole history up to the completion that fails. *)
+Definition check_pattern {call est} (c : checker call est) (distinct : list est -> list est -> bool) (refute : list (op call unit) -> verdict)
+  (init : est) (h : list (op call unit)) (time : positive) (before : list positive) : verdict := check_cycle (next_of c) distinct refute init h time before.
+(** What is proved of each: if it finds its pattern, that completion is the first one that fails. *)
+Definition Carries {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est) (s : state)
+  (refute : list (op call unit) -> verdict) : Prop :=
+  forall distinct init h time before, check_pattern c distinct refute init h time before = Accepted -> abs init s -> FirstFailure step s h time /\ ~ Linearizable step s h.
+Lemma carries {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) c s refute : Proved step abs c ->
+  (forall part, sorted part = true -> sane part = true -> refute part = Accepted -> ~ Linearizable step s part) -> Carries step abs c s refute.
+Proof. intros P R distinct init h time before C A. eapply check_cycle_sound; eauto. apply P. Qed.
+
+Definition stale_read {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : stale -> list (op (list Spec_Registers.micro) unit) -> verdict :=
+  fun x part => Reigns.stale_read Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
+Theorem stale_read_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
+  Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (stale_read eqb e x).
+Proof.
+  intros E. apply carries; [now apply registers_proved|]. intros part.
+  apply (stale_read_refutes (Spec_Registers.step eqb join));
+    [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
+Qed.
+Definition overwritten {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : unput_value -> list (op (list Spec_Registers.micro) unit) -> verdict :=
+  fun x part => Reigns.overwritten Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
+Theorem overwritten_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
+  Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (overwritten eqb e x).
+Proof.
+  intros E. apply carries; [now apply registers_proved|]. intros part.
+  apply (overwritten_refutes (Spec_Registers.step eqb join));
+    [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
+Qed.
+Definition stale_of_numbers := stale_read Pos.eqb.
+Definition stale_of_strings := stale_read equal.
+Definition overwritten_of_numbers := overwritten Pos.eqb.
+Definition overwritten_of_strings := overwritten equal.
+Definition makes_of_numbers := Spec_Registers.makes Pos.eqb.
+Definition makes_of_strings := Spec_Registers.makes equal.
+Theorem duplicate_sound {est} k abs (c : checker call est) init v peek : Proved (step k) abs c -> Carries (step k) abs c init (Elements.duplicate init v peek).
+Proof. intros P. apply carries; auto. intros part. apply Elements.duplicate_refutes. Qed.
+Theorem lost_element_sound {est} k abs (c : checker call est) init vs i : Proved (step k) abs c -> Carries (step k) abs c init (Elements.lost_element k init vs i).
+Proof. intros P. apply carries; auto. intros part. apply Elements.lost_element_refutes. Qed.
+Theorem fifo_inversion_sound init vs put_in out : Carries (step Fifo) q_abs fifo init (Elements.fifo_inversion init vs put_in out).
+Proof. apply carries; [exact fifo_proved|]. intros part. apply Elements.fifo_inversion_refutes. Qed.
+Theorem stack_inversion_sound init vs put_in out : Carries (step Stack) eq stack init (Elements.stack_inversion init vs put_in out).
+Proof. apply carries; [exact stack_proved|]. intros part. apply Elements.stack_inversion_refutes. Qed.
+Theorem two_holders_sound most init x : Carries (Plain.step (Spec_Counter.does (Some 0%Z) (Some most))) Plain.abs (counter (Some 0%Z) (Some most)) init (Holders.number_holders most init x).
+Proof. apply carries; [apply counter_proved|]. intros part. apply Holders.number_holders_refutes. Qed.
+Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Plain.abs (owned l) [] (Holders.owned_holders l x).
+Proof. apply carries; [apply owned_proved|]. intros part. apply Holders.owned_holders_refutes. Qed.
+Theorem fenced_holders_sound most x : Carries (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most) Holders.fenced_start (Holders.fenced_holders most x).
+Proof. apply carries; [apply fenced_proved|]. intros part. apply Holders.fenced_holders_refutes. Qed.

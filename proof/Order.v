@@ -11,7 +11,7 @@ Open Scope positive_scope.
 
 Module PM := PositiveMap.
 
-Inductive reason := Unsorted | NotOfHistory | Twice | TooLate | Impossible | Missing | NoCore | NotClosed | Survives | NotAlone | NoCycle.
+Inductive reason := Unsorted | NotOfHistory | Twice | TooLate | Impossible | Missing | NoCore | NotClosed | Survives | NotAlone | NoCycle | NoPattern.
 Inductive verdict := Accepted | Rejected (why : reason) (operation : positive).
 
 Section Index.

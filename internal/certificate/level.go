@@ -93,8 +93,35 @@ func (c *writer) level(r *report.Result, level models.Level) {
 	if a.Verdict == jepsen.Invalid {
 		s.Analyzer, s.Explanation = r.Analyzer, r.Explanation
 		s.broken(ops, l, &a)
+		s.tell(r.Levels)
 	}
 	c.line(s)
+}
+
+// tell sets the sentence about the anomaly that the certificate shows, which the result may have beside the one that it tells.
+func (s *section) tell(levels *report.Levels) {
+	if levels == nil {
+		return
+	}
+	var told *report.TxnAnomaly
+	for i := range levels.Anomalies {
+		a := &levels.Anomalies[i]
+		if a.Type == s.Anomaly && (told == nil || !s.shows(told) && s.shows(a)) {
+			told = a
+		}
+	}
+	if told != nil {
+		s.Explanation = told.Line()
+	}
+}
+
+// shows reports whether the micro-operations are those of the transactions of an anomaly.
+func (s *section) shows(a *report.TxnAnomaly) bool {
+	all := slices.Clone(s.At)
+	for _, x := range s.Cycle {
+		all = append(all, x.From, x.To)
+	}
+	return !slices.ContainsFunc(all, func(m []int32) bool { return !slices.Contains(a.Txns, jepsen.Operation(m[0])) })
 }
 
 // saysNothing reports whether a model leaves an operation out, or it is a transaction without steps.

@@ -42,6 +42,7 @@ let why reason = match reason with
   | P.NotClosed -> "the search for a linearization of the core is not complete"
   | P.Survives -> "the core has a linearization"
   | P.NotAlone -> "an operation outside of the core may matter to it"
+  | P.NoPattern -> "the operations do not form a pattern"
   | P.NoCycle -> "nothing shows that an operation comes before the next one of its cycle"
 (* An operation by its number, and where it is in the history. *)
 let named op = Printf.sprintf "operation %d, :index %d%s" op.number op.first (match op.last with Some n -> Printf.sprintf " and %d" n | None -> "")
@@ -82,10 +83,10 @@ let contradicting by_number line =
   | _ -> another_form "neither \"cycle\" nor \"at\" has operations, or both do"
 
 (* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Contradiction | Cycle
-let theorem carried = match carried with Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
+type carried = Valid | Invalid | Contradiction | Cycle | Pattern of string
+let theorem carried = match carried with Pattern name -> name | Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) line =
+let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (patterns : call Patterns.propose option) line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -145,16 +146,29 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
     match contradiction with
     | Some (p, x, y) -> judge ops (p.P.check_cycle_of distinct init history time before x y); Contradiction
     | None ->
-      let returns = Hashtbl.create 1000 in
-      List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
-      let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
-      judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
-      Invalid
+      let propose patterns =
+        let part = P.begun_by time history in
+        match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) part with Some last -> patterns part last | None -> [] in
+      let rec first proposed = match proposed with
+        | [] -> None
+        | (name, refute) :: rest ->
+          (match P.check_pattern checker distinct refute init history time before with
+           | P.Rejected (P.NoPattern, _) -> first rest
+           | verdict -> judge ops verdict; Some name) in
+      match first (Option.fold ~none:[] ~some:propose patterns) with
+      | Some name -> Pattern name
+      | None ->
+        let returns = Hashtbl.create 1000 in
+        List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
+        let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
+        judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
+        Invalid
 
 let section g (_, _, meaning) line = match meaning g with
-  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None line
-  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None line
-  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) line
+  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None None line
+  | Meaning.Patterned (checker, init, call, propose) -> judged g checker init call None None (Some propose) line
+  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None None line
+  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) None line
 
 (* Whatever takes long, after so many seconds of processor time, and one more for each megabyte of the history, it is too much. *)
 exception Too_long

@@ -35,6 +35,7 @@ type 'call refute = ('call, unit) P.op list -> bool -> ('call, unit) P.op list -
 (* A model: its checker, the initial state, and the calls that operations mean; and how two or more operations may contradict each other. *)
 type meaning =
   | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
+  | Patterned : ('call, 'est) P.checker * 'est * (op -> 'call) * 'call Patterns.propose -> meaning
   | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern -> meaning
   | Growing : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern * 'call refute -> meaning
 
@@ -46,6 +47,7 @@ let every g = List.filter (fun op -> op.status <> Fail) (Array.to_list g.ops)
 
 let one = pos 1
 
+let numbered nothing there call = let init = P.registers_init nothing there in Patterned (P.of_numbers, init, call, Patterns.of_numbers init)
 let register g =
   let call op = match op.f with
     | "read" -> if op.status <> Ok || (is_nil op.value && param g "nil-reads" <> Some "exact") then [] else P.read one (intern op.value)
@@ -53,7 +55,7 @@ let register g =
     | _ ->
       let old, fresh = if is_nil op.value then Nil, Nil else two op.value in
       if op.status = Fail then P.refused one (intern old) else P.cas_of_numbers one (intern old) (intern fresh) in
-  Meaning (P.of_numbers, P.registers_init (match init g with Some v -> intern v | None -> nil) [], call)
+  numbered (match init g with Some v -> intern v | None -> nil) [] call
 
 let multi_register g =
   let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, intern v)) (pairs v) | None -> [] in
@@ -69,7 +71,7 @@ let multi_register g =
         | `Write -> Some (P.Put (intern k, intern v))
         | `Read when op.status = Ok && (not (is_nil v) || param g "nil-reads" = Some "exact") -> Some (P.Get (intern k, intern v))
         | `Read -> None) steps in
-  Meaning (P.of_numbers, P.registers_init nil start, call)
+  numbered nil start call
 
 (* A place for each element, which has true or false. *)
 let lookup_set g =
@@ -88,9 +90,9 @@ let lookup_set g =
       | `Insert, true -> P.cas_of_numbers place gone there
       | `Remove, true -> P.cas_of_numbers place there gone
     end in
-  Meaning (P.of_numbers, P.registers_init gone start, call)
+  numbered gone start call
 
-let container g checker start =
+let container g checker start kind state =
   let call op =
     let lost = op.status = Info in
     let none = not (knossos g) && (is_nil op.value || op.value = Key "empty") in
@@ -101,7 +103,7 @@ let container g checker start =
     | "peek" -> if lost then P.Idle else if none then P.Empty else P.Peek (intern op.value)
     | _ -> if lost && is_nil op.value then P.DrainAny else P.Drain (List.map intern (listed op.value)) in
   let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
-  Meaning (checker, start items, call)
+  Patterned (checker, start items, call, Patterns.container kind (state items))
 
 (* A drain that never returned may leave very many states. *)
 let drained checker most outcomes =
@@ -199,7 +201,8 @@ let number g name default = match param g name with Some s -> int_of_string s | 
 let semaphore g =
   let many = param g "permits" <> None in
   let call op = let n = if many then permits op else 1 in shift (if op.f = "acquire" then n else -n) None in
-  Meaning (P.counter (Some P.Z0) (Some (z (number g "permits" 1))), P.Z0, call)
+  let most = number g "permits" 1 in
+  Patterned (P.counter (Some P.Z0) (Some (z most)), P.Z0, call, Patterns.numbers most 0)
 
 let counting_semaphore _ =
   let call op =
@@ -335,7 +338,8 @@ let kv g =
       | Get v -> P.read k (bytes v) | Failed v -> P.refused k (bytes v) | Erase -> P.erase k [] | Put v -> P.write k (bytes v)
       | Append v -> P.append0 k (bytes v)
       | Cas (a, b) -> P.cas_of_strings k (bytes a) (bytes b) in
-    Meaning (P.of_strings, P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start), call)
+    let init = P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start) in
+    Patterned (P.of_strings, init, call, Patterns.of_strings init)
   end else begin
     let empty_is_nil = List.exists (fun v -> v = Str "") gets && not (List.exists is_nil gets) in
     let value v = if empty_is_nil && is_nil v then intern (Str "") else intern v in
@@ -347,7 +351,7 @@ let kv g =
       | Nothing | Append _ -> []
       | Get v -> P.read k (value v) | Failed v -> P.refused k (value v) | Erase -> P.erase k nothing | Put v -> P.write k (value v)
       | Cas (a, b) -> P.cas_of_numbers k (value a) (value b) in
-    Meaning (P.of_numbers, P.registers_init nothing (List.map (fun (k, v) -> (intern k, value v)) start), call)
+    numbered nothing (List.map (fun (k, v) -> (intern k, value v)) start) call
   end
 
 let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)) else fail "what is not a number"
@@ -397,7 +401,8 @@ let owned limit g =
     plain_lock op;
     let n = if many then permits op else 1 in
     { P.Owned.owner = owner op; change = z (if op.f = "acquire" then n else -n) } in
-  Meaning (P.owned (limit g), [], call)
+  let limit = limit g in
+  Patterned (P.owned limit, [], call, Patterns.owned limit)
 let most name default g = P.Owned.Most (z (match name with Some name -> number g name default | None -> default))
 let fenced name g =
   let owner = owners g in
@@ -407,7 +412,8 @@ let fenced name g =
     let fence = field op.value "fence" in
     readable (is_nil fence || int_of fence >= 0) "a fence that is less than 0";
     if op.f = "acquire" then P.Fenced.Acquire (owner op, z (if is_nil fence then 0 else int_of fence)) else P.Fenced.Release (owner op) in
-  Meaning (P.fenced (z (match name with Some name -> number g name 2 | None -> 1)), { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call)
+  let most = z (match name with Some name -> number g name 2 | None -> 1) in
+  Patterned (P.fenced most, { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call, Patterns.fenced most)
 
 let bank g =
   let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
@@ -511,10 +517,10 @@ let models = [
   "multi-register", ("txn read write", "init nil-reads", multi_register);
   "kv", ("get put append delete cas put-if-absent", "init failed-cas kv-keys", kv);
   "lookup-set", ("insert add remove delete contains lookup", "init", lookup_set);
-  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g fifo (fun l -> (l, [])));
-  "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev);
-  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g unordered P.bag_init);
-  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank));
+  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g fifo (fun l -> (l, [])) P.Fifo Fun.id);
+  "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev P.Stack List.rev);
+  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g unordered P.bag_init P.Bag List.rev);
+  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank) (P.Priority rank) List.rev);
   "set", ("add read", "init", growing_set);
   "mutex", ("acquire release", "", semaphore);
   "semaphore", ("acquire release", "permits!", semaphore);
