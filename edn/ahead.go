@@ -3,8 +3,6 @@ package edn
 import (
 	"bytes"
 	"io"
-
-	"clew/internal/blocks"
 )
 
 // A text can be read ahead. While one Maps returns the maps of a block, others scan later
@@ -12,9 +10,15 @@ import (
 // its own. It uses a note only for a map that begins at the same place. What stands at
 // a place does not depend on how the reader got there. So the notes affect only the time.
 
-// ReadAhead makes a supply the blocks, starting with the third; for a
-// shorter text this is not worth the effort. It must be called before Next.
-func (m *Maps) ReadAhead(a blocks.Ahead) { m.text.Ahead = a }
+// ReadAhead makes a supply the blocks, starting with the third; for a shorter text this is not worth the
+// effort. Its Next returns rest, of which it keeps nothing, followed by the next block, and the error that ends the
+// input there. If the text is nil, the rest is read from Left. It must be called before Next.
+func (m *Maps) ReadAhead(a interface {
+	Next(rest []byte) (text []byte, err error)
+	Left() io.Reader
+}) {
+	m.text.Ahead = a
+}
 
 // Stand makes m, whose text another reader reads, stand at data[i], at a place in the whole text, where a map begins.
 func (m *Maps) Stand(data []byte, i int, at Pos) {

@@ -155,8 +155,7 @@ func (r *Reader) alike(i int) int {
 // others, or if scout must look at it. It finds the same as quick. No function is called for the
 // most common values: the call would take as long as the rest.
 func (r *Reader) line(i int, rec *record) int {
-	maps, data, at, step := &r.maps, r.block.text, i, &r.like.Root
-	opening, around, f := r.opening, r.around, edn.Nil
+	maps, data, at, step, f := &r.maps, r.block.text, i, &r.like.Root, edn.Nil
 	for {
 		if at+32 > len(data) {
 			return -1
@@ -176,8 +175,8 @@ func (r *Reader) line(i int, rec *record) int {
 				break
 			}
 			id, k := maps.Glance(w>>8 | uint64(data[at+8])<<56)
-			if k > 0 && byte(w) == opening {
-				at += k + around
+			if k > 0 && byte(w) == r.opening {
+				at += k + r.around
 			} else if id, at = r.keyword(at); at < 0 {
 				return -1
 			}
@@ -208,13 +207,9 @@ func (r *Reader) line(i int, rec *record) int {
 		at += k
 		switch hole := step.About.hole; {
 		case hole == valueHole || hole == keyHole:
-			raw, simple := edn.RawInt(number), true
+			raw := edn.RawInt(number)
 			if k == 0 {
-				if r.syntax != nil {
-					if raw, at = r.syntax.Value(maps, at, f); at < 0 {
-						return -1
-					}
-				} else if raw, at, simple = maps.QuickScan(at); !simple {
+				if raw, at = r.value(at, f); at < 0 {
 					return -1
 				}
 			}
@@ -238,6 +233,18 @@ func (r *Reader) line(i int, rec *record) int {
 	}
 	rec.begin, rec.size, rec.others, rec.last, rec.lines = int32(i), uint16(at-i), 0, uint8(step.About.last), lineEndBehind
 	return at + 1
+}
+
+// value scans a value that is not an integer, of an op with the :f f. It must not have a line end within.
+func (r *Reader) value(i int, f edn.ID) (edn.Raw, int) {
+	if r.syntax != nil {
+		return r.syntax.Value(&r.maps, i, f)
+	}
+	raw, end, simple := r.maps.QuickScan(i)
+	if !simple {
+		return 0, -1
+	}
+	return raw, end
 }
 
 // word returns the 8 bytes from i on, in little-endian order.
