@@ -81,7 +81,7 @@ Proof.
     specialize (M _ _ _ _ E Fx). lia.
 Qed.
 
-Lemma hopeless_sound : HopelessSound (step does) abs hopeless.
+Theorem hopeless_sound : HopelessSound (step does) abs hopeless.
 Proof.
   unfold HopelessSound, abs. intros s y later left s0 w H -> N I R. unfold hopeless in H. apply existsb_exists in H as (((i & least) & most) & Ha & H).
   destruct (match least with Some _ => _ | None => _ end) eqn:L; [clear H|].

@@ -85,7 +85,7 @@ Hypothesis pure_sound : PureSound step pure.
 (** Only operations that change nothing may be left out. *)
 Definition only_idle (kept : op -> bool) (e : est) (h : list op) : option (est * list op) :=
   if forallb (fun o => if kept o then true else pure (what o) (known o)) h then Some (e, collect (some_of kept) h) else None.
-Lemma only_idle_sound : RestrictSound step abs only_idle.
+Theorem only_idle_sound : RestrictSound step abs only_idle.
 Proof.
   unfold only_idle. intros kept e h e' h' H S _ s A L. rewrite collect_chosen in H. destruct (forallb _ h) eqn:F; [|easy]. injection H as <- <-.
   exists s. split; auto. apply idle_sound; auto. rewrite forallb_forall in F. intros o x x1 Ho Ko E. specialize (F _ Ho). rewrite Ko in F. eapply pure_sound; eauto.

@@ -2,6 +2,7 @@
 
 From Coq Require Import List PArith ZArith.
 From Clew Require Import History Order Cycles Facts Models Spec_Others.
+From Clew Require Stored.
 Import ListNotations.
 Open Scope positive_scope.
 
@@ -9,7 +10,7 @@ Definition ok {call} (called returned : positive) (c : call) : op call unit := O
 
 (** Stale read: the append at offset 0 had returned before the log was said to be empty. *)
 Definition pair {call state : Type} (p : pattern call state) (init : state) (x y : op call unit) : bool := contradicts_of p init [x; y] x y.
-Definition log_pair := pair (log_pattern 1) ([], 0%Z).
+Definition log_pair := pair (log_pattern 1) (Stored.StoredLog.stored ([], 0%Z)).
 Definition appended := ok 2 3 (Log.Append 5 (Some 0%Z) None).
 Example stale : log_pair appended (ok 4 5 (Log.Tail 0)) = true. Proof. reflexivity. Qed.
 Example not_stale : log_pair appended (ok 4 5 (Log.Tail 1)) = false. Proof. reflexivity. Qed.
@@ -48,7 +49,7 @@ Example held_unknown : lease_pair (ok 2 5 (Lease.Claim 6 (Some 1%Z))) (ok 3 4 (L
 (** An operation contradicts itself only if nothing made what it shows: an element, or that an owner had the lease. *)
 Example itself : log_pair appended appended = false. Proof. reflexivity. Qed.
 Definition reads_7 (init : Log.state) (others : list (op Log.call unit)) : bool :=
-  let x := ok 4 5 (Log.ReadAt 0 7) in contradicts_of (log_pattern 1) init (appended :: others ++ [x]) x x.
+  let x := ok 4 5 (Log.ReadAt 0 7) in contradicts_of (log_pattern 1) (Stored.StoredLog.stored init) (appended :: others ++ [x]) x x.
 Example never_appended : reads_7 ([], 0%Z) [] = true. Proof. reflexivity. Qed.
 Example perhaps : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 None None) Crashed] = false. Proof. reflexivity. Qed.
 Example elsewhere : reads_7 ([], 0%Z) [Op 3 (Log.Append 7 (Some 1%Z) None) (Open tt)] = true. Proof. reflexivity. Qed.

@@ -3,7 +3,7 @@
 From Coq Require Import List PArith ZArith FMapPositive Bool.
 From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns.
 From Clew Require Elements Holders.
-From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others.
+From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others Stored.
 Import ListNotations.
 
 (** ** Any data type *)
@@ -152,9 +152,13 @@ Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_de
   (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)).
 Theorem bank_proved (negative : bool) : Proved (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative).
 Proof. exact (conj (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)) (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative)))). Qed.
-Definition log (nothing : positive) := machine (Log.apply nothing) Log.state_dec Log.call_dec Log.idle never stays.
-Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) Plain.abs (log nothing).
-Proof. exact (conj (machine_laws (Log.apply nothing) Log.state_dec Log.call_dec Log.idle (Log.idle_same nothing)) (no_more _ _)). Qed.
+Import Stored.
+Definition log (nothing : positive) : checker Log.call StoredLog.est :=
+  Checker _ _ (Stored.next (StoredLog.run nothing)) StoredLog.eqb (Plain.same (call_eqb Log.call_dec)) (Plain.pure Log.idle) (Stored.restrict Log.idle) never stays.
+Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) StoredLog.abs (log nothing).
+Proof.
+  exact (conj (Stored.laws _ _ _ _ Log.call_dec Log.idle (StoredLog.run_agrees nothing) StoredLog.eqb_sound (Log.idle_same nothing)) (no_more _ _)).
+Qed.
 Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle never stays.
 Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
 Proof. exact (conj (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same) (no_more _ _)). Qed.
@@ -167,11 +171,13 @@ Record pattern {call est : Type} := Pattern {
   contradicts_of : est -> list (op call unit) -> op call unit -> op call unit -> bool;
   check_cycle_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> op call unit -> op call unit -> verdict }.
 Arguments pattern : clear implicits.
-Definition Refutes {call state} (step : state -> call -> unit -> state -> Prop) (p : pattern call state) : Prop :=
-  forall distinct s h time before x y, check_cycle_of p distinct s h time before x y = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
+Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
+  forall distinct init s h time before x y, check_cycle_of p distinct init h time before x y = Accepted -> abs init s ->
+    FirstFailure step s h time /\ ~ Linearizable step s h.
 Section Contradictions.
-Context {call state fact : Type}.
-Variable c : checker call state.
+Context {call est state fact : Type}.
+Variable c : checker call est.
+Variable view : est -> state.
 Variable has : fact -> state -> bool.
 Variables tells wants denies makes absurd : call -> fact -> bool.
 Variable needs : call -> fact -> fact -> bool.
@@ -179,28 +185,29 @@ Variable about : call -> list fact.
 Variable given : state -> list fact.
 Definition refute (init : state) (x y : op call unit) (part : list (op call unit)) : verdict :=
   cycle init has tells wants denies makes absurd needs part (steps init has tells wants denies makes absurd needs part about given x y).
-Definition pattern_of : pattern call state := Pattern _ _
-  (fun init part x y => match refute init x y part with Accepted => true | _ => false end)
-  (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute init x y) init h time before).
-Theorem pattern_sound (does : state -> call -> state -> Prop) : Proved (Plain.step does) Plain.abs c ->
-  Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) pattern_of.
+Definition pattern_of : pattern call est := Pattern _ _
+  (fun init part x y => match refute (view init) x y part with Accepted => true | _ => false end)
+  (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute (view init) x y) init h time before).
+Theorem pattern_sound (does : state -> call -> state -> Prop) (abs : est -> state -> Prop) : Proved (Plain.step does) abs c -> (forall e s, abs e s -> view e = s) ->
+  Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) abs pattern_of.
 Proof.
-  intros P G distinct s h time before x y C. simpl in C. eapply (check_cycle_sound (Plain.step does) _ Plain.abs); eauto; [apply P|easy|].
+  intros P V G distinct init s h time before x y C A. simpl in C. rewrite (V _ _ A) in C. eapply (check_cycle_sound (Plain.step does) _ abs); eauto; [apply P|].
   intros part _ _. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
 Qed.
 End Contradictions.
 
 Definition log_pattern (nothing : positive) :=
-  pattern_of (log nothing) (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing) LogFacts.given.
-Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) (log_pattern nothing).
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (LogFacts.growth nothing)). Qed.
-Definition lease_pattern := pattern_of lease LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.about LeaseFacts.given.
-Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) lease_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ lease_proved LeaseFacts.growth). Qed.
+  pattern_of (log nothing) StoredLog.view (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing) LogFacts.given.
+Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) StoredLog.abs (log_pattern nothing).
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (fun e s A => proj2 A) (LogFacts.growth nothing)). Qed.
+Definition itself {state : Type} (s : state) : state := s.
+Definition lease_pattern := pattern_of lease itself LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.about LeaseFacts.given.
+Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ lease_proved (fun e s A => A) LeaseFacts.growth). Qed.
 Definition list_pattern :=
-  pattern_of list_append ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
-Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) list_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ list_append_proved ListGrowth.growth). Qed.
+  pattern_of list_append itself ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
+Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ list_append_proved (fun e s A => A) ListGrowth.growth). Qed.
 
 (** A longer cycle, which says nothing about the first failure. *)
 Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=

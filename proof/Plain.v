@@ -28,7 +28,7 @@ Lemma acts_does c k s s' : acts step c k s s' <-> does s c s'.
 Proof. destruct k as [[]|]; simpl; unfold step; split; auto; [now intros (_ & ?)|intros; now exists tt]. Qed.
 Lemma idle_pure : PureSound step pure.
 Proof. intros c k s s' P H%acts_does. eapply idle_sound; eauto. Qed.
-Lemma laws : Laws step next abs state_eqb same pure restrict.
+Theorem laws : Laws step next abs state_eqb same pure restrict.
 Proof.
   constructor.
   - intros e s c k e' <- H. exists e'. split; [|easy]. now apply acts_does, outcomes_spec.

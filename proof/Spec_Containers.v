@@ -228,7 +228,7 @@ Proof.
 Qed.
 End Stays.
 
-Lemma restrict_sound : RestrictSound (step k) abs restrict.
+Theorem restrict_sound : RestrictSound (step k) abs restrict.
 Proof.
   unfold restrict. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
   set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.
@@ -260,7 +260,7 @@ Proof.
         -- apply filter_drain with (stays := stays) in E. rewrite filter_none with (l := vs) in E; [now inversion E|]. intros v Hv. apply St. auto.
 Qed.
 
-Lemma laws : Laws (step k) next abs eqb same pure restrict.
+Theorem laws : Laws (step k) next abs eqb same pure restrict.
 Proof. constructor; auto using next_sound, next_complete, same_sound, pure_sound, restrict_sound. Qed.
 End Store.
 
@@ -452,7 +452,7 @@ Proof.
   - apply IH. eapply more_less; eauto.
 Qed.
 End Loose.
-Lemma loose_sound : RestrictSound (step Bag) b_abs loose.
+Theorem loose_sound : RestrictSound (step Bag) b_abs loose.
 Proof.
   unfold loose. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H.
   set (gone := dropped_values kept h) in *. set (stays := fun v => match PM.find v (members gone) with Some _ => false | None => true end) in *.

@@ -26,7 +26,7 @@ Definition option_eqb (a b : option Z) : bool := match a, b with Some x, Some y 
 Definition call_eqb (c c' : call) : bool := if amount c =? amount c' then option_eqb (told c) (told c') else false.
 Definition idle (c : call) : bool := amount c =? 0.
 
-Lemma laws : Laws (step does) (next outcomes) abs Z.eqb (same call_eqb) (pure idle) (restrict idle).
+Theorem laws : Laws (step does) (next outcomes) abs Z.eqb (same call_eqb) (pure idle) (restrict idle).
 Proof.
   apply laws.
   - intros s c s'. unfold outcomes, does, within. split.
@@ -45,7 +45,7 @@ Qed.
 (** What was told says where the number must be. *)
 Definition asks (c : call) : list (positive * option Z * option Z) :=
   match told c with Some n => [(1%positive, Some (n - amount c), Some (n - amount c))] | None => [] end.
-Lemma bounded : Bounded does (fun _ s => s) (fun c _ => Some (amount c)) (fun c _ => Some (- amount c)) asks.
+Theorem bounded : Bounded does (fun _ s => s) (fun c _ => Some (amount c)) (fun c _ => Some (- amount c)) asks.
 Proof.
   constructor; unfold asks; intros s c s'; [intros i n (-> & _) E; injection E; lia..|intros i n m|intros i n m]; intros (-> & _ & T); destruct (told c) as [t|]; try easy;
     intros [E|[]]; injection E; intros; lia.
@@ -59,7 +59,7 @@ Definition moves (x y : call) : bool :=
     then match most with Some _ => (0 <=? amount y) || (amount x <=? amount y) | None => true end else false
   | _, _ => false
   end.
-Lemma moves_ok x y s s1 s2 : moves x y = true -> does s y s1 -> does s1 x s2 -> exists s1', does s x s1' /\ does s1' y s2.
+Theorem moves_ok x y s s1 s2 : moves x y = true -> does s y s1 -> does s1 x s2 -> exists s1', does s x s1' /\ does s1' y s2.
 Proof.
   unfold moves, does, within. destruct x as [a [n|]], y as [b [m|]]; simpl; try easy. intros M (-> & (L1 & M1) & _) (-> & (L2 & M2) & _).
   exists (s + a). replace (s + b + a) with (s + a + b) in * by lia.

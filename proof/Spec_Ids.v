@@ -33,7 +33,7 @@ Proof. destruct a as [[]|]; simpl; split; auto; [now intros ([] & ?)|now exists 
 Lemma mem_add e v u : mem (PM.add v tt e) u = if Pos.eqb u v then true else mem e u.
 Proof. unfold mem. destruct (Pos.eqb_spec u v) as [->|N]; [now rewrite PM.gss|now rewrite PM.gso]. Qed.
 
-Lemma laws : Laws step next abs eqb same pure restrict.
+Theorem laws : Laws step next abs eqb same pure restrict.
 Proof.
   constructor.
   - intros e s c k e' A H. assert (G : exists s', step s c tt s' /\ abs e' s').
@@ -71,7 +71,7 @@ Definition g_same (c : Growing.call) (k : option unit) (c' : Growing.call) (k' :
 Definition g_pure (c : Growing.call) (_ : option unit) : bool := match c with Growing.NoNext => true | _ => false end.
 Lemma g_acts c a s s' : acts Growing.step c a s s' <-> Growing.step s c tt s'.
 Proof. destruct a as [[]|]; simpl; split; auto; [now intros ([] & ?)|now exists tt]. Qed.
-Lemma g_laws : Laws Growing.step g_next eq g_eqb g_same g_pure restrict.
+Theorem g_laws : Laws Growing.step g_next eq g_eqb g_same g_pure restrict.
 Proof.
   constructor.
   - intros e s c k e' <- H. exists e'. split; auto. apply g_acts. destruct c as [n|]; simpl in *; [|now destruct H as [<-|[]]].

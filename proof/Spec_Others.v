@@ -90,7 +90,7 @@ Proof. destruct c; simpl; try easy. destruct (_ && _); congruence. Qed.
 Definition asks (c : call) : list (positive * option Z * option Z) :=
   match c with Read (Some n) _ => [(1%positive, Some n, Some n)] | Write (Some n) _ | Cas (Some n) _ _ => [(1%positive, Some (n - 1), Some (n - 1))] | _ => [] end.
 Definition rises (c : call) (_ : positive) : option Z := match c with Read _ _ => Some 0 | _ => Some 1 end.
-Lemma bounded : Bounded (does apply) (fun _ s => fst s) rises (fun _ _ => Some 0) asks.
+Theorem bounded : Bounded (does apply) (fun _ s => fst s) rises (fun _ _ => Some 0) asks.
 Proof.
   constructor; unfold does; intros s c s' i n.
   1, 2: destruct c; simpl; destruct (fits _ _ && _) || destruct (fits _ _); try easy; intros E X; injection E as <-; injection X as <-; simpl; lia.
@@ -179,7 +179,7 @@ Proof.
     destruct (Pos.eqb_spec from a) as [->|]; lia.
   - intros E X; injection E as <-; injection X as <-. lia.
 Qed.
-Lemma bounded negative : Bounded (does (apply negative)) (fun a s => at_key s a) rises falls asks.
+Theorem bounded negative : Bounded (does (apply negative)) (fun a s => at_key s a) rises falls asks.
 Proof.
   assert (A : forall s c s' i n m, apply negative s c = Some s' -> In (i, n, m) (asks c) -> n = Some (at_key s i) /\ m = Some (at_key s i)).
   { intros s [all| |] s' i n m; simpl; try easy. destruct (agree all s) eqn:G; [|easy]. intros _ (x & E & Hx)%in_map_iff. injection E as <- <- <-.
@@ -200,7 +200,7 @@ Proof.
   destruct x as [|f t m|], y as [|f' t' n|]; simpl; auto. destruct (Pos.eqb f t || _), (Pos.eqb f' t' || _); auto.
   rewrite (add_add _ t' n f), (add_add _ f' (- n) f), (add_add _ t' n t), (add_add _ f' (- n) t). easy.
 Qed.
-Lemma moves_ok negative x y s s1 s2 : moves negative x y = true -> does (apply negative) s y s1 -> does (apply negative) s1 x s2 ->
+Theorem moves_ok negative x y s s1 s2 : moves negative x y = true -> does (apply negative) s y s1 -> does (apply negative) s1 x s2 ->
   exists s1', does (apply negative) s x s1' /\ does (apply negative) s1' y s2.
 Proof.
   unfold does. intros M Y X. exists (moved x s).

@@ -254,14 +254,14 @@ Qed.
 
 Definition restrict (kept : op (list micro) unit -> bool) (e : est) (h : list (op (list micro) unit)) :=
   if all_unseen looks makes value_eqb kept h then Some (e, collect (some_of kept) h) else None.
-Lemma restrict_sound : RestrictSound step abs restrict.
+Theorem restrict_sound : RestrictSound step abs restrict.
 Proof.
   unfold restrict. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H. destruct (all_unseen _ _ _ _ _) eqn:U; [|easy]. injection H as <- <-.
   exists s. split; auto. eapply (seen_sound step at_ looks makes); eauto using reg_looks_sure, reg_makes_sure, reg_makes_only, reg_looks_only.
   intros d k p v u. eapply all_unseen_sound; eauto. intros x. now apply value_eqb_spec.
 Qed.
 
-Lemma laws : Laws step next abs eqb same pure restrict.
+Theorem laws : Laws step next abs eqb same pure restrict.
 Proof. constructor; auto using next_sound, next_complete, eqb_sound, same_sound, pure_sound, restrict_sound. Qed.
 
 End Registers.

@@ -224,7 +224,7 @@ Proof.
   intros v. rewrite M, mem_cut. destruct (Pos.eq_dec x v) as [->|N]; [rewrite Pos.eqb_refl; now destruct (in_dec _ _ _)|].
   destruct (Pos.eqb_spec v x); [congruence|]. now destruct (in_dec _ _ _).
 Qed.
-Lemma restrict_sound : RestrictSound step abs restrict.
+Theorem restrict_sound : RestrictSound step abs restrict.
 Proof.
   unfold restrict. intros kept e h e' h' H S W s A L. rewrite collect_chosen in H. set (out := gone kept h) in *. set (stays := fun v => negb (mem (set_of out) v)) in *. injection H as <- <-.
   assert (St : forall v, stays v = false <-> In v out).
@@ -251,5 +251,5 @@ Proof.
         -- destruct E as [_ ->]. auto.
         -- subst. auto.
 Qed.
-Lemma laws : Laws step next abs eqb same pure restrict.
+Theorem laws : Laws step next abs eqb same pure restrict.
 Proof. constructor; auto using next_sound, next_complete, eqb_sound, same_sound, pure_sound, restrict_sound. Qed.

@@ -84,7 +84,12 @@ let contradicting by_number line =
 
 (* The theorem that carries a verdict. *)
 type carried = Valid | Invalid | Contradiction | Cycle | Pattern of string
-let theorem carried = match carried with Pattern name -> name | Contradiction -> "check_cycle_sound" | Cycle -> "cycle_sound" | Valid -> "check_valid_sound" | Invalid -> "check_invalid_sound"
+let theorem model carried = match carried with
+  | Pattern name -> name
+  | Contradiction -> (if model = "list-append" then "list" else model) ^ "_pattern_sound"
+  | Cycle -> "list_cycle_sound"
+  | Valid -> "check_valid_sound"
+  | Invalid -> "check_invalid_sound"
 
 let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (patterns : call Patterns.propose option) line =
   let ops = g.Meaning.ops in
@@ -245,7 +250,7 @@ let prove history certificate =
   let failed = !carried <> Valid in
   check (claim = not failed && (failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
   Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s%s%s"
-    (if claim then "" else "not ") (theorem !carried) model
+    (if claim then "" else "not ") (theorem model !carried) model
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
     (match List.rev !fail with
      | [] -> ""

@@ -457,7 +457,7 @@ let log g =
         let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         if is_nil at then P.Log.ReadAt (offset asked, intern op.value) else P.Log.ReadAt (offset at, intern (within op.value)) in
-  Lasting (P.log nil, (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
+  Lasting (P.log nil, P.StoredLog.stored (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
 
 let lease g =
   let term v =
