@@ -1,5 +1,6 @@
 (** Data types of which only operations that change nothing may be left out: versioned-register, locks and semaphores with owners, locks with
-fences, bank, log, lease and list-append. Each [apply] is trusted: it says which state a call leads to, or that it cannot happen. *)
+fences, bank, log, lease and list-append. Each [apply] is trusted, with what it uses ([fits], [at_key], [put], [add], and [equal] of lists): it says which state
+a call leads to, or that it cannot happen. *)
 
 From Coq Require Import List PArith ZArith Bool Lia.
 From Clew Require Import History Order Core Projection Check Plain Bounds.
