@@ -6,6 +6,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -98,7 +99,7 @@ func (m *versioned) Read(o models.Operation) (op models.Op, keep bool, err error
 		args = [2]int32{m.Class(from), m.Class(to)}
 	}
 	op.B = int32(len(m.args))
-	m.args = append(m.args, args)
+	m.args = hugepages.Append(m.args, args)
 	return op, keep, nil
 }
 
