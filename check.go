@@ -220,9 +220,12 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 // settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
-	others := c.others(ctx, o)
-	for _, other := range others {
-		other.decide(ctx, d, o.limits())
+	var others []*checking
+	for other := range c.others(ctx, o) {
+		others = append(others, other)
+		if other.decide(ctx, d, o.limits()); other.isValid() {
+			break
+		}
 	}
 	return c.among(ctx, d, o, others)
 }

@@ -41,11 +41,13 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 		others := make([][]*checking, len(keys))
 		for i, c := range keys {
-			others[i] = c.others(ctx, o)
+			others[i] = slices.Collect(c.others(ctx, o))
 		}
 		sideBySide(len(keys), func(i int) {
 			for _, other := range others[i] {
-				other.decide(ctx, d, lim)
+				if other.decide(ctx, d, lim); other.isValid() {
+					break
+				}
 			}
 		})
 		for i, c := range keys {

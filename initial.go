@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -48,24 +49,27 @@ import (
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
 
-// others reads the same history from each initial value that its first reads show. It returns none unless the history
-// is not linearizable from the model's default.
-func (c *checking) others(ctx context.Context, o Options) []*checking {
-	if c.ops == nil || c.err != nil || c.verdict.verdict != jepsen.Invalid {
-		return nil
-	}
-	var others []*checking
-	for _, spec := range c.spec.Openings(ctx, c.h, nil) {
-		if other, err := read(ctx, c.h, spec, o); err == nil {
-			other.inferred, other.supposed = c.inferred, true
-			others = append(others, other)
+// others reads the same history from each initial value that its first reads show, one after the other. It yields none
+// unless the history is not linearizable from the model's default.
+func (c *checking) others(ctx context.Context, o Options) iter.Seq[*checking] {
+	return func(yield func(*checking) bool) {
+		if c.ops == nil || c.err != nil || c.verdict.verdict != jepsen.Invalid {
+			return
+		}
+		for _, spec := range c.spec.Openings(ctx, c.h, nil) {
+			other, err := read(ctx, c.h, spec, o)
+			if err != nil {
+				continue
+			}
+			if other.inferred, other.supposed = c.inferred, true; !yield(other) {
+				return
+			}
 		}
 	}
-	return others
 }
 
-// among returns the checking that counts once others have been decided. That is one of the others if the history is
-// invalid and fails later from its initial value.
+// among returns the checking that counts once others have been decided, up to the first that is valid. That is one of the
+// others if the history is invalid and fails later from its initial value.
 func (c *checking) among(ctx context.Context, d *decider, o Options, others []*checking) *checking {
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
@@ -128,6 +132,8 @@ func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*
 
 // isInvalid reports whether the history was decided and is not linearizable.
 func (c *checking) isInvalid() bool { return c.err == nil && c.verdict.verdict == jepsen.Invalid }
+
+func (c *checking) isValid() bool { return c.err == nil && c.verdict.verdict == jepsen.Valid }
 
 // depends withdraws a verdict if the verdict from another initial value differs.
 func (c *checking) depends(other *checking) {

@@ -65,10 +65,11 @@ const (
 	rawForm              // the ID of nil, true, false or a keyword in the scanner's own table
 	rawText              // where it begins and ends in the text
 	rawVector            // where its items begin and end among those of Raws
+	rawMap               // the same, keys and values in turn
 )
 
 const (
-	rawBits  = 2
+	rawBits  = 3
 	spanBits = 30 // the longest text that can be scanned at once is 1<<spanBits bytes
 )
 
@@ -82,10 +83,12 @@ func RawForm(id ID) Raw { return Raw(id)<<rawBits | rawForm }
 func RawText(from, to int) Raw { return rawSpan(rawText, from, to) }
 
 // RawVector returns a vector of values other than texts.
-func (m *Maps) RawVector(items []Raw) Raw {
+func (m *Maps) RawVector(items []Raw) Raw { return m.rawItems(rawVector, items) }
+
+func (m *Maps) rawItems(kind Raw, items []Raw) Raw {
 	from := len(m.items)
 	m.items = append(m.items, items...)
-	return rawSpan(rawVector, from, len(m.items))
+	return rawSpan(kind, from, len(m.items))
 }
 
 // Int returns the integer that has been scanned, if it is one.
@@ -145,27 +148,31 @@ func (m *Maps) Intern(raw Raw, of *Raws, base int) (ID, bool) {
 		m.Open(m.at)
 		id, end := m.s.form(base + from)
 		return id, end == base+to
-	case rawVector:
+	case rawVector, rawMap:
 		from, to := raw.span()
-		return m.internVector(of.items[from:to], of), true
+		return m.internItems(raw.kind(), of.items[from:to], of), true
 	}
 	return m.internScalar(raw, of), true
 }
 
-// internVector interns a scanned vector, after its items.
-func (m *Maps) internVector(raws []Raw, of *Raws) ID {
+// internItems interns a scanned vector or map, after its items.
+func (m *Maps) internItems(kind Raw, raws []Raw, of *Raws) ID {
 	base := len(m.s.items)
 	for _, raw := range raws {
 		id := Nil
-		if raw.kind() == rawVector {
+		if k := raw.kind(); k == rawVector || k == rawMap {
 			from, to := raw.span()
-			id = m.internVector(of.items[from:to], of)
+			id = m.internItems(k, of.items[from:to], of)
 		} else {
 			id = m.internScalar(raw, of)
 		}
 		m.s.items = append(m.s.items, id)
 	}
-	id, _ := m.s.collect(KindVector, m.s.items[base:], 0, 0)
+	collection := KindVector
+	if kind == rawMap {
+		collection = KindMap
+	}
+	id, _ := m.s.collect(collection, m.s.items[base:], 0, 0) // no key is there twice
 	m.s.items = m.s.items[:base]
 	return id
 }

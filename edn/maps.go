@@ -48,8 +48,8 @@ type Maps struct {
 	err   error  // the error that ended Next
 	what  string // what messages call the maps
 	raws  *Raws  // unless nil, m scans for another Maps
-	items []Raw  // of the scanned vectors
-	open  []Raw  // those so far of the vectors that are being read
+	items []Raw  // of the scanned collections
+	open  []Raw  // those so far of the collections that are being read
 
 	at      int  // start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read

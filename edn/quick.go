@@ -18,19 +18,14 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 	if !m.roomy(i) {
 		return Nil, -1, false
 	}
-	s := &m.s
-	if s.data[i] != '[' {
-		if raw, end := m.quickScalar(i); end >= 0 {
-			return m.internScalar(raw, nil), end, true
-		}
-	} else if raw, end := m.quickVector(i, 1); end >= 0 {
+	if raw, end := m.quickForm(i, 0); end >= 0 {
 		return m.internScalar(raw, nil), end, true
 	}
-	if !begins(s.data[i:]) {
+	if !begins(m.s.data[i:]) {
 		return Nil, -1, false
 	}
 	m.Open(m.at)
-	id, end = s.form(i)
+	id, end = m.s.form(i)
 	return id, end, false
 }
 
@@ -39,12 +34,7 @@ func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 	if !m.roomy(i) {
 		return 0, -1, false
 	}
-	if m.s.data[i] == '[' {
-		raw, end = m.quickVector(i, 1)
-	} else {
-		raw, end = m.quickScalar(i)
-	}
-	if end >= 0 {
+	if raw, end = m.quickForm(i, 0); end >= 0 {
 		return raw, end, true
 	}
 	if !begins(m.s.data[i:]) {
@@ -142,31 +132,44 @@ const (
 	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
 )
 
-// quickDepth is how deep the vectors are nested that quickVector reads, such as transactions with lists.
-const quickDepth = 4
+// quickDepth is how deep the collections are nested that quickForm reads, such as transactions with lists. quickKeys is
+// how many keys their maps have.
+const (
+	quickDepth = 4
+	quickKeys  = 16
+)
 
-// quickVector reads the vector of such scalars and vectors at i, with single spaces between them. Unless m scans for another Maps,
-// it interns them, in the order of the text.
+// quickForm reads such a scalar, or a vector or a map of what it reads, at i. Depth is that of the collection around it.
+// Unless m scans for another Maps, it interns collections and what they hold, in the order of the text.
+func (m *Maps) quickForm(i, depth int) (raw Raw, end int) {
+	switch c := m.s.data[i]; {
+	case c != '[' && c != '{':
+		if raw, end = m.quickScalar(i); m.raws == nil && depth > 0 && end >= 0 {
+			raw = Raw(m.internScalar(raw, nil))<<rawBits | rawForm
+		}
+		return raw, end
+	case depth == quickDepth:
+		return 0, -1
+	case c == '[':
+		return m.quickVector(i, depth+1)
+	}
+	return m.quickMap(i, depth+1)
+}
+
+// quickVector reads the vector at i, with single spaces between its items.
 func (m *Maps) quickVector(i, depth int) (Raw, int) {
 	data, base := m.s.data, len(m.open)
 	for at := i + 1; at+8 < len(data); at++ {
 		if at == i+1 && data[at] == ']' {
-			return m.vector(base), at + 1
+			return m.collected(rawVector, base), at + 1
 		}
-		raw, end := Raw(0), -1
-		if data[at] != '[' {
-			if raw, end = m.quickScalar(at); m.raws == nil && end >= 0 {
-				raw = Raw(m.internScalar(raw, nil))<<rawBits | rawForm
-			}
-		} else if depth < quickDepth {
-			raw, end = m.quickVector(at, depth+1)
-		}
+		raw, end := m.quickForm(at, depth)
 		if end < 0 || end == len(data) {
 			break
 		}
 		m.open = append(m.open, raw)
 		if at = end; data[at] == ']' {
-			return m.vector(base), at + 1
+			return m.collected(rawVector, base), at + 1
 		} else if data[at] != ' ' {
 			break
 		}
@@ -175,14 +178,51 @@ func (m *Maps) quickVector(i, depth int) (Raw, int) {
 	return 0, -1
 }
 
-// vector ends the vector whose items are those of the open vectors from base on.
-func (m *Maps) vector(base int) Raw {
+// quickMap reads the map at i as Clojure prints it. No key may be there twice, nor be a collection.
+func (m *Maps) quickMap(i, depth int) (Raw, int) {
+	data, base := m.s.data, len(m.open)
+	if data[i+1] == '}' {
+		return m.collected(rawMap, base), i + 2
+	}
+	for at := i + 1; at+8 < len(data) && len(m.open) < base+2*quickKeys; at += 2 {
+		key, end := m.quickForm(at, quickDepth)
+		if end < 0 || end+9 >= len(data) || data[end] != ' ' || m.hasKey(base, key) {
+			break
+		}
+		m.open = append(m.open, key)
+		value, end := m.quickForm(end+1, depth)
+		if end < 0 || end+1 >= len(data) {
+			break
+		}
+		m.open = append(m.open, value)
+		if at = end; data[at] == '}' {
+			return m.collected(rawMap, base), at + 1
+		} else if data[at] != ',' || data[at+1] != ' ' {
+			break
+		}
+	}
+	m.open = m.open[:base]
+	return 0, -1
+}
+
+// hasKey reports whether the open map from base on has a key.
+func (m *Maps) hasKey(base int, key Raw) bool {
+	for i := base; i < len(m.open); i += 2 {
+		if m.open[i] == key {
+			return true
+		}
+	}
+	return false
+}
+
+// collected ends the collection whose items are those of the open collections from base on.
+func (m *Maps) collected(kind Raw, base int) Raw {
 	items := m.open[base:]
 	m.open = m.open[:base]
 	if m.raws == nil {
-		return Raw(m.internVector(items, nil))<<rawBits | rawForm
+		return Raw(m.internItems(kind, items, nil))<<rawBits | rawForm
 	}
-	return m.RawVector(items)
+	return m.rawItems(kind, items)
 }
 
 // quickInt reads an integer of at most 15 digits, 8 at a time, and leaves

@@ -3,6 +3,7 @@ package fallback
 import (
 	"context"
 
+	"clew/internal/hugepages"
 	"clew/models"
 )
 
@@ -45,6 +46,7 @@ func NewLayout(ctx context.Context, ops *models.Operations, lim Limits) *Layout 
 	l.Take(4*int64(open) + 50*int64(ops.Len()))
 	if l.Cause == "" {
 		l.Overlap = NewOverlap(ops.Res, open)
+		l.Ends = hugepages.Make[int32](ops.Len())[:0]
 		l.layOut(at)
 	}
 	return l
@@ -99,7 +101,7 @@ func (l *Layout) layOut(at []int32) {
 
 // RowsAt returns the row that each event belongs to, or -1.
 func RowsAt(ops *models.Operations) []models.Row {
-	at := make([]models.Row, ops.Events)
+	at := hugepages.Make[models.Row](ops.Events)
 	for i := range at {
 		at[i] = -1
 	}

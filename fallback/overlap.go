@@ -1,6 +1,6 @@
 package fallback
 
-import "slices"
+import "clew/internal/hugepages"
 
 // Overlap says which operations are open at which return, and gives each a bit that
 // is free while it is open. Begin and End tell it of them in the order of time.
@@ -19,7 +19,7 @@ type Overlap struct {
 // NewOverlap returns an Overlap of operations that return at the times res. open is
 // how many are open at each return, summed over all returns, if that is known.
 func NewOverlap(res []int32, open int) Overlap {
-	return Overlap{res: res, Slot: make([]int32, len(res)), open: make([]int32, 0, open), from: []int{0}}
+	return Overlap{res: res, Slot: hugepages.Make[int32](len(res)), open: hugepages.Make[int32](open)[:0], from: hugepages.Make[int](len(res) + 1)[:1]}
 }
 
 // Begin says that an operation begins.
@@ -30,15 +30,19 @@ func (o *Overlap) Begin(op int32) {
 		o.Slot[op] = o.Slots
 		o.Slots++
 	}
-	i, _ := slices.BinarySearchFunc(o.now, op, func(a, b int32) int { return int(o.res[a] - o.res[b]) })
-	o.now = slices.Insert(o.now, i, op)
+	o.now = append(o.now, op)
+	i := len(o.now) - 1
+	for ; i > 0 && o.res[o.now[i-1]] > o.res[op]; i-- {
+		o.now[i] = o.now[i-1]
+	}
+	o.now[i] = op
 }
 
 // End says that the operation returns that was to return next.
 func (o *Overlap) End(op int32) {
 	o.open = append(o.open, o.now...)
 	o.from = append(o.from, len(o.open))
-	o.now = o.now[1:]
+	o.now = append(o.now[:0], o.now[1:]...)
 	o.free = append(o.free, o.Slot[op])
 }
 

@@ -44,15 +44,21 @@ const maxTable = 1 << 16
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: map[uint64][]int32{}}
-	classes := map[models.Op]int32{}
+	classes := make([]int32, minMemo) // open addressing over s.Ops: 1 + a class; 0 is free
 	class = make([]int32, ops.Len())
 	for i := range class {
 		op := ops.Op(int32(i))
-		c, ok := classes[op]
-		if !ok {
+		at := s.classAt(classes, op)
+		c := classes[at] - 1
+		if c < 0 {
 			c = int32(len(s.Ops))
-			classes[op] = c
 			s.Ops = append(s.Ops, op)
+			if classes[at] = c + 1; 2*len(s.Ops) > len(classes) {
+				classes = make([]int32, 2*len(classes))
+				for n, op := range s.Ops {
+					classes[s.classAt(classes, op)] = int32(n) + 1
+				}
+			}
 			s.Reads = append(s.Reads, !s.model.Mutates(op))
 			blind := s.traits.Overwrites != nil && s.traits.Overwrites(op)
 			s.Blind = append(s.Blind, blind)
@@ -63,6 +69,16 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	s.few = int32(maxTable / max(len(s.Ops), 1))
 	s.bytes = 150 * int64(len(s.Ops))
 	return s, class
+}
+
+// classAt returns the place of an operation's class, or the free place where it belongs.
+func (s *Space) classAt(classes []int32, op models.Op) int {
+	h := (uint64(uint32(op.A))<<32 | uint64(uint32(op.B)) ^ uint64(op.Kind)<<24) * 0x9e3779b97f4a7c15
+	i := int(h>>32) & (len(classes) - 1)
+	for classes[i] != 0 && s.Ops[classes[i]-1] != op {
+		i = (i + 1) & (len(classes) - 1)
+	}
+	return i
 }
 
 // Number returns the number of a state.

@@ -28,6 +28,7 @@ const nasty = "\xef\xbb\xbf; {:type :ok}\n[{:type :invoke, :f :write, :value 1, 
 	"; {:type :ok, :f :write, :value 2, :process 1, :time 15, :index 3} \"\n" +
 	"{:type :ok, :f :txn, :value [[:r 1 nil] [:append \"é\\n\" 2]], :process 2, :time 15, :index 5, :key [1 2]}{:type :ok, :f :txn, :value (1 2), :process 2, :time 15, :index 5, :key :k}\n" +
 	"{:type :ok, :f :txn, :value [[:r 1 [5 6 :y nil]] [:append 2 7] [:r 3 []]], :process 2, :time 15, :index 5, :key [[1 2] [[[3]]] [[[[4]]]]]}\n" +
+	"{:type :ok, :f :transfer, :value {:from 1, :to {0 [2 nil]}, :amount -3}, :process 2, :time 15, :index 5, :key {}}{:type :ok, :f :transfer, :value [{:a 1} {:b :c}], :process 2, :time 15, :index 5, :key {[1] 2}}\n" +
 	"{:type :ok, :f :txn, :value [[:r 1 [5 6 :y 8]] [:append 2 7.5]], :process 2, :time 15, :index 5, :key [[] [\n]]}\n" +
 	"{:type :ok, :f :write, :value \"\\ud800\", :process 2, :time 15, :index 5}\n{:type :ok, :f :write, :value \"\\udfff\", :process 2, :time 15, :index 5}\n" +
 	"{:type :ok, :f :txn, :value 7, :process 123456789012345678, :time \"\\\"\n\", :index 12345678901234567890, :key nil}\n" +

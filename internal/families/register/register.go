@@ -56,16 +56,12 @@ func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
 	}
 	values[in.Init].write = writtenAtFirst
 	z := zones(hugepages.Make[int32](in.Events))
-	var starts []int32
-	if witness {
-		starts = hugepages.Make[int32](in.Events)
-	}
-	if !placeWrites(in, values, z, starts) {
+	if !placeWrites(in, values, z) {
 		return decideCAS(in, witness)
 	}
 	for v := range values {
 		if values[v].reads > 0 && values[v].write != writtenAtFirst {
-			if orphan := placeBlock(in, &values[v], z, starts); orphan {
+			if orphan := placeBlock(in, &values[v], z); orphan {
 				return neverWritten(in.OpReturning(values[v].minRes), values[v].minRes)
 			}
 		}
@@ -80,7 +76,7 @@ func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
 	}
 	r := fastpath.Result{Verdict: jepsen.Valid}
 	if witness {
-		r.Witness = registerWitness(in, values, starts)
+		r.Witness = registerWitness(in, values, z)
 	}
 	return r
 }
@@ -111,7 +107,7 @@ func countReads(in fastpath.Input, values []regValue) int32 {
 
 // placeWrites records which writes wrote the values that were seen. It enters each completed write
 // whose value was never seen as a block of its own. It reports whether the precondition holds.
-func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) bool {
+func placeWrites(in fastpath.Input, values []regValue, z zones) bool {
 	for i, kind := range in.Kind {
 		if kind != models.Write {
 			continue
@@ -121,9 +117,6 @@ func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) 
 		case v.reads == 0:
 			if in.Res[i] != models.Open {
 				z.add(block{in.Res[i], in.Inv[i]})
-				if starts != nil {
-					starts[in.Inv[i]] = int32(i) + 1
-				}
 			}
 		case v.write != 0:
 			return false
@@ -136,15 +129,13 @@ func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) 
 
 // placeBlock enters the block of a value that was seen. It returns true if
 // a read has no write, or returned before the write was invoked.
-func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan bool) {
+func placeBlock(in fastpath.Input, v *regValue, z zones) (orphan bool) {
 	if v.write == 0 || in.Inv[v.write-1] > v.minRes {
 		return true
 	}
 	w := v.write - 1
-	start := z.add(block{min(v.minRes, in.Res[w]), max(v.maxInv, in.Inv[w])})
-	if starts != nil {
-		starts[start] = v.write
-	}
+	v.minRes, v.maxInv = min(v.minRes, in.Res[w]), max(v.maxInv, in.Inv[w])
+	z.add(block{v.minRes, v.maxInv})
 	return false
 }
 
@@ -184,15 +175,26 @@ func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 }
 
 // registerWitness puts the blocks in the order of their zones' starts, after the reads of
-// the initial value. Each block is a write followed by its reads in order of invocation.
-func registerWitness(in fastpath.Input, values []regValue, starts []int32) []int32 {
+// the initial value. Each block is a write followed by its reads in order of invocation. The writes, plus 1, take the place
+// of the zones, which are no longer needed.
+func registerWitness(in fastpath.Input, values []regValue, z zones) []int32 {
+	for i, kind := range in.Kind {
+		if kind != models.Write {
+			continue
+		}
+		if v := &values[in.A[i]]; v.reads > 0 {
+			z[block{v.minRes, v.maxInv}.start()] = int32(i) + 1
+		} else if in.Res[i] != models.Open {
+			z[in.Inv[i]] = int32(i) + 1
+		}
+	}
 	order := hugepages.Make[int32](in.Len())
 	first := &values[in.Init]
 	k := int32(0)
 	if first.write == writtenAtFirst {
 		k, first.reads = first.reads, 0
 	}
-	for _, w := range starts {
+	for _, w := range z {
 		if w == 0 {
 			continue
 		}

@@ -31,14 +31,17 @@ type zones []int32
 // block holds what matters about a block.
 type block struct{ minRes, maxInv int32 }
 
+// start returns the start of a block's zone.
+func (b block) start() int32 { return min(b.minRes, b.maxInv) }
+
 // add enters a block and returns the start of its zone.
 func (z zones) add(b block) int32 {
 	if b.minRes < b.maxInv {
 		z[b.minRes] = b.maxInv + 1
-		return b.minRes
+	} else {
+		z[b.maxInv] = -(b.minRes + 1)
 	}
-	z[b.maxInv] = -(b.minRes + 1)
-	return b.maxInv
+	return b.start()
 }
 
 // clash finds two blocks that must stand before each other. The block of the

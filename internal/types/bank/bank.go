@@ -29,6 +29,7 @@ type bank struct {
 	negative            bool
 	transfers           []transfer
 	numbers             map[transfer]int32
+	byValue             []int32 // by class of a transfer's value: 1 + its number, 0 if it was not met yet
 	reads               []models.State
 	readNumbers         models.Numbering
 	accounts            models.Numbering // those that transfers and reads name, from 0 on
@@ -134,17 +135,8 @@ func withBalance(s models.State, class int32, n int64) models.State {
 func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 	switch o.FID {
 	case m.fTransfer:
-		t, err := m.transfer(o.ValueID)
-		if err != nil {
-			return models.Op{}, false, err
-		}
-		n, known := m.numbers[t]
-		if !known {
-			n = int32(len(m.transfers))
-			m.numbers[t] = n
-			m.transfers = append(m.transfers, t)
-		}
-		return models.Op{Kind: bankTransfer, A: n}, true, nil
+		n, err := m.number(o.ValueID)
+		return models.Op{Kind: bankTransfer, A: n}, err == nil, err
 	case m.fRead:
 		if o.Status == jepsen.Crashed {
 			return models.Op{}, false, nil
@@ -160,6 +152,29 @@ func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 		return models.Op{Kind: bankRead, A: n}, true, nil
 	}
 	return models.Op{}, false, models.ErrUnknownF
+}
+
+// number returns the number of a transfer. Those that move the same share one, whatever else their maps say.
+func (m *bank) number(id edn.ID) (int32, error) {
+	class := m.Class(id)
+	if int(class) < len(m.byValue) && m.byValue[class] > 0 {
+		return m.byValue[class] - 1, nil
+	}
+	t, err := m.transfer(id)
+	if err != nil {
+		return 0, err
+	}
+	n, known := m.numbers[t]
+	if !known {
+		n = int32(len(m.transfers))
+		m.numbers[t] = n
+		m.transfers = append(m.transfers, t)
+	}
+	if more := int(class) + 1 - len(m.byValue); more > 0 {
+		m.byValue = append(m.byValue, make([]int32, more)...)
+	}
+	m.byValue[class] = n + 1
+	return n, nil
 }
 
 func (m *bank) transfer(id edn.ID) (t transfer, err error) {

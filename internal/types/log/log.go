@@ -458,6 +458,7 @@ func (r *logRun) Apply(op models.Op) models.Outcome {
 func (r *logRun) State() models.State {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
+	r.m.nodes.Reserve(len(r.list) - r.noted)
 	r.node, r.noted = r.m.nodes.Follow(r.node, r.list[r.noted:]), len(r.list)
 	return models.State{r.node}
 }

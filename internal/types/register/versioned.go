@@ -6,6 +6,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -35,6 +36,7 @@ func newVersioned(b *models.Binding) (models.Reader, error) {
 	m.Initial = models.State{0, int32(edn.Nil)}
 	m.Offered = models.Traits{
 		Because: m.because,
+		Run:     func(s models.State) models.Run { return &versionedRun{m, s[0], s[1]} },
 		Shape: func() models.Shape {
 			return models.VersionsShape{First: m.Initial[0], Value: m.Initial[1], Nil: int32(edn.Nil), Args: m.args}
 		},
@@ -97,27 +99,52 @@ func (m *versioned) Read(o models.Operation) (op models.Op, keep bool, err error
 		args = [2]int32{m.Class(from), m.Class(to)}
 	}
 	op.B = int32(len(m.args))
-	m.args = append(m.args, args)
+	m.args = hugepages.Append(m.args, args)
 	return op, keep, nil
 }
 
 func (m *versioned) Mutates(op models.Op) bool { return op.Kind != models.Read }
 
 func (m *versioned) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	version, args := s[0]+1, m.args[op.B]
+	switch version, value, ok := m.after(s[0], s[1], op); {
+	case !ok:
+		return dst
+	case version == s[0]:
+		return append(dst, s)
+	default:
+		return models.Only(dst, version, value)
+	}
+}
+
+// after returns the version and the value after an operation.
+func (m *versioned) after(version, value int32, op models.Op) (nextVersion, nextValue int32, ok bool) {
+	args := m.args[op.B]
 	switch {
 	case op.Kind == models.Read:
-		if (op.A == 0 || op.A-1 == s[0]) && (args[0] == int32(edn.Nil) || args[0] == s[1]) {
-			return append(dst, s)
-		}
-	case op.A > 0 && op.A-1 != version:
+		return version, value, (op.A == 0 || op.A-1 == version) && (args[0] == int32(edn.Nil) || args[0] == value)
+	case op.A > 0 && op.A-2 != version:
+		return version, value, false
 	case op.Kind == models.Write:
-		return models.Only(dst, version, args[0])
-	case args[0] == s[1]:
-		return models.Only(dst, version, args[1])
+		return version + 1, args[0], true
 	}
-	return dst
+	return version + 1, args[1], args[0] == value
 }
+
+// versionedRun takes the steps in place: a state of a million updates costs no allocation each.
+type versionedRun struct {
+	m              *versioned
+	version, value int32
+}
+
+func (r *versionedRun) Apply(op models.Op) models.Outcome {
+	version, value, ok := r.m.after(r.version, r.value, op)
+	if ok {
+		r.version, r.value = version, value
+	}
+	return models.OneIf(ok)
+}
+
+func (r *versionedRun) State() models.State { return models.State{r.version, r.value} }
 
 func (m *versioned) Why(s models.State, op models.Op) string {
 	args := m.args[op.B]
