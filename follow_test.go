@@ -1,6 +1,7 @@
 package clew_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -155,6 +156,41 @@ func TestALookPassesNothingThatFailsInAnyModel(t *testing.T) {
 	}
 	if t.Logf("%+v", p); p.passed < p.valid/3 || p.failed < p.valid/10 {
 		t.Error("too few looks tell something")
+	}
+}
+
+// Looks forget operations that need not be held, but not the values, which are those of the history that is followed.
+func TestLooksForgetNoValues(t *testing.T) {
+	for _, model := range []string{"register", "cas-register", "versioned-register", "set", "lookup-set", "log"} {
+		spec := models.Spec{Name: model}.FromDefault()
+		var text bytes.Buffer
+		if _, err := gen.Long(&text, gen.LongOptions{Model: model, Operations: 12_000, Seed: 1}); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := clew.Read(bytes.NewReader(text.Bytes()), "whole", spec.Pairing())
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks, passed, next := clew.Looks(spec, unverified), 0, 0
+		got, err := forms.Follow(t.Context(), lineByLine{strings.NewReader(text.String())}, "followed", spec.Pairing(), forms.Following{Look: func(h *jepsen.History) bool {
+			if len(h.Type) >= next {
+				if next += 500; looks.Passes(h) {
+					passed++
+				}
+			}
+			return true
+		}})
+		if err != nil || len(got.Type) != len(whole.Type) {
+			t.Fatalf("%s: %v, or not all events", model, err)
+		}
+		for e := range whole.Type {
+			if is, want := string(got.Values.AppendText(nil, got.Value[e])), string(whole.Values.AppendText(nil, whole.Value[e])); is != want {
+				t.Fatalf("%s: event %d has the value %s; expected %s", model, e, is, want)
+			}
+		}
+		if passed < 10 {
+			t.Errorf("%s: only %d looks passed", model, passed)
+		}
 	}
 }
 

@@ -116,12 +116,13 @@ type Monitor struct {
 	oldest *jepsen.Op // see MonitorTotals; it is not kept in a state
 
 	// When to look.
-	events  int // that have come since the last look
-	step    int // how many events may come before the next look
-	longest int // the longest step, unless more is held
-	share   int // looks come after at least one part in so many of what is held
-	values  int // how many values may be held before those that are not needed are forgotten
-	enough  int // how many operations are held before some are forgotten that explain others; less after anomalies, each of which takes as long
+	events  int  // that have come since the last look
+	step    int  // how many events may come before the next look
+	longest int  // the longest step, unless more is held
+	share   int  // looks come after at least one part in so many of what is held
+	values  int  // how many values may be held before those that are not needed are forgotten
+	shared  bool // the values are those of another history
+	enough  int  // how many operations are held before some are forgotten that explain others; less after anomalies, each of which takes as long
 	looked  time.Time
 	took    time.Duration // of the last look
 
@@ -1066,7 +1067,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
-	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
+	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Shared: m.shared, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
 	return m.witnessed(m.writes.Err())
 }
 

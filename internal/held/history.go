@@ -233,6 +233,7 @@ type Forgetting struct {
 	But     []jepsen.Operation // these must be kept
 	All     bool               // everything must be kept that has not been left out
 	Values  int                // how many values may be held before those that are not needed are forgotten
+	Shared  bool               // the values are those of another history, so none is forgotten
 	// Searches is from how many operations on some are forgotten for which that takes a search: fewer are explained better.
 	Searches int
 	Witness  *Witness // unless nil, what is forgotten is written to it
@@ -270,7 +271,7 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		came = append(came, x.Came[e])
 	}
 	text := f.Witness.text(h) // while it is held
-	values := h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
+	values := !f.Shared && h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
