@@ -155,6 +155,8 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 		return l.message(m, pos)
 	case l.stamped || body[0] == ';':
 		return l.unstamped(body, pos)
+	case lostItsProcess(body):
+		return l.damaged(body, pos)
 	case seemsEvent(body):
 	case l.goesOn && !first:
 		l.skip(body, pos)
@@ -229,7 +231,7 @@ func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
 		}
 		return nil
 	}
-	if looksLikeEvent(line) && bytes.Contains(line, []byte(eventLogger)) {
+	if looksLikeEvent(line) && bytes.Contains(line, []byte(eventLogger)) || lostItsProcess(line) {
 		return l.damaged(line, pos)
 	}
 	l.skip(line, pos)

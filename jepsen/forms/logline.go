@@ -102,6 +102,13 @@ func seemsEvent(text []byte) bool {
 		len(second) > 0 && digits[0] == ' ' && isName(third)
 }
 
+// lostItsProcess says whether a text is an event from its type on, with tabs between its fields as Jepsen prints them.
+func lostItsProcess(text []byte) bool {
+	typ, rest := field(text)
+	f, _ := field(rest)
+	return isType(typ) && rest[0] == '\t' && isName(f)
+}
+
 // looksLikeEvent says whether there is an event somewhere in a text. The process
 // and the type of the event may have become one word.
 func looksLikeEvent(text []byte) bool {
