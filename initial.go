@@ -34,7 +34,7 @@ import (
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
 // Cost: one linear pass over an invalid history (models.Spec.Openings), and a decision for each value, at most 8 of
-// either kind. If an update of the core needs a value that the core does not write, another linear pass
+// either kind, up to the first from which the history is linearizable. If an update of the core needs a value that the core does not write, another linear pass
 // (models.Spec.Needings). Nothing for a valid history.
 //
 // Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
