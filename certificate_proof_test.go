@@ -373,6 +373,9 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"lookup-set", op(0, "insert", "1", "[1 true]") + op(0, "delete", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `2,"before":[0,1],"core":[0,1,2]`, "proved: not linearizable (overwritten_sound)"},
 		{"lookup-set", op(0, "insert", "1", "[1 true]") + lost("insert", "1") + op(0, "delete", "1", "[1 true]") + op(0, "contains", "1", "[1 true]"), invalid + `3,"before":[0,2],"core":[0,1,2,3]`, linearizable},
 		{"register", write("1") + read("2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (overwritten_sound)"},
+		// The line must show the parameters of which it tells.
+		{`register "init":"\"a\tb\""`, read(`"a b"`), invalid + `0,"before":[],"core":[0]`, "not checked: it does not read a key or a parameter with a character that is not seen"},
+		{"multi-register", op(0, "txn", "["+strings.Repeat("[:w 1 1] ", 60)+"]", "["+strings.Repeat("[:w 1 1] ", 60)+"]") + op(0, "txn", "[[:r 1 nil]]", "[[:r 1 2]]"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (overwritten_sound)"},
 		{"register", lost("write", "2") + write("1") + read("2"), invalid + `2,"before":[1],"core":[0,1,2]`, linearizable},
 		{`register "init":"1"`, read("2") + write("2"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable (overwritten_sound)"},
 		{`register "init":"2"`, read("2"), invalid + `0,"before":[],"core":[0]`, linearizable},

@@ -140,8 +140,8 @@ Fixpoint looks_from (put : list positive) (ms : list micro) : list (positive * o
 Fixpoint writes (ms : list micro) : list (positive * option value) :=
   match ms with
   | [] => []
-  | Put p v :: ms => if mem p (map fst (writes ms)) then writes ms else (p, Some v) :: writes ms
-  | Append p v :: ms => if mem p (map fst (writes ms)) then writes ms else (p, None) :: writes ms
+  | Put p v :: ms => let ws := writes ms in if mem p (map fst ws) then ws else (p, Some v) :: ws
+  | Append p v :: ms => let ws := writes ms in if mem p (map fst ws) then ws else (p, None) :: ws
   | _ :: ms => writes ms
   end.
 Definition found_there (ls : list (positive * option value)) (c : positive * option value) : bool :=

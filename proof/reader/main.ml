@@ -180,8 +180,16 @@ exception Too_long
 let patience = 40.0
 let wait seconds = ignore (Unix.setitimer Unix.ITIMER_PROF { Unix.it_interval = 0.0; it_value = seconds })
 
-(* What is printed has neither comments nor discarded forms, which might be mistaken for something else. *)
+(* What is printed has neither comments, nor discarded forms, nor characters that end a line or are not seen, which might be mistaken for something else. *)
+let unseen text i = match text.[i] with
+  | '\000' .. '\031' | '\127' -> true
+  | '\xc2' -> i + 1 < String.length text && text.[i + 1] < '\xa1'  (* U+0080 to U+00A0 *)
+  | '\xe2' -> i + 2 < String.length text && (match text.[i + 1], text.[i + 2] with  (* spaces, ends of lines and directions from U+2000 to U+206F *)
+      | '\x80', ('\x80' .. '\x8f' | '\xa8' .. '\xaf') | '\x81', '\x9f' .. '\xaf' -> true
+      | _ -> false)
+  | _ -> false
 let plain text =
+  String.iteri (fun i _ -> if unseen text i then Edn.fail "a key or a parameter with a character that is not seen") text;
   let rec outside i = i >= String.length text || match text.[i] with
     | '"' -> inside (i + 1)
     | '\\' -> outside (i + 2)
@@ -223,7 +231,7 @@ let prove history certificate =
   readable (model = "kv" || Array.for_all (fun op -> Edn.equal op.key ops.(0).key) ops) "operations with different keys, as the model has none";
   let parts = if independent then by_key ops keyless else [ ("", ops) ] in
   let parts = List.map (fun (k, ops) -> (k, { Meaning.p = parameters; ops })) parts in
-  let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid and fail = ref [] in
+  let table = Hashtbl.create 100 and seen = Hashtbl.create 100 and carried = ref Valid and fail = ref [] in  (* theorems and failures, with their times *)
   List.iter (fun (k, g) -> Hashtbl.replace table k g) parts;
   List.iteri (fun i l ->
       let json = parse (i + 2) l in
@@ -245,22 +253,24 @@ let prove history certificate =
       | why ->
         carried := why;
         match line "fails" with
-        | Some (Json.Int n) -> Array.iter (fun op -> if op.number = n then fail := (named op ^ of_that) :: !fail) g.Meaning.ops
+        | Some (Json.Int n) -> Array.iter (fun op -> if op.number = n then fail := (op.ret, named op ^ of_that, why) :: !fail) g.Meaning.ops
         | _ -> ()) sections;
+  let failures = List.sort (fun (a, _, _) (b, _, _) -> compare a b) !fail in
+  (match failures with (_, _, why) :: _ -> carried := why | [] -> ());
   let failed = !carried <> Valid in
   check (claim = not failed && (failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
   Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s%s%s"
     (if claim then "" else "not ") (theorem model !carried) model
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
-    (match List.rev !fail with
+    (match failures with
      | [] -> ""
-     | [ only ] -> "; the first to fail is " ^ only
-     | [ first; _ ] -> Printf.sprintf "; the first to fail is %s; 1 other key fails" first
-     | first :: others -> Printf.sprintf "; the first to fail is %s; %d other keys fail" first (List.length others))
+     | [ (_, only, _) ] -> "; the first to fail is " ^ only
+     | [ (_, first, _); _ ] -> Printf.sprintf "; the first to fail is %s; 1 other key fails" first
+     | (_, first, _) :: others -> Printf.sprintf "; the first to fail is %s; %d other keys fail" first (List.length others))
     (if Array.length ops = 0 then "; the history has 0 operations" else "")
     (if head "sha256" = None then "; the certificate does not say of which file" else "")
 
-let one_line s = String.concat " " (List.filter (fun w -> w <> "") (String.split_on_char ' ' (String.map (fun c -> if c < ' ' then ' ' else c) s)))
+let one_line s = String.mapi (fun i c -> if unseen s i then '?' else c) s
 let help = "
 
 Checks what clew check --certificate CERTIFICATE HISTORY wrote, by a program that is proved in Coq (docs/proof.md).
@@ -276,22 +286,38 @@ let () =
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22; space_overhead = 400 };
   Sys.set_signal Sys.sigprof (Sys.Signal_handle (fun _ -> raise Too_long));
   let args = List.tl (Array.to_list Sys.argv) in
+  let said history certificate =
+    try 0, "proved: " ^ prove history certificate with
+    | Rejected s -> 1, "rejected: " ^ s
+    | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
+    | Too_long -> 2, "not checked: it takes too long"
+    | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
+    | Sys_error s -> 2, "not checked: " ^ s
+    | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
+    | Unix.Unix_error (e, _, name) -> 2, "not checked: " ^ name ^ ": " ^ Unix.error_message e
+    | Failure s | Invalid_argument s -> 2, "not checked: " ^ s in
+  let print certificate line =
+    try print_endline (one_line (certificate ^ ": " ^ line)) with Sys_error s -> prerr_endline ("clew-proof: " ^ s); Unix._exit 2 in
+  (* Each of several pairs has a process of its own: nothing is left of one that ended within a table, for want of time or memory. *)
+  let answered = 10 in
+  let alone history certificate = match Unix.fork () with
+    | 0 ->
+      let status, line = said history certificate in
+      print certificate line;
+      Unix._exit (answered + status)
+    | child ->
+      match snd (Unix.waitpid [] child) with
+      | Unix.WEXITED n when n >= answered -> n - answered
+      | _ -> print certificate "not checked: too large"; 2 in
   let rec go worst args = match args with
+    | [ history; certificate ] when List.length (Array.to_list Sys.argv) = 3 ->
+      let status, line = said history certificate in
+      print certificate line;
+      status
     | history :: certificate :: rest ->
-      let status, said =
-        try Fun.protect ~finally:(fun () -> wait 0.0) @@ fun () -> 0, "proved: " ^ prove history certificate with
-        | Rejected s -> 1, "rejected: " ^ s
-        | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
-        | Too_long -> 2, "not checked: it takes too long"
-        | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
-        | Sys_error s -> 2, "not checked: " ^ s
-        | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
-        | Unix.Unix_error (e, _, name) -> 2, "not checked: " ^ name ^ ": " ^ Unix.error_message e
-        | Failure s | Invalid_argument s -> 2, "not checked: " ^ s in
-      (try print_endline (certificate ^ ": " ^ one_line said) with Sys_error s -> prerr_endline ("clew-proof: " ^ s); Unix._exit 2);
+      let status = alone history certificate in
       go (if status = 1 || (status = 2 && worst = 0) then status else worst) rest
-    | [] -> worst
-    | [ _ ] -> 2 in
+    | _ -> worst in
   let usage = "usage: clew-proof HISTORY CERTIFICATE, or several such pairs" in
   if args = [ "--help" ] || args = [ "-h" ] then (print_endline (usage ^ help); exit 0);
   if args = [ "--version" ] then (print_endline "clew-proof of certificates of version 1"; exit 0);

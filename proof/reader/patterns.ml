@@ -1,5 +1,6 @@
-(* What need not be trusted: which operations form a pattern, so that no search is needed. What was proved checks each proposal against the whole history
-   up to the completion that fails. A proposal has the name of its theorem. *)
+(* Which operations form a pattern, so that no search is needed. What was proved checks each proposal against the whole history up to the completion that fails,
+   so it need not be trusted which operations are proposed. What is trusted is that a proposal is such a check, has the name of its theorem, and gets the initial
+   state and the limits of the model. *)
 
 open Lists
 
