@@ -127,7 +127,7 @@ func (r *Reader) begun() bool {
 func (r *Reader) scan() error {
 	c, at, err := r.token()
 	if err == nil && c == '[' && r.ops == 0 && !r.array {
-		r.array, r.opened = true, at
+		r.array, r.opened, r.Blocks.Ahead = true, at, nil // rows are lines
 		c, at, err = r.token()
 	} else if err == nil && c == ',' && r.array && r.ops > 0 {
 		if c, at, err = r.token(); err == nil && c == ']' {
