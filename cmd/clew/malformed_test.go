@@ -445,6 +445,8 @@ process: 0
 		`h.edn:3:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFX  jepsen.util - 0` + "\t:ok\t:read\tnil"},
 	{"a log line that lost all before its type", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n:ok\t:read\t1\n",
 		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found :ok` + "\t:read\t1"},
+	{"a type alone, beside events in a log", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n:ok\nINFO  jepsen.util - 0\t:invoke\t:read\tnil\n",
+		"h.edn:3:21: process 0's :invoke :read (index 1) begins while its :invoke :read (index 0, line 1) is still open; expected a completion first"},
 	{"an event that lost its process, in a log without levels", "", "0\t:invoke\t:read\tnil\n\t\t:ok\t:read\t1\n",
 		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found :ok` + "\t:read\t1"},
 	{"a log line in history.txt whose process is damaged", "", "0\t:invoke\t:read\tnil\n0\t:fail\t:read\tnil\tfor\nmany reasons\n;\t:invoke\t:read\tnil\n",

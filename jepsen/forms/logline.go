@@ -106,7 +106,7 @@ func seemsEvent(text []byte) bool {
 func lostItsProcess(text []byte) bool {
 	typ, rest := field(text)
 	f, _ := field(rest)
-	return isType(typ) && rest[0] == '\t' && isName(f)
+	return isType(typ) && isName(f) && rest[0] == '\t'
 }
 
 // looksLikeEvent says whether there is an event somewhere in a text. The process
