@@ -40,10 +40,7 @@ func alike(t *testing.T) (all []struct{ flags, history string }) {
 	add("--model=register", "")
 	add("--model=register", "{:process 0, :type :invoke, :f :frob}\n")
 	seeds := 334 // of six models: 2,000 histories
-	switch {
-	case effort.Race:
-		seeds = 12
-	case effort.Few():
+	if effort.Few() {
 		seeds = 20
 	}
 	bugs := []string{"", "--bug=stale-read"}

@@ -73,7 +73,7 @@ func TestPlainOpMapsAreWrittenAsAllOthers(t *testing.T) {
 		}
 	}
 	t.Logf("%d plain op maps", found)
-	if found < 500 && !effort.Race || found < 200 {
+	if found < 500 {
 		t.Errorf("only %d op maps were plain", found)
 	}
 }
