@@ -577,3 +577,22 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		}
 	}
 }
+
+// Of several keys that fail, the line names the one that fails first, whatever the order of the certificate's lines.
+func TestTheProvedProgramNamesTheKeyThatFailsFirst(t *testing.T) {
+	c := newProved(t)
+	history := c.text(`{:process 0, :type :invoke, :f :read, :value [1 nil]}
+{:process 0, :type :ok, :f :read, :value [1 7]}
+{:process 0, :type :invoke, :f :read, :value [2 nil]}
+{:process 0, :type :ok, :f :read, :value [2 7]}
+`)
+	const head = `{"clew-certificate":1,"operations":2,"model":"register","parameters":{},"independent":true,"clients":"integers","valid":false}`
+	one, two := `{"key":"1","valid":false,"fails":0,"before":[],"core":[0]}`, `{"key":"2","valid":false,"fails":1,"before":[],"core":[1]}`
+	c.put("in order", history, head+"\n"+one+"\n"+two+"\n")
+	c.put("turned", history, head+"\n"+two+"\n"+one+"\n")
+	for name, what := range c.check() {
+		if !strings.HasPrefix(what, "proved: not linearizable (overwritten_sound) ") || !strings.Contains(what, "; the first to fail is operation 0, :index 0 and 1, of key 1; 1 other key fails") {
+			t.Errorf("%s: %s", name, what)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 (** Counting: a number of the state, such as how often an element is in a queue, is followed up to an operation, or to the end of the history. What certainly
-happened by then counts. What lowers the number counts if it may have happened. If the number is then out of bounds, there is no linearization, whatever
+happened by then counts. What lowers the number counts if it may have happened. If the number is then out of bounds, the history is not linearizable, whatever
 else happened. *)
 
 From Coq Require Import List PArith ZArith Bool Lia FMapPositive.

@@ -230,24 +230,18 @@ Lemma carries {call est state} (step : state -> call -> unit -> state -> Prop) (
   (forall part, sorted part = true -> sane part = true -> refute part = Accepted -> ~ Linearizable step s part) -> Carries step abs c s refute.
 Proof. intros P R distinct init h time before C A. eapply check_cycle_sound; eauto. apply P. Qed.
 
+Tactic Notation "places_carry" uconstr(refutes) := intros E; apply carries; [now apply registers_proved|]; intros part; apply refutes;
+  [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
 Definition stale_read {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : stale -> list (op (list Spec_Registers.micro) unit) -> verdict :=
   fun x part => Reigns.stale_read Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
 Theorem stale_read_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
   Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (stale_read eqb e x).
-Proof.
-  intros E. apply carries; [now apply registers_proved|]. intros part.
-  apply (stale_read_refutes (Spec_Registers.step eqb join));
-    [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
-Qed.
+Proof. places_carry (stale_read_refutes (Spec_Registers.step eqb join)). Qed.
 Definition overwritten {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : unput_value -> list (op (list Spec_Registers.micro) unit) -> verdict :=
   fun x part => Reigns.overwritten Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
 Theorem overwritten_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
   Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (overwritten eqb e x).
-Proof.
-  intros E. apply carries; [now apply registers_proved|]. intros part.
-  apply (overwritten_refutes (Spec_Registers.step eqb join));
-    [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
-Qed.
+Proof. places_carry (overwritten_refutes (Spec_Registers.step eqb join)). Qed.
 Definition stale_of_numbers := stale_read Pos.eqb.
 Definition stale_of_strings := stale_read equal.
 Definition overwritten_of_numbers := overwritten Pos.eqb.

@@ -299,7 +299,7 @@ let () =
   Sys.set_signal Sys.sigprof (Sys.Signal_handle (fun _ -> raise Too_long));
   let args = List.tl (Array.to_list Sys.argv) in
   let said history certificate =
-    try 0, "proved: " ^ prove history certificate with
+    try Fun.protect ~finally:(fun () -> wait 0.0) @@ fun () -> 0, "proved: " ^ prove history certificate with
     | Rejected s -> 1, "rejected: " ^ s
     | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
     | Too_long -> 2, "not checked: it takes too long"
@@ -312,20 +312,17 @@ let () =
     try print_endline (one_line (certificate ^ ": " ^ line)) with Sys_error s -> prerr_endline ("clew-proof: " ^ s); Unix._exit 2 in
   (* Each of several pairs has a process of its own: nothing is left of one that ended within a table, for want of time or memory. *)
   let answered = 10 in
+  let answer history certificate =
+    let status, line = said history certificate in
+    print certificate line;
+    status in
   let alone history certificate = match Unix.fork () with
-    | 0 ->
-      let status, line = said history certificate in
-      print certificate line;
-      Unix._exit (answered + status)
+    | 0 -> Unix._exit (answered + answer history certificate)
     | child ->
       match snd (Unix.waitpid [] child) with
       | Unix.WEXITED n when n >= answered -> n - answered
       | _ -> print certificate "not checked: too large"; 2 in
   let rec go worst args = match args with
-    | [ history; certificate ] when List.length (Array.to_list Sys.argv) = 3 ->
-      let status, line = said history certificate in
-      print certificate line;
-      status
     | history :: certificate :: rest ->
       let status = alone history certificate in
       go (if status = 1 || (status = 2 && worst = 0) then status else worst) rest
@@ -334,4 +331,4 @@ let () =
   if args = [ "--help" ] || args = [ "-h" ] then (print_endline (usage ^ help); exit 0);
   if args = [ "--version" ] then (print_endline "clew-proof of certificates of version 1"; exit 0);
   if args = [] || List.length args mod 2 = 1 || List.exists (fun a -> String.length a > 2 && String.sub a 0 2 = "--") args then (prerr_endline usage; exit 2);
-  exit (go 0 args)
+  exit (match args with [ history; certificate ] -> answer history certificate | _ -> go 0 args)

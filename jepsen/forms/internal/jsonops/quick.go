@@ -367,7 +367,7 @@ func (l *quickReader) object(i int, as role) (edn.ID, int) {
 	}
 	at, more := l.item(i+1, true, '}')
 	if more && bytes.HasPrefix(data[at:], []byte(`"edn"`)) {
-		return l.drop(base) // without anything else, it is not a map, and this key is no value of the history
+		return l.drop(base) // without anything else, it is not a map, and this key must not enter the table of values
 	}
 	for more {
 		key, end := l.word(at)
