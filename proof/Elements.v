@@ -128,20 +128,20 @@ Definition ahead (V : positive -> bool) (i : op) (o : op) : Z := match what o wi
 Definition gives (c : call) (v : positive) : bool := match c with Take u | Peek u => Pos.eqb u v | _ => false end.
 (** Nothing else puts it in. *)
 Definition only_at (b put_in : positive) (o : op) : bool := match what o with Push u => negb (Pos.eqb u b) || Pos.eqb (inv o) put_in | _ => true end.
-Definition fifo_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
+Definition out_of_turn (init : list positive) (put_in out : positive) (h : list op) (overtaken : op -> op -> positive -> bool) : verdict :=
   match named h put_in, named h out with
   | Some x, Some y =>
     match what x with
     | Push b =>
-      let V := values_in vs in
-      if returned y && gives (what y) b && negb (V b) && negb (existsb drains_all h) && negb (existsb (Pos.eqb b) init)
-        && forallb (only_at b put_in) h
-        && (0 <? number V init + total (weight None (Some y) (ahead V x)) h)
+      if returned y && gives (what y) b && negb (existsb drains_all h) && negb (existsb (Pos.eqb b) init) && forallb (only_at b put_in) h && overtaken x y b
       then Accepted else Rejected NoPattern out
     | _ => Rejected NoPattern out
     end
   | _, _ => Rejected NoPattern out
   end.
+Definition fifo_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
+  let V := values_in vs in
+  out_of_turn init put_in out h (fun x y b => negb (V b) && (0 <? number V init + total (weight None (Some y) (ahead V x)) h)).
 Fixpoint before_first (b : positive) (s : list positive) : list positive := match s with [] => [] | v :: s => if Pos.eqb v b then [] else v :: before_first b s end.
 Lemma before_put V b s v : number V (before_first b s) <= number V (before_first b (s ++ [v])).
 Proof.
@@ -183,9 +183,9 @@ Proof.
 Qed.
 Theorem fifo_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> fifo_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Fifo) init h.
 Proof.
-  intros S W C (os & Lin). unfold fifo_inversion in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
+  intros S W C (os & Lin). unfold fifo_inversion, out_of_turn in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
   apply find_some in Nx as [Hx Ix], Ny as [Hy _]. apply Pos.eqb_eq in Ix. destruct (what x) as [b| | | | | | |] eqn:Wx; try easy. set (V := values_in vs) in *.
-  destruct (_ && _) eqn:E in C; [|easy]. rewrite !andb_true_iff, !negb_true_iff, Z.ltb_lt, forallb_forall in E. destruct E as [[[[[[R Y] Vb] D] Ib] U] L].
+  destruct (_ && _) eqn:E in C; [|easy]. rewrite !andb_true_iff, !negb_true_iff, Z.ltb_lt, forallb_forall in E. destruct E as [[[[[R Y] D] Ib] U] [Vb L]].
   destruct (stretch _ None (Some y) init h os S W Lin) as (before & part & rest & -> & Eb & (l & ->) & Dp & Ip & A & B); auto.
   pose proof (weigh None (Some y) (ahead V x) h part (sorted_NoDup _ S) Dp Ip A B) as Wg.
   pose proof (respects_time _ _ _ _ Lin) as T. pose proof (runs _ _ _ _ Lin) as X. rewrite Eb in T, X by auto. simpl in T, X. clear Eb before Lin A B.
@@ -223,21 +223,11 @@ Qed.
 (** The same of a stack: elements that were put on top of another one, which came out from under them. *)
 Definition above (V : positive -> bool) (x : op) (o : op) : Z := match what o with Push u => if precedes_b x o then one (V u) else 0 | _ => left_in V o end.
 Definition stack_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
-  match named h put_in, named h out with
-  | Some x, Some y =>
-    match what x with
-    | Push b =>
-      let V := values_in vs in
-      if returned y && gives (what y) b && negb (existsb drains_all h) && negb (existsb (Pos.eqb b) init) && forallb (only_at b put_in) h
-        && (0 <? total (weight None (Some y) (above V x)) h)
-      then Accepted else Rejected NoPattern out
-    | _ => Rejected NoPattern out
-    end
-  | _, _ => Rejected NoPattern out
-  end.
+  let V := values_in vs in
+  out_of_turn init put_in out h (fun x y b => 0 <? total (weight None (Some y) (above V x)) h).
 Theorem stack_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> stack_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Stack) init h.
 Proof.
-  intros S W C (os & Lin). unfold stack_inversion in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
+  intros S W C (os & Lin). unfold stack_inversion, out_of_turn in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
   apply find_some in Nx as [Hx Ix], Ny as [Hy _]. apply Pos.eqb_eq in Ix. destruct (what x) as [b| | | | | | |] eqn:Wx; try easy. set (V := values_in vs) in *.
   destruct (_ && _) eqn:E in C; [|easy]. rewrite !andb_true_iff, !negb_true_iff, Z.ltb_lt, forallb_forall in E. destruct E as [[[[[R Y] D] Ib] U] L].
   destruct (stretch _ None (Some y) init h os S W Lin) as (before & part & rest & -> & Eb & (l & ->) & Dp & Ip & A & B); auto.
