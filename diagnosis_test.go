@@ -29,13 +29,20 @@ type told struct {
 	time                                 int64
 }
 
+var fieldValue = regexp.MustCompile(`^(\[.*?\]|"[^"]*"|[^ ,}]+)`)
+
 // field returns a value of an op map in a line, "" if it has none.
 func field(line, key string) string {
-	found := regexp.MustCompile(`:` + key + ` (\[.*?\]|"[^"]*"|[^ ,}]+)`).FindStringSubmatch(line)
-	if found == nil {
-		return ""
+	for rest := line; ; {
+		_, after, found := strings.Cut(rest, ":"+key+" ")
+		if !found {
+			return ""
+		}
+		if value := fieldValue.FindString(after); value != "" {
+			return value
+		}
+		rest = after
 	}
-	return found[1]
 }
 
 func tell(text string) (all []told) {

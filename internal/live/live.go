@@ -26,7 +26,8 @@ type block struct {
 	err       error
 }
 
-const blockBytes = 256 << 10
+// Blocks grow from leastBlock to mostBlock while they are filled: of many streams, most are slow.
+const leastBlock, mostBlock = 8 << 10, 256 << 10
 
 // NewReader returns a Reader of r. When nothing has come, it asks pause how long to wait until it calls look, or whether
 // to call it at all. Read returns the error of look, or the cause of the end of the context, without waiting for r. The
@@ -42,14 +43,19 @@ func (x *Reader) Close() { close(x.ended) }
 
 // pump reads until the text ends.
 func (x *Reader) pump(r io.Reader) {
-	for {
+	for size := leastBlock; ; {
 		var buf []byte
 		select {
 		case buf = <-x.free:
 		default:
-			buf = make([]byte, blockBytes)
+		}
+		if len(buf) < size {
+			buf = make([]byte, size)
 		}
 		n, err := r.Read(buf)
+		if n == size {
+			size = min(2*size, mostBlock)
+		}
 		select {
 		case x.blocks <- block{buf, buf[:n], err}:
 		case <-x.ended:
