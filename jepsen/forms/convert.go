@@ -154,6 +154,15 @@ func (c *converter) drop(e *opmap.Event, held ...string) error {
 	if e.Has&opmap.HasKey != 0 {
 		return c.refuse(e, "it has no place for a :key")
 	}
+	return c.note(e, held)
+}
+
+// note notes the keys of an op, except those held.
+func (c *converter) note(e *opmap.Event, held []string) error {
+	if c.plainOp(e) {
+		c.notePlain(held)
+		return nil
+	}
 	v, kvs, err := c.op(e)
 	if err != nil {
 		return err
@@ -164,6 +173,15 @@ func (c *converter) drop(e *opmap.Event, held ...string) error {
 		}
 	}
 	return nil
+}
+
+// notePlain is note of the plain op that was read last.
+func (c *converter) notePlain(held []string) {
+	for _, other := range c.plain.fields {
+		if !slices.Contains(held, string(other.key)) && !c.dropped[string(other.key)] {
+			c.dropped[string(other.key)] = true
+		}
+	}
 }
 
 // plain is an op map that has only integers, keywords, nil, booleans, strings and vectors of these, as Jepsen prints it: with one
@@ -413,15 +431,7 @@ func (c *converter) plainLog(dst []byte) ([]byte, bool) {
 	if process.kind != plainInt && process.kind != plainKeyword || !isType(kind.value) || f.kind != plainKeyword {
 		return dst, false
 	}
-	for _, other := range p.fields {
-		switch string(other.key) {
-		case ":process", ":type", ":f", ":value":
-			continue
-		}
-		if !c.dropped[string(other.key)] {
-			c.dropped[string(other.key)] = true
-		}
-	}
+	c.notePlain([]string{":process", ":type", ":f", ":value"})
 	dst = append(append(dst, "INFO  jepsen.util - "...), process.value...)
 	for _, field := range [...][]byte{kind.value, f.value, value.value} {
 		dst = append(append(dst, '\t'), field...)

@@ -231,16 +231,8 @@ func (c *converter) interval(e *opmap.Event, op int32) error {
 	if jsonops.IsKeyword(c.table, e.Process, "nemesis") {
 		return c.refuse(e, "it has no place for processes that are not clients")
 	}
-	v, kvs, err := c.op(e)
-	if err != nil {
+	if err := c.note(e, []string{":process", ":type", ":f", ":value", ":key"}); err != nil {
 		return err
-	}
-	for i := 0; i < len(kvs); i += 2 {
-		switch key := v.Text(kvs[i]); key {
-		case ":process", ":type", ":f", ":value", ":key":
-		default:
-			c.dropped[key] = true
-		}
 	}
 	return c.Feed.Add(e, op)
 }
