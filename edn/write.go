@@ -129,6 +129,9 @@ func (v *Values) sorted(entries []entry) []entry {
 		slices.SortFunc(entries, v.compareEntries)
 		return entries
 	}
+	if slices.IsSortedFunc(entries, func(a, b entry) int { return cmp.Compare(v.forms[a.id].at, v.forms[b.id].at) }) {
+		return entries
+	}
 	keyed := make([]radix.Keyed, len(entries))
 	for i, e := range entries {
 		keyed[i] = radix.Keyed{Key: radix.Of(v.forms[e.id].at), Number: int32(i)}

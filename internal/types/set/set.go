@@ -158,12 +158,15 @@ func (m *set) because(s models.State, op models.Op) string {
 		return ""
 	}
 	differ := func(a, b models.State) (only []string) {
-		for _, x := range m.InOrder(a) {
-			if _, found := slices.BinarySearch(b, x); !found && len(only) < maxDiffer {
-				only = append(only, m.Text(x))
-			} else if !found {
+		lacking := slices.DeleteFunc(slices.Clone(a), func(x int32) bool {
+			_, found := slices.BinarySearch(b, x)
+			return found
+		})
+		for _, x := range m.InOrder(lacking) {
+			if len(only) == maxDiffer {
 				return append(only, "more")
 			}
+			only = append(only, m.Text(x))
 		}
 		return only
 	}
