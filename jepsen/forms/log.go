@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -63,11 +64,20 @@ type logReader struct {
 	e        opmap.Event
 	items    []edn.ID
 
-	before []byte // the text before the last event that was read quickly, or nil
-	logged bool   // whether a logger printed it
-	col    int    // where the event began
-	padded []byte // an event, and enough behind it to read several bytes at once
+	before []before // what may come before an event that is read quickly; the last one to be found is the first
+	padded []byte   // an event, and enough behind it to read several bytes at once
 }
+
+// before is what comes before an event.
+type before struct {
+	scan.Prefix
+	logger string // that printed it, unless it is that of events
+	logged bool   // whether a logger printed it
+	col    int    // where the event begins
+}
+
+// mostBefore is how many texts may come before an event: times are equally long, but not the numbers of workers.
+const mostBefore = 4
 
 func readLog(in *input, text source) error {
 	in.to.Expect(files.Size(text.file))
@@ -177,7 +187,7 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 	l.padded = append(append(l.padded[:0], m.text...), "\n                        "...)
 	if e := &l.e; l.plain(l.padded, 0) >= 0 {
 		if len(line) == len(raw) {
-			l.before, l.logged, l.col = append(append(l.before[:0], before...), 0)[:len(before)], m.logged, pos.Col // never nil
+			l.cameAfter(before, &m, pos.Col)
 		}
 		e.Line, e.Col, e.End = pos.Line, pos.Col, l.lines.Offset+int64(l.lines.At)
 		l.events++
@@ -271,25 +281,53 @@ func (l *logReader) damaged(line []byte, pos edn.Pos) error {
 	return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(line))
 }
 
-// quickLines reads lines as long as each has the same text before its event as the last line
-// that was read quickly. The event itself must also be one that can be read quickly. The text
-// before an event ends where the process begins, so its meaning does not depend on what follows.
+// cameAfter notes what came before an event. A time and the number of a worker may be others in the next line: digits do not
+// say what a line is if its logger is that of events, whose name has none.
+func (l *logReader) cameAfter(text []byte, m *message, col int) {
+	b := before{logged: m.logged, col: col}
+	isOfEvents := string(m.logger) == eventLogger
+	if m.logged && !isOfEvents {
+		b.logger = string(m.logger)
+	}
+	b.Prefix = scan.NewPrefix(text, isOfEvents)
+	if slices.ContainsFunc(l.before, func(other before) bool { return other.Equal(b.Prefix) }) {
+		return
+	}
+	if len(l.before) == mostBefore {
+		l.before = l.before[:mostBefore-1]
+	}
+	l.before = slices.Insert(l.before, 0, b)
+}
+
+// quickLines reads lines as long as what comes before their events is known. The event itself must also be one that can be read
+// quickly. The text before an event ends where the process begins, so its meaning does not depend on what follows.
 func (l *logReader) quickLines() error {
-	for l.before != nil && l.open == nil {
-		text, begin := l.lines.Data, l.lines.At
-		i := begin + len(l.before)
-		if i > len(text) || string(text[begin:i]) != string(l.before) {
+	for l.open == nil {
+		text, i, k := l.lines.Data, -1, 0
+		for ; k < len(l.before) && i < 0; k++ {
+			i = l.before[k].At(text, l.lines.At)
+		}
+		if i < 0 {
 			return nil
 		}
 		next := l.plain(text, i)
 		if next < 0 {
 			return nil
 		}
-		e := &l.e
+		if k--; k > 0 {
+			l.before[0], l.before[k] = l.before[k], l.before[0]
+		}
+		e, b := &l.e, &l.before[0]
+		if b.logger != "" && !isName([]byte(l.in.values.Text(e.F))) {
+			return nil // isEvent asks for such a name
+		}
 		l.lines.N, l.lines.At = l.lines.N+1, next
-		l.goesOn = l.logged || text[next-2] == '\t'
+		if b.logger != "" {
+			l.logger = b.logger
+		}
+		l.goesOn = b.logged || text[next-2] == '\t'
 		l.events++
-		e.Line, e.Col, e.End = l.lines.N, l.col, l.lines.Offset+int64(next)
+		e.Line, e.Col, e.End = l.lines.N, b.col, l.lines.Offset+int64(next)
 		if err := l.in.to.Add(e, feed.ByProcess); err != nil {
 			return err
 		}

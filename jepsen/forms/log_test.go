@@ -3,12 +3,16 @@ package forms
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"clew/internal/effort"
 	"clew/jepsen"
 )
 
@@ -101,6 +105,51 @@ func TestAnErrorOfTheInputIsOneOfTheHistory(t *testing.T) {
 			_, err := Read(io.MultiReader(strings.NewReader(whole), iotest.ErrReader(broken)), "h", jepsen.Options{})
 			if !errors.Is(err, broken) {
 				t.Errorf("%s: %q: %v", form, whole, err)
+			}
+		}
+	}
+}
+
+// Lines are read in the same way whether what comes before their events is known or not.
+func TestLinesOfALogAreReadInOneWay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	digits := regexp.MustCompile("9+")
+	stamps := []string{
+		"INFO [2019-04-09 11:25:23,719] jepsen worker 9 - jepsen.util ", "INFO [2019-04-09 11:25:23,719] jepsen worker 9 - jepsen.util99 ", "WARN [9999] main - db.log9 ",
+		"2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 9] jepsen.util: ", "2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 9] jepsen.util: [ 999999999999999999 ] ",
+		"INFO  jepsen.util - ", "WARN main - db.log ", "WARN main - db.other ", "WARN main - db.log9 ", "9 - jepsen.util ", "main - jepsen.util ", "",
+	}
+	// No process has two events: they need not be paired.
+	events := []string{"9999999\t:invoke\t:read\tnil", "9999999\t:invoke\t:read\t[9 99]", "9999999 :invoke :write 99", "9999999\t:invoke\t:write\t99\t:gone"}
+	others := []string{":nemesis\t:info\t:start\tnil", "9\tsteps", "Process 9 crashed", "9999999\t:invoke\t:read\t[9", "9:ok\t:read\tnil"}
+	failed := 0
+	for i := range effort.Histories(3000, 100_000) {
+		some := []string{stamps[rng.IntN(len(stamps))], stamps[rng.IntN(len(stamps))]}
+		var log strings.Builder
+		for n := range 2 + rng.IntN(12) {
+			line := some[rng.IntN(len(some))] + events[rng.IntN(len(events))] // no process has two: they need not be paired
+			if n > 0 && rng.IntN(10) == 0 {
+				line = some[rng.IntN(len(some))] + others[rng.IntN(len(others))]
+			}
+			log.WriteString(digits.ReplaceAllStringFunc(line, func(all string) string {
+				return fmt.Sprint(rng.Uint64N(uint64(math.Pow10(len(all)))))
+			}) + "\n")
+		}
+		if i == 0 { // the line that seems to be an event is from the logger of the event before, which is read quickly
+			log.Reset()
+			for n, logger := range []string{"log 1\t:invoke", "other 2\t:invoke", "log 3\t:invoke", "log 4"} {
+				fmt.Fprintf(&log, "WARN main - db.%s\t:read\t%d\n", logger, n)
+			}
+		}
+		text := []byte(log.String())
+		if i%6 == 1 { // a byte that is not like the others
+			text[rng.IntN(len(text))] = "0:x-] \t\x1b"[rng.IntN(8)]
+		}
+		text = append(text, strings.Repeat(" ", 100)+"\n"...) // else the last lines end too soon to be read quickly
+		want := readAs(t, Log, iotest.OneByteReader(bytes.NewReader(text)), false)
+		if got := readAs(t, Log, bytes.NewReader(text), true); got != want {
+			if failed++; failed < 5 {
+				t.Errorf("%q\n%s\nwant\n%s", text, got, want)
 			}
 		}
 	}
