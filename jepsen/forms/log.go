@@ -217,7 +217,7 @@ func (l *logReader) message(m message, pos edn.Pos) error {
 	if l.skipped == nil {
 		l.skipped, l.at = bytes.Clone(m.line), l.in.at(pos.Line, 1)
 	}
-	if l.ofEvents(&m) && (looksLikeEvent(m.line) || seemsEvent(m.text)) {
+	if l.ofEvents(&m) && (looksLikeEvent(m.line) || seemsEvent(m.text)) || string(m.logger) == eventLogger && isInteger(m.text) { // cut off behind its process
 		return l.damaged(m.line, pos)
 	}
 	l.skip(m.line, pos)

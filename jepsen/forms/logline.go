@@ -54,8 +54,7 @@ func behindTime(text []byte) []byte {
 		return text
 	}
 	number, rest, ok := bytes.Cut(text[1:], []byte("]"))
-	number, _ = scan.Trim(number)
-	if _, isInt := scan.Int(number); !ok || !isInt {
+	if !ok || !isInteger(number) {
 		return text
 	}
 	return bytes.TrimLeft(rest, blanks)
@@ -100,6 +99,13 @@ func seemsEvent(text []byte) bool {
 	behind := bytes.TrimLeft(digits, blanks+",")
 	return digits[0] == '\t' || len(behind) < len(digits) && len(behind) > 0 && behind[0] == ':' ||
 		len(second) > 0 && digits[0] == ' ' && isName(third)
+}
+
+// isInteger says whether a text is a short integer, and blanks.
+func isInteger(text []byte) bool {
+	text, _ = scan.Trim(text)
+	_, isInt := scan.Int(text)
+	return isInt
 }
 
 // lostItsProcess says whether a text is an event from its type on, with tabs between its fields as Jepsen prints them.

@@ -100,6 +100,10 @@ func TestWhichLinesOfALogAreEvents(t *testing.T) {
 			"INFO  jepsen.core - Running test\n3\t:invoke\t:read\tnil\n",
 			"error h:1:1: no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found INFO  jepsen.core - Running test; line 2 looks like one, but lacks the level or time that the first line begins with",
 		},
+		"an event that was cut off behind its process": {
+			stamp + "3\t:invoke\t:read\tnil\n" + stamp + "3\n" + stamp + "4\t:invoke\t:read\tnil\n",
+			"error h:2:1: the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found 2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] jepsen.…",
+		},
 		"an event with another's line behind it": {
 			stamp + "3\t:invoke\t:read\tnil " + stamp + "4\t:invoke\t:write\t5\n",
 			"error h:1:66: expected a line for each event, found another event after the value of this one: 2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] jepsen.…",
