@@ -1,4 +1,4 @@
-(** What a certificate says, and the program that judges whether it proves that. [sound] is used for each data type in Models.v. *)
+(** What a certificate says, and the program that judges whether it proves that. [Says] and [Sound] are trusted, since the theorems of Models.v are about them. *)
 
 From Coq Require Import List PArith ZArith Bool.
 From Clew Require Import History Order First Core Projection Check.
@@ -44,16 +44,12 @@ Inductive certificate {claim : Type} :=
   | Anomaly (c : claim).
 Arguments certificate : clear implicits.
 
-Section Says.
-Context {call state : Type}.
-Variable step : state -> call -> unit -> state -> Prop.
-Definition Says {claim : Type} (s : state) (h : list (op call unit)) (c : certificate claim) : Prop :=
+Definition Says {call state claim : Type} (step : state -> call -> unit -> state -> Prop) (s : state) (h : list (op call unit)) (c : certificate claim) : Prop :=
   match c with
   | Order _ => Linearizable step s h
   | Core time _ _ | Pattern time _ _ => FirstFailure step s h time /\ ~ Linearizable step s h
   | Anomaly _ => ~ Linearizable step s h
   end.
-End Says.
 
 (** What need not be trusted: which states are met again, hashes, the search for configurations, and the order of returns. *)
 Record proposals {call est : Type} := Proposals {
@@ -73,7 +69,7 @@ Definition judge {call est claim} (d : data_type call est claim) (p : proposals 
   | Anomaly c => if sorted h then if sane h then refute d c h else Rejected Unsorted 1 else Rejected Unsorted 1
   end.
 
-(** A data type judges soundly by a specification, from an initial state: what it accepts is true. *)
+(** What is accepted is true of this specification, from this initial state, whatever is proposed. *)
 Definition Sound {call est claim state} (step : state -> call -> unit -> state -> Prop) (s : state) (d : data_type call est claim) : Prop :=
   forall p h c, judge d p h c = Accepted -> Says step s h c.
 
