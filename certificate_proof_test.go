@@ -419,6 +419,8 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"mutex", lost("acquire", "nil") + add("acquire", "nil") + add("release", "nil") + op(1, "release", "nil", "nil"), invalid + `3,"before":[1,2],"core":[0,1,2,3]`, linearizable},
 		{"mutex", lost("acquire", "nil") + add("release", "nil") + add("acquire", "nil") + op(1, "acquire", "nil", "nil"), invalid + `3,"before":[0,1,2],"core":[0,1,2,3]`, "proved: not linearizable (two_holders_sound)"},
 		{"mutex", add("release", "nil"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable (two_holders_sound)"},
+		{"counting-semaphore", op(0, "decr", "1", "true"), invalid + `0,"before":[],"core":[0]`, "proved: not linearizable (check_invalid_sound)"},
+		{"counting-semaphore", op(0, "decr", "1", "true"), valid + "[0]", "rejected: an operation cannot happen where it stands in the order"},
 		{`semaphore "permits":"3"`, add("acquire", "2") + op(1, "acquire", "2", "2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (two_holders_sound)"},
 		{`semaphore "permits":"4"`, add("acquire", "2") + op(1, "acquire", "2", "2"), invalid + `1,"before":[0],"core":[0,1]`, linearizable},
 		{"owner-mutex", add("acquire", "nil") + op(1, "acquire", "nil", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (owned_holders_sound)"},
@@ -595,4 +597,69 @@ func TestTheProvedProgramNamesTheKeyThatFailsFirst(t *testing.T) {
 			t.Errorf("%s: %s", name, what)
 		}
 	}
+}
+
+// Every history can happen with one initial state and one limit of its model, and not with others. Its last operation fails with these.
+func TestTheProvedProgramTakesInitialStatesAndLimits(t *testing.T) {
+	c := newProved(t)
+	want := map[string]string{}
+	for _, x := range []struct {
+		model, with, without string // parameters with which it can happen, and with which it cannot
+		theorem              string // of the failure
+		operations           []string
+	}{
+		{"register", `"init":"5"`, `"init":"6"`, "overwritten", []string{"read nil|5"}},
+		{"register", `"nil-reads":"exact"`, `"nil-reads":"exact","init":"6"`, "overwritten", []string{"read nil|nil"}},
+		{"cas-register", `"init":"5"`, `"init":"6"`, "overwritten", []string{"cas [5 6]|[5 6]"}},
+		{"multi-register", `"init":"{1 5 2 6}"`, `"init":"{1 6 2 5}"`, "overwritten", []string{"txn [[:r 1 nil] [:r 2 nil]]|[[:r 1 5] [:r 2 6]]"}},
+		{"kv", `"init":"{1 5}"`, `"init":"{2 5}"`, "overwritten", []string{"get {:key 1}|{:key 1 :value 5}"}},
+		{"kv", `"init":"{1 \"a\"}"`, `"init":"{1 \"\"}"`, "check_invalid", []string{`append {:key 1 :value "b"}|{:key 1 :value "b"}`, `get {:key 1}|{:key 1 :value "ab"}`}},
+		{"lookup-set", `"init":"[5 6]"`, `"init":"[5]"`, "overwritten", []string{"contains 5|[5 true]", "contains 6|[6 true]"}},
+		{"fifo-queue", `"init":"[5 6]"`, `"init":"[6 5]"`, "check_invalid", []string{"dequeue nil|5"}},
+		{"fifo-queue", `"init":"[5 6]"`, `"init":"[5]"`, "duplicate", []string{"dequeue nil|5", "dequeue nil|6"}},
+		{"stack", `"init":"[6 5]"`, `"init":"[5 6]"`, "check_invalid", []string{"pop nil|5"}},
+		{"unordered-queue", `"init":"[6 5]"`, `"init":"[6]"`, "duplicate", []string{"dequeue nil|5"}},
+		{"unordered-queue", "", `"init":"[6]"`, "lost_element", []string{"dequeue nil|nil"}},
+		{"priority-queue", `"init":"[5 6]","priority":"max"`, `"init":"[5 6]","priority":"min"`, "lost_element", []string{"poll nil|6"}},
+		{"priority-queue", `"init":"[5]"`, `"init":"[5 6]"`, "lost_element", []string{"poll nil|5"}},
+		{"set", `"init":"[5 6]"`, `"init":"[5]"`, "check_invalid", []string{"read nil|#{5 6}"}},
+		{"counter", `"init":"5","answers":"told"`, `"init":"6","answers":"told"`, "check_invalid", []string{"read nil|5"}},
+		{"id-generator", `"ids":"distinct"`, `"ids":"growing"`, "check_invalid", []string{"generate nil|6", "generate nil|5"}},
+		{"semaphore", `"permits":"2"`, `"permits":"1"`, "two_holders", []string{"acquire nil|nil", "acquire nil|nil"}},
+		{"versioned-register", `"init":"[3 5]"`, `"init":"[2 5]"`, "check_invalid", []string{"read nil|[3 5]"}},
+		{"reentrant-mutex", `"max-holds":"3"`, "", "owned_holders", []string{"acquire nil|nil", "acquire nil|nil", "acquire nil|nil"}},
+		{"owner-semaphore", `"permits":"2"`, `"permits":"1"`, "owned_holders", []string{"acquire nil|nil", "acquire nil|nil"}},
+		{"reentrant-fenced-mutex", `"max-holds":"3"`, "", "fenced_holders", []string{"acquire nil|nil", "acquire nil|nil", "acquire nil|nil"}},
+		{"bank", `"init":"{1 5}"`, `"init":"{1 4}"`, "check_invalid", []string{"transfer {:from 1 :to 2 :amount 5}|{:from 1 :to 2 :amount 5}"}},
+		{"bank", `"negative-balances":"allow"`, `"negative-balances":"refuse"`, "check_invalid", []string{"transfer {:from 1 :to 2 :amount 5}|{:from 1 :to 2 :amount 5}"}},
+		{"log", `"init":"[5 6]","answers":"told"`, `"init":"[6 5]","answers":"told"`, "log_pattern", []string{"read-at 0|{:offset 0 :msg 5}"}},
+		{"log", `"init":"[5 6]","answers":"told"`, `"answers":"told"`, "check_invalid", []string{"append 7|2"}},
+		{"lease", `"init":"[7 3]"`, `"init":"[7 4]"`, "lease_pattern", []string{"check nil|[7 3]"}},
+		{"list-append", `"init":"{1 [5 6]}"`, `"init":"{1 [6 5]}"`, "list_cycle", []string{"txn [[:r 1 nil]]|[[:r 1 [5 6]]]"}},
+	} {
+		var history strings.Builder
+		var all []string
+		for i, o := range x.operations {
+			f, values, _ := strings.Cut(o, " ")
+			given, value, _ := strings.Cut(values, "|")
+			fmt.Fprintf(&history, "{:process 0, :type :invoke, :f :%s, :value %s}\n{:process 0, :type :ok, :f :%s, :value %s}\n", f, given, f, value)
+			all = append(all, fmt.Sprint(i))
+		}
+		file, order, last := c.text(history.String()), strings.Join(all, ","), len(all)-1
+		for _, valid := range []bool{true, false} {
+			line := fmt.Sprintf(`{"key":null,"valid":true,"order":[%s]}`, order)
+			says := []string{"proved: linearizable (check_valid_sound)", "rejected: an operation cannot happen where it stands in the order"}
+			if !valid {
+				line = fmt.Sprintf(`{"key":null,"valid":false,"fails":%d,"before":[%s],"core":[%s]}`, last, strings.Join(all[:last], ","), order)
+				says = []string{"rejected: the core has a linearization", "proved: not linearizable (" + x.theorem + "_sound)"}
+			}
+			for i, parameters := range []string{x.with, x.without} {
+				name := fmt.Sprintf("%s {%s} %s %v", x.model, parameters, x.operations, valid)
+				c.put(name, file, fmt.Sprintf(`{"clew-certificate":1,"operations":%d,"model":"%s","parameters":{%s},"independent":false,"clients":"integers","valid":%v}`+"\n%s\n",
+					len(all), x.model, parameters, valid, line))
+				want[name] = says[i]
+			}
+		}
+	}
+	c.expect(want)
 }

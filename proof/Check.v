@@ -40,35 +40,43 @@ Variable targets : list op -> list (positive * positive).
 
 Definition check_valid (init : est) (h : list op) (order : list positive) : verdict := check_order next distinct init h order.
 
-Theorem valid_sound init h order s : check_valid init h order = Accepted -> abs init s -> Linearizable step s h.
+Theorem check_valid_sound init h order s : check_valid init h order = Accepted -> abs init s -> Linearizable step s h.
 Proof. apply check_order_sound. apply laws. Qed.
 
-Definition members (ids : list positive) : PM.t unit := fold_left (fun m i => PM.add i tt m) ids (PM.empty _).
-
-Definition check_invalid (init : est) (h : list op) (time : positive) (before core : list positive) : verdict :=
+(** Of a history that is not linearizable, [refute] shows it up to a completion that fails. An order of everything before shows that it is the first. *)
+Definition Refutes (s : state) (refute : list op -> verdict) : Prop :=
+  forall h, sorted h = true -> sane h = true -> refute h = Accepted -> ~ Linearizable step s h.
+Definition check_first (refute : list op -> verdict) (init : est) (h : list op) (time : positive) (before : list positive) : verdict :=
   if sorted h then
     if sane h then
       match check_order next distinct init (begun_by (Pos.pred time) h) before with
-      | Accepted =>
-        let set := members core in
-        match restrict (fun o => match PM.find (inv o) set with Some _ => true | None => false end) init (begun_by time h) with
-        | Some (init', h') => check_core next eqb same pure hash search hopeless moves init' h' (targets h')
-        | None => Rejected NotAlone 1
-        end
+      | Accepted => refute (begun_by time h)
       | no => no
       end
     else Rejected Unsorted 1
   else Rejected Unsorted 1.
-
-Theorem invalid_sound init h time before core s : check_invalid init h time before core = Accepted -> abs init s ->
+Theorem check_first_sound refute init h time before s : check_first refute init h time before = Accepted -> abs init s -> Refutes s refute ->
   FirstFailure step s h time /\ ~ Linearizable step s h.
 Proof.
-  unfold check_invalid. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
-  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. destruct (restrict _ init _) as [(init' & h')|] eqn:R; [|easy]. intros C A.
-  assert (N : ~ Linearizable step s (prefix time h)).
-  { intros L. destruct (restrict_sound laws _ _ _ _ _ R (prefix_sorted _ _ S) (prefix_sane _ _ W) s A L) as (s' & A' & L').
-    revert L'. eapply check_core_sound; eauto; apply laws. }
+  unfold check_first. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
+  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. intros C A R. assert (N := R _ (prefix_sorted _ _ S) (prefix_sane _ _ W) C).
   split; [|eapply whole_fails; eauto]. apply first_sound; auto. eapply check_order_sound; eauto. apply laws.
+Qed.
+
+Definition members (ids : list positive) : PM.t unit := fold_left (fun m i => PM.add i tt m) ids (PM.empty _).
+Definition refute_core (init : est) (core : list positive) (h : list op) : verdict :=
+  let set := members core in
+  match restrict (fun o => match PM.find (inv o) set with Some _ => true | None => false end) init h with
+  | Some (init', h') => check_core next eqb same pure hash search hopeless moves init' h' (targets h')
+  | None => Rejected NotAlone 1
+  end.
+Definition check_invalid (init : est) (h : list op) (time : positive) (before core : list positive) : verdict :=
+  check_first (refute_core init core) init h time before.
+Theorem check_invalid_sound init h time before core s : check_invalid init h time before core = Accepted -> abs init s ->
+  FirstFailure step s h time /\ ~ Linearizable step s h.
+Proof.
+  intros C A. eapply check_first_sound; eauto. intros part S W. unfold refute_core. destruct (restrict _ init part) as [(init' & h')|] eqn:R; [|easy]. intros K L.
+  destruct (restrict_sound laws _ _ _ _ _ R S W s A L) as (s' & A' & L'). revert L'. eapply check_core_sound; eauto; apply laws.
 Qed.
 
 End Check.

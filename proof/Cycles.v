@@ -195,32 +195,3 @@ Definition steps (x y : op) : list node :=
     | _, _ => []
     end.
 End Growing.
-
-(** ** As [check_invalid], with operations that contradict each other in place of a core *)
-Section Contradiction.
-Context {call answer state est : Type}.
-Notation op := (op call answer).
-Variable step : state -> call -> answer -> state -> Prop.
-Variable next : est -> call -> option answer -> list est.
-Variable abs : est -> state -> Prop.
-Hypothesis next_sound : NextSound step next abs.
-Variable distinct : list est -> list est -> bool.
-Variable refute : list op -> verdict.
-Definition check_cycle (init : est) (h : list op) (time : positive) (before : list positive) : verdict :=
-  if sorted h then
-    if sane h then
-      match check_order next distinct init (begun_by (Pos.pred time) h) before with
-      | Accepted => refute (begun_by time h)
-      | no => no
-      end
-    else Rejected Unsorted 1
-  else Rejected Unsorted 1.
-
-Theorem check_cycle_sound init h time before s : check_cycle init h time before = Accepted -> abs init s ->
-  (forall part, sorted part = true -> sane part = true -> refute part = Accepted -> ~ Linearizable step s part) -> FirstFailure step s h time /\ ~ Linearizable step s h.
-Proof.
-  unfold check_cycle. rewrite !begun_by_prefix. destruct (sorted h) eqn:S; [|easy]. destruct (sane h) eqn:W; [|easy].
-  destruct (check_order _ _ _ _ _) eqn:O; [|easy]. intros C A R. assert (N := R _ (prefix_sorted _ _ S) (prefix_sane _ _ W) C).
-  split; [|eapply whole_fails; eauto]. apply first_sound; auto. exact (check_order_sound step next abs next_sound distinct _ _ _ _ O A).
-Qed.
-End Contradiction.

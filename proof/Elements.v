@@ -5,7 +5,7 @@ From Clew Require Import History Order First Projection Check Cycles Counting Sp
 Import ListNotations.
 Open Scope Z_scope.
 
-Notation op := (op call unit).
+Local Notation op := (op call unit).
 Definition one (b : bool) : Z := if b then 1 else 0.
 (** How many elements are among some values. *)
 Definition number (V : positive -> bool) (l : list positive) : Z := fold_left (fun n v => n + one (V v)) l 0.
@@ -59,7 +59,7 @@ Proof.
   - rewrite (number_drain _ _ _ _ E). lia.
   - destruct E as (us & E). rewrite (number_drain _ _ _ _ E). specialize (P us). lia.
 Qed.
-Theorem duplicate_refutes init v peek h : sorted h = true -> sane h = true -> duplicate init v peek h = Accepted -> ~ Linearizable (step k) init h.
+Theorem duplicate_sound init v peek h : sorted h = true -> sane h = true -> duplicate init v peek h = Accepted -> ~ Linearizable (step k) init h.
 Proof.
   intros S W. unfold duplicate. set (V := fun u => Pos.eqb u v). destruct peek as [i|].
   - destruct (named h i) as [y|] eqn:N; [|easy]. destruct (_ && _) eqn:E; [|easy]. intros _. rewrite !andb_true_iff, Z.ltb_lt in E. destruct E as [[R Y] L].
@@ -107,7 +107,7 @@ Lemma values_in_spec vs v : values_in vs v = true -> In v vs.
 Proof. unfold values_in. intros H. apply members_spec. destruct (PM.find v (members vs)); easy. Qed.
 Lemma none_left V s : (forall v, In v s -> V v = false) -> number V s <= 0.
 Proof. induction s as [|v s IH]; intros H; [easy|]. rewrite number_cons, (H v) by now left. simpl. apply IH. intros; apply H; now right. Qed.
-Theorem lost_element_refutes init vs i h : sorted h = true -> sane h = true -> lost_element init vs i h = Accepted -> ~ Linearizable (step k) init h.
+Theorem lost_element_sound init vs i h : sorted h = true -> sane h = true -> lost_element init vs i h = Accepted -> ~ Linearizable (step k) init h.
 Proof.
   intros S W. unfold lost_element. destruct (named h i) as [y|] eqn:N; [|easy]. set (V := values_in vs). destruct (_ && _) eqn:E; [|easy]. intros _.
   rewrite !andb_true_iff, negb_true_iff, Z.ltb_lt in E. destruct E as [[[R Y] D] L].
@@ -157,12 +157,12 @@ Proof.
   destruct (Pos.eqb u b); [lia|]. intros L. rewrite !number_cons, IH; lia.
 Qed.
 (** b is not there until the only operation that puts it in has happened. *)
-Definition none (b : positive) (s : list positive) : Prop := number (fun u => Pos.eqb u b) s <= 0.
-Lemma none_at_start b s : existsb (Pos.eqb b) s = false -> none b s.
-Proof. unfold none. induction s as [|u s IH]; [easy|]. simpl. intros [N Is]%orb_false_iff. rewrite number_cons, Pos.eqb_sym, N. simpl. auto. Qed.
-Lemma none_kept k b put_in o s s' : only_at b put_in o = true -> inv o <> put_in -> none b s -> effect (step k) o s s' -> none b s'.
+Definition absent (b : positive) (s : list positive) : Prop := number (fun u => Pos.eqb u b) s <= 0.
+Lemma absent_at_start b s : existsb (Pos.eqb b) s = false -> absent b s.
+Proof. unfold absent. induction s as [|u s IH]; [easy|]. simpl. intros [N Is]%orb_false_iff. rewrite number_cons, Pos.eqb_sym, N. simpl. auto. Qed.
+Lemma absent_kept k b put_in o s s' : only_at b put_in o = true -> inv o <> put_in -> absent b s -> effect (step k) o s s' -> absent b s'.
 Proof.
-  unfold none, only_at. intros U N Ns E. apply (taken_rises k b) in E. enough (0 <= taken b o) by lia. unfold taken.
+  unfold absent, only_at. intros U N Ns E. apply (taken_rises k b) in E. enough (0 <= taken b o) by lia. unfold taken.
   destruct (what o) as [u|u| |u| | |us|]; try lia; [|unfold one; destruct (Pos.eqb u b); lia|apply number_positive].
   apply orb_true_iff in U as [U|U]; [apply negb_true_iff in U; now rewrite U|now apply Pos.eqb_eq in U].
 Qed.
@@ -170,18 +170,18 @@ Lemma given_first k y b s s' : gives (what y) b = true -> (forall s v r, take k 
 Proof.
   unfold gives. intros Y K E%effect_step. destruct (what y) as [|u| |u| | | |]; try easy; apply Pos.eqb_eq in Y as ->; simpl in E; [eauto|]. destruct E as ((r & T) & _). eauto.
 Qed.
-Lemma entered k b put_in x y part init l : (forall o, In o part -> inv o = put_in -> o = x) -> (forall o, In o part -> only_at b put_in o = true) -> none b init ->
+Lemma entered k b put_in x y part init l : (forall o, In o part -> inv o = put_in -> o = x) -> (forall o, In o part -> only_at b put_in o = true) -> absent b init ->
   run (step k) init (part ++ y :: l) -> (forall s s', effect (step k) y s s' -> exists r, s = b :: r) -> In x part.
 Proof.
   intros Here U Ni R Gy. destruct (existsb (fun o => Pos.eqb (inv o) put_in) part) eqn:Px.
   - apply existsb_exists in Px as (o & Ho & Eo%Pos.eqb_eq). now replace x with o by auto.
-  - exfalso. destruct (climb (step k) (fun _ => 0) (none b) (fun _ => 0) part init (y :: l)) as (s & Ns & Rs & _); auto.
-    + intros o s s' Ho Ns E. split; [|lia]. apply (none_kept k b put_in o s); auto. intros I.
+  - exfalso. destruct (climb (step k) (fun _ => 0) (absent b) (fun _ => 0) part init (y :: l)) as (s & Ns & Rs & _); auto.
+    + intros o s s' Ho Ns E. split; [|lia]. apply (absent_kept k b put_in o s); auto. intros I.
       enough (existsb (fun o => Pos.eqb (inv o) put_in) part = true) by congruence. apply existsb_exists. exists o. split; auto. now apply Pos.eqb_eq.
-    + inversion Rs as [|? ? s1 ? E _]; subst. destruct (Gy _ _ E) as (r & ->). unfold none in Ns. rewrite number_cons, Pos.eqb_refl in Ns.
+    + inversion Rs as [|? ? s1 ? E _]; subst. destruct (Gy _ _ E) as (r & ->). unfold absent in Ns. rewrite number_cons, Pos.eqb_refl in Ns.
       pose proof (number_positive (fun u => Pos.eqb u b) r). unfold one in Ns. lia.
 Qed.
-Theorem fifo_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> fifo_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Fifo) init h.
+Theorem fifo_inversion_sound init vs put_in out h : sorted h = true -> sane h = true -> fifo_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Fifo) init h.
 Proof.
   intros S W C (os & Lin). unfold fifo_inversion, out_of_turn in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
   apply find_some in Nx as [Hx Ix], Ny as [Hy _]. apply Pos.eqb_eq in Ix. destruct (what x) as [b| | | | | | |] eqn:Wx; try easy. set (V := values_in vs) in *.
@@ -192,14 +192,14 @@ Proof.
   assert (Here : forall o, In o part -> inv o = put_in -> o = x) by (intros; apply (sorted_unique _ S); auto; congruence).
   assert (Db : forall o, In o part -> drains_all o = false).
   { intros o Ho. destruct (drains_all o) eqn:F; auto. rewrite <- D. symmetry. apply existsb_exists. eauto. }
-  assert (Ni : none b init) by now apply none_at_start.
-  assert (None_ : forall o s s', In o part -> o <> x -> none b s -> effect (step Fifo) o s s' -> none b s').
-  { intros o s s' Ho No. apply (none_kept Fifo b put_in o); auto. }
+  assert (Ni : absent b init) by now apply absent_at_start.
+  assert (None_ : forall o s s', In o part -> o <> x -> absent b s -> effect (step Fifo) o s s' -> absent b s').
+  { intros o s s' Ho No. apply (absent_kept Fifo b put_in o); auto. }
   assert (Gy := fun s s' => given_first Fifo y b s s' Y (fun s v r T => T)).
   assert (Px : In x part) by (apply (entered Fifo b put_in x y part init l); auto).
   apply in_split in Px as (p1 & p2 & ->).
   rewrite <- app_assoc in T, X. simpl in T, X. apply NoDup_remove_2 in Dp. rewrite in_app_iff in Dp.
-  destruct (climb (step Fifo) (number V) (none b) (ahead V x) p1 init (x :: p2 ++ y :: l)) as (s1 & N1 & R1 & L1); auto.
+  destruct (climb (step Fifo) (number V) (absent b) (ahead V x) p1 init (x :: p2 ++ y :: l)) as (s1 & N1 & R1 & L1); auto.
   { intros o s s' Ho Ns E. split; [eapply None_; eauto; [apply in_or_app; auto|intros ->; tauto]|].
     apply (left_rises Fifo V) in E; [|apply Db, in_or_app; auto]. enough (ahead V x o <= left_in V o) by lia.
     unfold ahead, left_in. destruct (what o); try lia. unfold one. destruct (precedes_b o x), (V v); lia. }
@@ -225,7 +225,7 @@ Definition above (V : positive -> bool) (x : op) (o : op) : Z := match what o wi
 Definition stack_inversion (init : list positive) (vs : list positive) (put_in out : positive) (h : list op) : verdict :=
   let V := values_in vs in
   out_of_turn init put_in out h (fun x y b => 0 <? total (weight None (Some y) (above V x)) h).
-Theorem stack_inversion_refutes init vs put_in out h : sorted h = true -> sane h = true -> stack_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Stack) init h.
+Theorem stack_inversion_sound init vs put_in out h : sorted h = true -> sane h = true -> stack_inversion init vs put_in out h = Accepted -> ~ Linearizable (step Stack) init h.
 Proof.
   intros S W C (os & Lin). unfold stack_inversion, out_of_turn in C. destruct (named h put_in) as [x|] eqn:Nx; [|easy]. destruct (named h out) as [y|] eqn:Ny; [|easy].
   apply find_some in Nx as [Hx Ix], Ny as [Hy _]. apply Pos.eqb_eq in Ix. destruct (what x) as [b| | | | | | |] eqn:Wx; try easy. set (V := values_in vs) in *.
@@ -237,7 +237,7 @@ Proof.
   assert (Db : forall o, In o part -> drains_all o = false).
   { intros o Ho. destruct (drains_all o) eqn:F; auto. rewrite <- D. symmetry. apply existsb_exists. eauto. }
   assert (Gy := fun s s' => given_first Stack y b s s' Y (fun s v r T => T)).
-  assert (Px : In x part) by (apply (entered Stack b put_in x y part init l); auto; now apply none_at_start).
+  assert (Px : In x part) by (apply (entered Stack b put_in x y part init l); auto; now apply absent_at_start).
   apply in_split in Px as (p1 & p2 & ->). rewrite <- app_assoc in T, X. simpl in T, X. apply NoDup_remove_2 in Dp. rewrite in_app_iff in Dp.
   (* what stands before x counts for nothing *)
   assert (No_ : forall o, In o p1 \/ o = x -> above V x o <= 0).
@@ -264,4 +264,22 @@ Proof.
     - apply (before_drain Stack V b) in E; auto. lia. }
   inversion R3 as [|? ? s4 ? E4 _]; subst. destruct (Gy _ _ E4) as (r & ->). simpl in L3. rewrite Pos.eqb_refl in L3. change (number V []) with 0 in L3.
   rewrite total_app, total_cons in Wg. pose proof (No_ x (or_intror eq_refl)). lia.
+Qed.
+
+(** A pattern, as data: operations have their times. [vs] are the elements that must be there. *)
+Inductive element_claim :=
+  | Duplicate (v : positive) (peek : option positive)
+  | LostElement (vs : list positive) (i : positive)
+  | Inversion (vs : list positive) (put_in out : positive).
+Definition element_pattern (k : kind) (init : list positive) (c : element_claim) (h : list op) : verdict :=
+  match c with
+  | Duplicate v peek => duplicate init v peek h
+  | LostElement vs i => lost_element k init vs i h
+  | Inversion vs put_in out =>
+    match k with Fifo => fifo_inversion init vs put_in out h | Stack => stack_inversion init vs put_in out h | _ => Rejected NoPattern out end
+  end.
+Lemma element_pattern_sound k init c : Refutes (step k) init (element_pattern k init c).
+Proof.
+  intros h. destruct c; [apply duplicate_sound|apply lost_element_sound|].
+  destruct k; [apply fifo_inversion_sound|apply stack_inversion_sound|easy|easy].
 Qed.

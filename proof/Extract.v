@@ -1,12 +1,10 @@
-(** The checker as OCaml. *)
+(** The checker as OCaml: what judges, the data types, and what the search, the proposals and the meanings of operations use. *)
 From Coq Require Import Extraction ExtrOcamlBasic.
-From Clew Require Import History Order First Core Check Models.
-From Clew Require Elements Holders Spec_Registers Spec_Set Stored.
+From Clew Require Import History Order First Core Check Verdicts Models.
+From Clew Require Spec_Registers.
 Extraction Language OCaml.
-Extraction "proved.ml" valid invalid begun_by best insert has under doomed sees left_ besides members cas_of_numbers cas_of_strings
-  Spec_Registers.read Spec_Registers.write Spec_Registers.refused Spec_Registers.erase Spec_Registers.append
-  of_numbers of_strings registers_init fifo stack unordered priority priority_init bag_init counter growing_set Spec_Set.set_of ids growing_ids
-  versioned owned fenced bank log Stored.StoredLog.stored lease list_append
-  check_pattern stale_of_numbers stale_of_strings overwritten_of_numbers overwritten_of_strings Spec_Registers.looks makes_of_numbers makes_of_strings
-  Elements.duplicate Elements.lost_element Elements.fifo_inversion Elements.stack_inversion Holders.number_holders Holders.owned_holders Holders.fenced_holders
-  log_pattern list_pattern lease_pattern list_before list_cycle.
+Extraction "proved.ml" judge
+  register kv_of_strings fifo_queue stack unordered_queue priority_queue growing_set ids growing_ids counter versioned_register owned fenced bank log lease list_append
+  Spec_Registers.read Spec_Registers.write Spec_Registers.cas Spec_Registers.refused Spec_Registers.erase Spec_Registers.append
+  best insert has under doomed sees left_ besides begun_by
+  Spec_Registers.looks Spec_Registers.makes log_proposal lease_proposal list_proposal list_before.

@@ -11,7 +11,7 @@ Lemma accepted_true b : accepted b = Accepted -> b = true.
 Proof. now destruct b. Qed.
 
 (** More is held than may be; or an owner acquires it while another one, the first, holds it; or more was released than was held. *)
-Inductive claim := Crowd (from : option positive) | Second (first : positive) (from : option positive) (second : positive) | NotHeld (owner : positive) (from : option positive).
+Inductive holder_claim := Crowd (from : option positive) | Second (first : positive) (from : option positive) (second : positive) | NotHeld (owner : positive) (from : option positive).
 
 Section Numbers.
 Import Spec_Counter.
@@ -36,11 +36,15 @@ Proof.
   apply (exceeds_sound _ from None (fun s => - s) (- most) 0 (fun o => - amount (what o)) (fun s => 0 <= s <= most)); auto; try lia; try (intros; lia).
   intros o x y _ _ [-> ?]%effect_does. split; lia.
 Qed.
-Definition number_holders (init : Z) (c : claim) (h : list op) : verdict :=
-  match c with Crowd from => crowded init from h | NotHeld _ from => overdrawn init from h | Second _ _ i => Rejected NoPattern i end.
-Theorem number_holders_refutes init c h : sorted h = true -> sane h = true -> number_holders init c h = Accepted -> ~ Linearizable (step (does (Some 0) (Some most))) init h.
-Proof. destruct c; [apply crowded_refutes|easy|apply overdrawn_refutes]. Qed.
 End Numbers.
+Definition two_holders (least most : option Z) (init : Z) (c : holder_claim) (h : list (op Spec_Counter.call unit)) : verdict :=
+  match least, most, c with
+  | Some 0, Some m, Crowd from => crowded m init from h
+  | Some 0, Some m, NotHeld _ from => overdrawn m init from h
+  | _, _, _ => Rejected NoPattern 1
+  end.
+Theorem two_holders_sound least most init c : Refutes (step (Spec_Counter.does least most)) init (two_holders least most init c).
+Proof. intros h. destruct least as [[| |]|], most, c; try easy; [apply crowded_refutes|apply overdrawn_refutes]. Qed.
 
 (** The same with owners: what those hold together whom [some] chooses. *)
 Section Owners.
@@ -102,7 +106,7 @@ Proof.
   - intros x Px. pose proof (bounds (Pos.eqb owner) x Px). lia.
   - rewrite Z0. destruct from; lia.
 Qed.
-Definition holders (c : claim) (h : list op) : verdict :=
+Definition holders (c : holder_claim) (h : list op) : verdict :=
   match c with Crowd from => crowd from h | Second first from i => second_holder first from i h | NotHeld owner from => not_held owner from h end.
 Theorem holders_refutes c h : sorted h = true -> sane h = true -> holders c h = Accepted -> ~ Linearizable does init h.
 Proof. destruct c; [apply crowd_refutes|apply second_holder_refutes|apply not_held_refutes]. Qed.
@@ -159,8 +163,8 @@ Lemma owned_bounds some s : owned_ok s -> 0 <= held_by some s <= most_of.
 Proof. intros [H L]. pose proof (held_positive some s H). lia. Qed.
 Lemma owned_init : owned_ok [] /\ forall some, held_by some [] = 0.
 Proof. split; [split; [easy|]|easy]. unfold most_of. simpl. destruct l; lia. Qed.
-Definition owned_holders (c : claim) (h : list (op call unit)) : verdict := holders owned_change most_of one_owner c h.
-Theorem owned_holders_refutes c h : sorted h = true -> sane h = true -> owned_holders c h = Accepted -> ~ Linearizable (Plain.step (does (Owned.apply l))) [] h.
+Definition owned_holders (c : holder_claim) (h : list (op call unit)) : verdict := holders owned_change most_of one_owner c h.
+Theorem owned_holders_sound c h : sorted h = true -> sane h = true -> owned_holders c h = Accepted -> ~ Linearizable (Plain.step (does (Owned.apply l))) [] h.
 Proof.
   apply (holders_refutes (Owned.apply l) held_by owned_change most_of one_owner owned_ok []); eauto using owned_init, owned_bounds, owned_keeps.
   - intros. now apply owned_changes.
@@ -196,9 +200,9 @@ Proof. intros (B & _). unfold fenced_held. destruct (holder s) as [p|]; [destruc
 Lemma fenced_init : fenced_ok fenced_start /\ forall some, fenced_held some fenced_start = 0.
 Proof. repeat split; simpl; try easy; lia. Qed.
 End Fenced.
-Definition fenced_holders (most : Z) (c : claim) (h : list (op Spec_Others.Fenced.call unit)) : verdict :=
+Definition fenced_holders (most : Z) (c : holder_claim) (h : list (op Spec_Others.Fenced.call unit)) : verdict :=
   if 1 <=? most then holders fenced_change most true c h else Rejected NoPattern 1.
-Theorem fenced_holders_refutes most c h : sorted h = true -> sane h = true -> fenced_holders most c h = Accepted ->
+Theorem fenced_holders_sound most c h : sorted h = true -> sane h = true -> fenced_holders most c h = Accepted ->
   ~ Linearizable (Plain.step (Spec_Others.does (Spec_Others.Fenced.apply most))) fenced_start h.
 Proof.
   unfold fenced_holders. intros S W. destruct (Z.leb_spec 1 most) as [L|]; [|easy]. revert S W.

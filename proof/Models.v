@@ -1,264 +1,195 @@
-(** The data types, with the theorems about their certificates. *)
+(** The data types, and for each the theorem that says the whole: [Sound step s d], where [step] is its specification, and [s] the initial state. What [judge d]
+accepts is true of [step] and [s] (Verdicts.v). *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns.
-From Clew Require Elements Holders.
+From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns Elements Holders Verdicts.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others Stored.
 Import ListNotations.
 
-(** ** Any data type *)
-Record checker {call est : Type} := Checker {
-  next_of : est -> call -> option unit -> list est;
-  eqb_of : est -> est -> bool;
-  same_of : call -> option unit -> call -> option unit -> bool;
-  pure_of : call -> option unit -> bool;
-  restrict_of : (op call unit -> bool) -> est -> list (op call unit) -> option (est * list (op call unit));
-  hopeless_of : est -> op call unit -> list (op call unit) -> list (op call unit) -> bool;
-  moves_of : call -> option unit -> call -> option unit -> bool }.
-Arguments checker : clear implicits.
-Definition Proved {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est) : Prop :=
-  Laws step (next_of c) abs (eqb_of c) (same_of c) (pure_of c) (restrict_of c) /\ HopelessSound step abs (hopeless_of c) /\ MovesSound step (moves_of c).
-(** For a data type that says nothing about what is out of reach, or what may happen earlier. *)
-Definition never {est call : Type} (_ : est) (_ : op call unit) (_ _ : list (op call unit)) : bool := false.
-Definition stays {call : Type} (_ : call) (_ : option unit) (_ : call) (_ : option unit) : bool := false.
-Lemma no_more {est call state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) : HopelessSound step abs never /\ MovesSound step stays.
-Proof. easy. Qed.
-Lemma stays_sound {call state} (step : state -> call -> unit -> state -> Prop) : MovesSound step stays.
-Proof. easy. Qed.
-
-Section Any.
-Context {call est state : Type}.
-Variable step : state -> call -> unit -> state -> Prop.
-Variable abs : est -> state -> Prop.
-Variable c : checker call est.
-Hypothesis proved : Proved step abs c.
-(* What need not be trusted: which states are met again, hashes, the search, and the order of returns. *)
-Variable distinct : list est -> list est -> bool.
-Variable hash : config (est := est) -> positive.
-Variable search : list (op call unit * list (op call unit)) -> list (op call unit) -> op call unit -> list (config (est := est)) -> list (config (est := est)) * list (config (est := est)).
-Variable targets : list (op call unit) -> list (positive * positive).
-Variables (init : est) (s : state) (h : list (op call unit)).
-Hypothesis same_init : abs init s.
-
-Definition valid := check_valid (next_of c) distinct init h.
-Definition invalid := check_invalid (next_of c) (eqb_of c) (same_of c) (pure_of c) (restrict_of c) distinct hash (hopeless_of c) (moves_of c) search targets init h.
-
-Theorem check_valid_sound order : valid order = Accepted -> Linearizable step s h.
-Proof. intros H. eapply (valid_sound step); eauto. apply proved. Qed.
-Theorem check_invalid_sound time before core : invalid time before core = Accepted -> FirstFailure step s h time /\ ~ Linearizable step s h.
-Proof. intros H. eapply (invalid_sound step); eauto; apply proved. Qed.
-End Any.
-
 (** ** register, cas-register, multi-register, lookup-set and kv *)
-Definition registers {value} (eqb : value -> value -> bool) (join : value -> value -> value) : checker (list Spec_Registers.micro) Spec_Registers.est :=
-  Checker _ _ (Spec_Registers.next eqb join) (Spec_Registers.eqb eqb) (Spec_Registers.same eqb) Spec_Registers.pure (Spec_Registers.restrict eqb) never stays.
-Theorem registers_proved {value} (eqb : value -> value -> bool) join : Spec_Registers.ValueEqb eqb ->
-  Proved (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join).
-Proof. intros H. exact (conj (Spec_Registers.laws eqb H join) (no_more _ _)). Qed.
-
-Definition of_numbers := registers Pos.eqb (fun _ v => v).
-Theorem of_numbers_proved : Proved (Spec_Registers.step Pos.eqb (fun _ v => v)) Spec_Registers.abs of_numbers.
-Proof. apply registers_proved. intros v u. apply Pos.eqb_eq. Qed.
-
-Lemma equal_true v u : equal v u = true <-> v = u.
-Proof. split; [apply equal_spec|]. intros ->. induction u as [|x u IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
-Definition of_strings := registers equal (fun v u => v ++ u).  (* a string is its bytes *)
-Theorem of_strings_proved : Proved (Spec_Registers.step equal (fun v u => v ++ u)) Spec_Registers.abs of_strings.
-Proof. apply registers_proved. intros v u. apply equal_true. Qed.
-
-Definition cas_of_numbers := Spec_Registers.cas Pos.eqb.
-Definition cas_of_strings := Spec_Registers.cas equal.
-Definition registers_init {value} (nothing : value) (there : list (positive * value)) : Spec_Registers.est :=
-  fold_left (fun e c => Spec_Registers.put e (fst c) (snd c)) there (nothing, PM.empty _).
-Lemma registers_init_abs {value} (nothing : value) there :
-  Spec_Registers.abs (registers_init nothing there) (fold_left (fun s c => Spec_Registers.set s (fst c) (snd c)) there (fun _ => nothing)).
+Section Registers.
+Import Spec_Registers.
+Context {value : Type}.
+Variable eqb : value -> value -> bool.
+Variable join : value -> value -> value.
+(** These places have these values, the last one of each place, and all others have [nothing]. *)
+Definition values (nothing : value) (there : list (positive * value)) : state := fold_left (fun s x => set s (fst x) (snd x)) there (fun _ => nothing).
+Definition registers (nothing : value) (there : list (positive * value)) : data_type (list micro) est place_claim := DataType _ _ _
+  (Checker _ _ (next eqb join) (Spec_Registers.eqb eqb) (same eqb) pure (restrict eqb) never stays)
+  (fold_left (fun e x => put e (fst x) (snd x)) there (nothing, PM.empty _))
+  (fun c h => place_pattern at_ looks (makes eqb) eqb (values nothing there) h c).
+Lemma registers_sound nothing there : ValueEqb eqb -> Sound (step eqb join) (values nothing there) (registers nothing there).
 Proof.
-  unfold registers_init. assert (A : Spec_Registers.abs (nothing, PM.empty value) (fun _ => nothing)).
-  { intros p. unfold Spec_Registers.lookup. simpl. now rewrite PM.gempty. }
-  revert A. generalize (nothing, PM.empty value) (fun _ : positive => nothing). induction there as [|[p v] l IH]; simpl; intros e s A; auto.
-  apply IH. now apply Spec_Registers.abs_put.
+  intros E. apply (sound _ abs).
+  - exact (conj (laws eqb E join) (no_more _ _)).
+  - unfold values. simpl. assert (A : abs (nothing, PM.empty value) (fun _ => nothing)) by (intros p; unfold lookup; simpl; now rewrite PM.gempty).
+    revert A. generalize (nothing, PM.empty value) (fun _ : positive => nothing). induction there as [|[p v] l IH]; simpl; intros e s A; auto using abs_put.
+  - intros c h. apply (place_pattern_sound (step eqb join)); [intros; eapply reg_looks_sure|intros; eapply reg_makes_sure|intros; eapply reg_makes_only|]; eauto.
 Qed.
+End Registers.
 
-(** ** Containers *)
+(** Values are numbers, which are equal if the values are. *)
+Definition register := registers Pos.eqb (fun _ v => v).
+Theorem register_sound nothing there : Sound (Spec_Registers.step Pos.eqb (fun _ v => v)) (values nothing there) (register nothing there).
+Proof. apply registers_sound. intros v u. apply Pos.eqb_eq. Qed.
+
+(** A kv with appends, whose values are strings. A string is its bytes. *)
+Definition kv_of_strings := registers equal (fun v u => v ++ u).
+Theorem kv_of_strings_sound nothing there : Sound (Spec_Registers.step equal (fun v u => v ++ u)) (values nothing there) (kv_of_strings nothing there).
+Proof. apply registers_sound. intros v u. split; [apply equal_spec|]. intros ->. induction u as [|x u IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
+
+(** ** fifo-queue, stack, unordered-queue and priority-queue *)
+Section Containers.
 Import Spec_Containers.
-Definition fifo : checker call queue := Checker _ _ (next q_put q_take q_heads q_empty q_all q_eqb) q_eqb same pure (restrict q_without) never stays.
-Theorem fifo_proved : Proved (step Fifo) q_abs fifo.
-Proof. exact (conj fifo_laws (no_more _ _)). Qed.
-Lemma fifo_init l : q_abs (l, []) l.
-Proof. unfold q_abs. simpl. now rewrite app_nil_r. Qed.
-Definition stack : checker call (list positive) := Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty (fun e => e) list_eqb) list_eqb same pure (restrict (fun _ stays => filter stays)) never stays.
-Theorem stack_proved : Proved (step Stack) eq stack.
-Proof. exact (conj stack_laws (no_more _ _)). Qed.
-Definition unordered : checker call bag := Checker _ _ (next b_put b_take b_heads b_empty b_all b_eqb) b_eqb same pure b_restrict never stays.
-Theorem unordered_proved : Proved (step Bag) b_abs unordered.
-Proof. exact (conj bag_laws (no_more _ _)). Qed.
-Definition priority (rank : positive -> positive) : checker call tree := Checker _ _ (next (p_put rank) p_take p_heads bare p_all p_eqb) p_eqb same pure (restrict p_without) never stays.
-Theorem priority_proved rank : Proved (step (Priority rank)) (p_abs rank) (priority rank).
-Proof. exact (conj (priority_laws rank) (no_more _ _)). Qed.
-Definition bag_init (l : list positive) : bag := fold_left b_put l (PM.empty _).
-Lemma bag_init_abs l : b_abs (bag_init l) (rev l).
+(** What is there after these were put in, in turn: what is put into a queue stands last, and into the others first. *)
+Definition filled (k : kind) (items : list positive) : list positive := match k with Fifo => items | _ => rev' items end.
+Lemma filled_put k items : forall s, fold_left (put k) items s = match k with Fifo => s ++ items | _ => rev_append items s end.
+Proof. destruct k; induction items as [|v l IH]; simpl; intros s; rewrite ?app_nil_r, ?IH, <- ?app_assoc; auto. Qed.
+Definition container {est : Type} (k : kind) (c : checker call est) (put_ : est -> positive -> est) (none : est) (items : list positive) : data_type call est element_claim :=
+  DataType _ _ _ c (fold_left put_ items none) (element_pattern k (filled k items)).
+Lemma container_sound {est : Type} k (abs : est -> list positive -> Prop) c put_ none items : Proved (step k) abs c -> abs none [] ->
+  (forall e s v, abs e s -> abs (put_ e v) (put k s v)) -> Sound (step k) (filled k items) (container k c put_ none items).
 Proof.
-  unfold bag_init. rewrite <- (app_nil_r (rev l)). assert (A : b_abs (PM.empty _) []) by (intros v; unfold held; now rewrite PM.gempty).
-  revert A. generalize (PM.empty positive) (@nil positive). induction l as [|v l IH]; simpl; intros e s A; auto.
-  rewrite <- app_assoc. simpl. apply IH. now apply b_put_ok.
+  intros P N A. apply (sound _ abs); [exact P| |apply element_pattern_sound]. simpl.
+  replace (filled k items) with (fold_left (put k) items []) by (rewrite filled_put; now destruct k).
+  revert N. generalize none (@nil positive). induction items as [|v l IH]; simpl; auto.
 Qed.
 
-Definition priority_init (rank : positive -> positive) (l : list positive) : tree := fold_left (p_put rank) l Bare.
-Lemma priority_init_abs rank l : p_abs rank (priority_init rank l) (rev l).
+Definition fifo_queue := container Fifo (Checker _ _ (next q_put q_take q_heads q_empty q_all q_eqb) q_eqb same pure (restrict q_without) never stays) q_put ([], []).
+Theorem fifo_queue_sound items : Sound (step Fifo) items (fifo_queue items).
 Proof.
-  unfold priority_init. rewrite <- (app_nil_r (rev l)). assert (A : p_abs rank Bare []).
-  { split; [easy|]. exists (PM.empty _). split; intros v; unfold held; now rewrite PM.gempty. }
-  revert A. generalize Bare (@nil positive). induction l as [|v l IH]; simpl; intros t s A; auto.
-  rewrite <- app_assoc. simpl. apply IH. now apply p_put_ok.
+  apply (container_sound Fifo q_abs); [exact (conj fifo_laws (no_more _ _))|easy|]. unfold q_abs. intros e s v ->. simpl. now rewrite app_assoc.
 Qed.
-
-(** ** Numbers *)
-Definition counter (least most : option Z) : checker Spec_Counter.call Z :=
-  Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle)
-    (Bounds.hopeless (fun _ s => s) (fun c _ => Some (Spec_Counter.amount c)) (fun c _ => Some (- Spec_Counter.amount c)%Z) Spec_Counter.asks) (Plain.moves (Spec_Counter.moves least most)).
-Theorem counter_proved least most : Proved (Plain.step (Spec_Counter.does least most)) Plain.abs (counter least most).
-Proof. exact (conj (Spec_Counter.laws least most) (conj (Bounds.hopeless_sound _ _ _ _ _ (Spec_Counter.bounded least most)) (Plain.moves_sound _ _ (Spec_Counter.moves_ok least most)))). Qed.
-
-(** ** Sets and ids *)
-Definition growing_set : checker Spec_Set.call Spec_Set.est := Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict never stays.
-Theorem growing_set_proved : Proved Spec_Set.step Spec_Set.abs growing_set.
-Proof. exact (conj Spec_Set.laws (no_more _ _)). Qed.
-Lemma set_init l : Spec_Set.abs (Spec_Set.set_of l) (fun v => if in_dec Pos.eq_dec v l then true else false).
+Definition stack :=
+  container Stack (Checker _ _ (next (fun e v => v :: e) s_take s_heads s_empty (fun e => e) list_eqb) list_eqb same pure (restrict (fun _ stays => filter stays)) never stays)
+    (fun e v => v :: e) [].
+Theorem stack_sound items : Sound (step Stack) (rev' items) (stack items).
+Proof. apply (container_sound Stack eq); [exact (conj stack_laws (no_more _ _))|easy|]. now intros e s v ->. Qed.
+Definition unordered_queue := container Bag (Checker _ _ (next b_put b_take b_heads b_empty b_all b_eqb) b_eqb same pure b_restrict never stays) b_put (PM.empty _).
+Theorem unordered_queue_sound items : Sound (step Bag) (rev' items) (unordered_queue items).
 Proof.
-  destruct (Spec_Set.set_of_spec l) as [C M]. split; auto. intros v. specialize (M v). destruct (in_dec Pos.eq_dec v l), (Spec_Set.mem (Spec_Set.set_of l) v); auto; intuition congruence.
+  apply (container_sound Bag b_abs); [exact (conj bag_laws (no_more _ _))| |exact b_put_ok]. intros v. unfold held. now rewrite PM.gempty.
 Qed.
-Definition ids : checker Spec_Ids.call Spec_Ids.est := Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict never stays.
-Theorem ids_proved : Proved Spec_Ids.step Spec_Ids.abs ids.
-Proof. exact (conj Spec_Ids.laws (no_more _ _)). Qed.
-Definition growing_ids : checker Spec_Ids.Growing.call (option Z) :=
-  Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict never stays.
-Theorem growing_ids_proved : Proved Spec_Ids.Growing.step eq growing_ids.
-Proof. exact (conj Spec_Ids.g_laws (no_more _ _)). Qed.
+(** The value with the highest rank comes first. *)
+Definition priority_queue (rank : positive -> positive) :=
+  container (Priority rank) (Checker _ _ (next (p_put rank) p_take p_heads bare p_all p_eqb) p_eqb same pure (restrict p_without) never stays) (p_put rank) Bare.
+Theorem priority_queue_sound rank items : Sound (step (Priority rank)) (rev' items) (priority_queue rank items).
+Proof.
+  apply (container_sound (Priority rank) (p_abs rank)); [exact (conj (priority_laws rank) (no_more _ _))| |exact (p_put_ok rank)].
+  split; [easy|]. exists (PM.empty _). split; intros v; unfold held; now rewrite PM.gempty.
+Qed.
+End Containers.
+
+(** ** set and id-generator *)
+Definition growing_set (items : list positive) : data_type Spec_Set.call Spec_Set.est Empty_set := DataType _ _ _
+  (Checker _ _ Spec_Set.next Spec_Set.eqb Spec_Set.same Spec_Set.pure Spec_Set.restrict never stays) (Spec_Set.set_of items) no_claims.
+Theorem growing_set_sound items : Sound Spec_Set.step (fun v => if in_dec Pos.eq_dec v items then true else false) (growing_set items).
+Proof.
+  apply (sound _ Spec_Set.abs); [exact (conj Spec_Set.laws (no_more _ _))| |easy].
+  destruct (Spec_Set.set_of_spec items) as [C M]. split; auto. intros v. specialize (M v). simpl.
+  destruct (in_dec Pos.eq_dec v items), (Spec_Set.mem (Spec_Set.set_of items) v); auto; intuition congruence.
+Qed.
+Definition ids : data_type Spec_Ids.call Spec_Ids.est Empty_set := DataType _ _ _
+  (Checker _ _ Spec_Ids.next Spec_Ids.eqb Spec_Ids.same Spec_Ids.pure Spec_Ids.restrict never stays) (PM.empty _) no_claims.
+Theorem ids_sound : Sound Spec_Ids.step (fun _ => false) ids.
+Proof.
+  apply (sound _ Spec_Ids.abs); [exact (conj Spec_Ids.laws (no_more _ _))| |easy]. intros v. unfold Spec_Ids.mem. simpl. now rewrite PM.gempty.
+Qed.
+Definition growing_ids : data_type Spec_Ids.Growing.call (option Z) Empty_set := DataType _ _ _
+  (Checker _ _ Spec_Ids.g_next Spec_Ids.g_eqb Spec_Ids.g_same Spec_Ids.g_pure Spec_Ids.restrict never stays) None no_claims.
+Theorem growing_ids_sound : Sound Spec_Ids.Growing.step None growing_ids.
+Proof. apply (sound _ eq); [exact (conj Spec_Ids.g_laws (no_more _ _))|easy|easy]. Qed.
+
+(** ** counter, counting-semaphore, mutex and semaphore: a number within limits, if there are some *)
+Definition counter (least most : option Z) (n : Z) : data_type Spec_Counter.call Z holder_claim := DataType _ _ _
+  (Checker _ _ (Plain.next (Spec_Counter.outcomes least most)) Z.eqb (Plain.same Spec_Counter.call_eqb) (Plain.pure Spec_Counter.idle) (Plain.restrict Spec_Counter.idle)
+    (Bounds.hopeless (fun _ s => s) (fun c _ => Some (Spec_Counter.amount c)) (fun c _ => Some (- Spec_Counter.amount c)%Z) Spec_Counter.asks) (Plain.moves (Spec_Counter.moves least most)))
+  n (two_holders least most n).
+Theorem counter_sound least most n : Sound (Plain.step (Spec_Counter.does least most)) n (counter least most n).
+Proof.
+  apply (sound _ Plain.abs); [|easy|apply two_holders_sound]. split; [exact (Spec_Counter.laws least most)|].
+  exact (conj (Bounds.hopeless_sound _ _ _ _ _ (Spec_Counter.bounded least most)) (Plain.moves_sound _ _ (Spec_Counter.moves_ok least most))).
+Qed.
 
 (** ** The others *)
 Import Spec_Others.
-Definition machine {call state} (apply : state -> call -> option state) state_dec call_dec idle hopeless moves : checker call state :=
-  Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle) hopeless moves.
-Definition versioned := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle (Bounds.hopeless (fun _ s => fst s) Versioned.rises (fun _ _ => Some 0%Z) Versioned.asks) stays.
-Theorem versioned_proved : Proved (Plain.step (does Versioned.apply)) Plain.abs versioned.
-Proof. exact (conj (machine_laws Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle Versioned.idle_same) (conj (Bounds.hopeless_sound _ _ _ _ _ Versioned.bounded) (stays_sound _))). Qed.
-Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle never stays.
-Theorem owned_proved (l : Owned.limit) : Proved (Plain.step (does (Owned.apply l))) Plain.abs (owned l).
-Proof. exact (conj (machine_laws (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle (Owned.idle_same l)) (no_more _ _)). Qed.
-Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle never stays.
-Theorem fenced_proved (most : Z) : Proved (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most).
-Proof. exact (conj (machine_laws (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle (Fenced.idle_same most)) (no_more _ _)). Qed.
-Definition bank (negative : bool) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle
-  (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)).
-Theorem bank_proved (negative : bool) : Proved (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative).
-Proof. exact (conj (machine_laws (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle (Bank.idle_same negative)) (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative)))). Qed.
-Import Stored.
-Definition log (nothing : positive) : checker Log.call StoredLog.est :=
-  Checker _ _ (Stored.next (StoredLog.run nothing)) StoredLog.eqb (Plain.same (call_eqb Log.call_dec)) (Plain.pure Log.idle) (Stored.restrict Log.idle) never stays.
-Theorem log_proved (nothing : positive) : Proved (Plain.step (does (Log.apply nothing))) StoredLog.abs (log nothing).
+Section Machine.
+Context {call state claim : Type}.
+Variable apply : state -> call -> option state.
+Variable state_dec : forall s s' : state, {s = s'} + {s <> s'}.
+Variable call_dec : forall c c' : call, {c = c'} + {c <> c'}.
+Variable idle : call -> bool.
+Definition machine hopeless moves (s : state) (refute : claim -> list (op call unit) -> verdict) : data_type call state claim := DataType _ _ _
+  (Checker _ _ (Plain.next (outcomes apply)) (state_eqb state_dec) (Plain.same (call_eqb call_dec)) (Plain.pure idle) (Plain.restrict idle) hopeless moves) s refute.
+Lemma machine_sound hopeless moves s refute : (forall s c s', idle c = true -> apply s c = Some s' -> s' = s) ->
+  HopelessSound (Plain.step (does apply)) Plain.abs hopeless /\ MovesSound (Plain.step (does apply)) moves ->
+  (forall c, Refutes (Plain.step (does apply)) s (refute c)) -> Sound (Plain.step (does apply)) s (machine hopeless moves s refute).
+Proof. intros I M R. apply (sound _ Plain.abs); [|easy|exact R]. exact (conj (machine_laws apply state_dec call_dec idle I) M). Qed.
+End Machine.
+
+Definition versioned_register (s : Versioned.state) := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle
+  (Bounds.hopeless (fun _ s => fst s) Versioned.rises (fun _ _ => Some 0%Z) Versioned.asks) stays s no_claims.
+Theorem versioned_register_sound s : Sound (Plain.step (does Versioned.apply)) s (versioned_register s).
+Proof. apply machine_sound; [exact Versioned.idle_same|exact (conj (Bounds.hopeless_sound _ _ _ _ _ Versioned.bounded) (proj2 (no_more _ Plain.abs)))|easy]. Qed.
+
+(** owner-mutex, reentrant-mutex and owner-semaphore *)
+Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle never stays [] (owned_holders l).
+Theorem owned_sound l : Sound (Plain.step (does (Owned.apply l))) [] (owned l).
+Proof. apply machine_sound; [apply Owned.idle_same|apply no_more|]. intros c h. apply owned_holders_sound. Qed.
+
+(** fenced-mutex and reentrant-fenced-mutex *)
+Definition fenced (most : Z) := machine (Fenced.apply most) Fenced.state_dec Fenced.call_dec Fenced.idle never stays fenced_start (fenced_holders most).
+Theorem fenced_sound most : Sound (Plain.step (does (Fenced.apply most))) (Fenced.State None 0 0 0) (fenced most).
+Proof. apply machine_sound; [apply Fenced.idle_same|apply no_more|]. intros c h. apply fenced_holders_sound. Qed.
+
+Definition bank (negative : bool) (accounts : Bank.state) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle
+  (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)) accounts no_claims.
+Theorem bank_sound negative accounts : Sound (Plain.step (does (Bank.apply negative))) accounts (bank negative accounts).
 Proof.
-  exact (conj (Stored.laws _ _ _ _ Log.call_dec Log.idle (StoredLog.run_agrees nothing) StoredLog.eqb_sound (Log.idle_same nothing)) (no_more _ _)).
+  apply machine_sound; [apply Bank.idle_same| |easy].
+  exact (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative))).
 Qed.
-Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle never stays.
-Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
-Proof. exact (conj (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same) (no_more _ _)). Qed.
-Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle never stays.
-Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
-Proof. exact (conj (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same) (no_more _ _)). Qed.
 
-(** ** Operations that contradict each other *)
-Record pattern {call est : Type} := Pattern {
-  contradicts_of : est -> list (op call unit) -> op call unit -> op call unit -> bool;
-  check_cycle_of : (list est -> list est -> bool) -> est -> list (op call unit) -> positive -> list positive -> op call unit -> op call unit -> verdict }.
-Arguments pattern : clear implicits.
-Definition Refutes {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (p : pattern call est) : Prop :=
-  forall distinct init s h time before x y, check_cycle_of p distinct init h time before x y = Accepted -> abs init s ->
-    FirstFailure step s h time /\ ~ Linearizable step s h.
-Section Contradictions.
-Context {call est state fact : Type}.
-Variable c : checker call est.
-Variable view : est -> state.
-Variable has : fact -> state -> bool.
-Variables tells wants denies makes absurd : call -> fact -> bool.
-Variable needs : call -> fact -> fact -> bool.
-Variable about : call -> list fact.
-Variable given : state -> list fact.
-Definition refute (init : state) (x y : op call unit) (part : list (op call unit)) : verdict :=
-  cycle init has tells wants denies makes absurd needs part (steps init has tells wants denies makes absurd needs part about given x y).
-Definition pattern_of : pattern call est := Pattern _ _
-  (fun init part x y => match refute (view init) x y part with Accepted => true | _ => false end)
-  (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute (view init) x y) init h time before).
-Theorem pattern_sound (does : state -> call -> state -> Prop) (abs : est -> state -> Prop) : Proved (Plain.step does) abs c -> (forall e s, abs e s -> view e = s) ->
-  Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) abs pattern_of.
+(** ** Operations that contradict each other: lease, list-append and log
+
+A claim is a cycle of operations (Cycles.v), with the facts of Facts.v. The proposals need not be trusted. *)
+Definition lease_pattern (s : Lease.state) (nodes : list node) (h : list (op Lease.call unit)) : verdict :=
+  cycle s LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none h nodes.
+Definition lease_proposal (s : Lease.state) (h : list (op Lease.call unit)) : op Lease.call unit -> op Lease.call unit -> list node :=
+  steps s LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none h LeaseFacts.about LeaseFacts.given.
+Theorem lease_pattern_sound s nodes : Refutes (Plain.step (does Lease.apply)) s (lease_pattern s nodes).
+Proof. intros h _ _. exact (cycle_sound _ _ _ _ _ _ _ _ _ LeaseFacts.growth h nodes). Qed.
+Definition lease (s : Lease.state) := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle never stays s (lease_pattern s).
+Theorem lease_sound s : Sound (Plain.step (does Lease.apply)) s (lease s).
+Proof. apply machine_sound; [apply Lease.idle_same|apply no_more|apply lease_pattern_sound]. Qed.
+
+Definition list_cycle (s : Lists.state) (nodes : list node) (h : list (op (list Lists.micro) unit)) : verdict :=
+  cycle s ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h nodes.
+Definition list_proposal (s : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> list node :=
+  steps s ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h ListFacts.shows ListFacts.given.
+Definition list_before (s : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
+  comes_before s ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
+Theorem list_cycle_sound s nodes : Refutes (Plain.step (does Lists.apply)) s (list_cycle s nodes).
+Proof. intros h _ _. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
+(** Each list of the state is written from its last element to its first. *)
+Definition list_append (s : Lists.state) := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle never stays s (list_cycle s).
+Theorem list_append_sound s : Sound (Plain.step (does Lists.apply)) s (list_append s).
+Proof. apply machine_sound; [apply Lists.idle_same|apply no_more|apply list_cycle_sound]. Qed.
+
+(** The log after these were appended. *)
+Definition appended (items : list positive) : Log.state := fold_left (fun s v => (v :: fst s, (snd s + 1)%Z)) items ([], 0%Z).
+Definition log_pattern (nothing : positive) (s : Log.state) (nodes : list node) (h : list (op Log.call unit)) : verdict :=
+  cycle s (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none h nodes.
+Definition log_proposal (nothing : positive) (s : Log.state) (h : list (op Log.call unit)) : op Log.call unit -> op Log.call unit -> list node :=
+  steps s (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none h (LogFacts.shows nothing) LogFacts.given.
+Theorem log_pattern_sound nothing s nodes : Refutes (Plain.step (does (Log.apply nothing))) s (log_pattern nothing s nodes).
+Proof. intros h _ _. exact (cycle_sound _ _ _ _ _ _ _ _ _ (LogFacts.growth nothing) h nodes). Qed.
+(** A read of [nothing] is one of an offset where there is no element. *)
+Definition log (nothing : positive) (items : list positive) : data_type Log.call Stored.StoredLog.est (list node) := DataType _ _ _
+  (Checker _ _ (Stored.next (Stored.StoredLog.run nothing)) Stored.StoredLog.eqb (Plain.same (call_eqb Log.call_dec)) (Plain.pure Log.idle) (Stored.restrict Log.idle) never stays)
+  (Stored.StoredLog.stored (appended items)) (log_pattern nothing (appended items)).
+Theorem log_sound nothing items : Sound (Plain.step (does (Log.apply nothing))) (appended items) (log nothing items).
 Proof.
-  intros P V G distinct init s h time before x y C A. simpl in C. rewrite (V _ _ A) in C. eapply (check_cycle_sound (Plain.step does) _ abs); eauto; [apply P|].
-  intros part _ _. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
+  apply (sound _ Stored.StoredLog.abs); [|apply Stored.StoredLog.stored_abs|apply log_pattern_sound].
+  exact (conj (Stored.laws _ _ _ _ Log.call_dec Log.idle (Stored.StoredLog.run_agrees nothing) Stored.StoredLog.eqb_sound (Log.idle_same nothing)) (no_more _ _)).
 Qed.
-End Contradictions.
-
-Definition log_pattern (nothing : positive) :=
-  pattern_of (log nothing) StoredLog.view (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing) LogFacts.given.
-Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) StoredLog.abs (log_pattern nothing).
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (fun e s A => proj2 A) (LogFacts.growth nothing)). Qed.
-Definition itself {state : Type} (s : state) : state := s.
-Definition lease_pattern := pattern_of lease itself LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.about LeaseFacts.given.
-Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ lease_proved (fun e s A => A) LeaseFacts.growth). Qed.
-Definition list_pattern :=
-  pattern_of list_append itself ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
-Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ list_append_proved (fun e s A => A) ListGrowth.growth). Qed.
-
-(** A longer cycle, which says nothing about the first failure. *)
-Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
-  comes_before init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
-Definition list_cycle (init : Lists.state) (h : list (op (list Lists.micro) unit)) : list node -> verdict :=
-  cycle init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
-Theorem list_cycle_sound init h nodes : list_cycle init h nodes = Accepted -> ~ Linearizable (Plain.step (does Lists.apply)) init h.
-Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
-
-(** ** Patterns
-
-[refute] looks at the whole history up to the completion that fails. *)
-Definition check_pattern {call est} (c : checker call est) (distinct : list est -> list est -> bool) (refute : list (op call unit) -> verdict)
-  (init : est) (h : list (op call unit)) (time : positive) (before : list positive) : verdict := check_cycle (next_of c) distinct refute init h time before.
-(** What is proved of each: if it finds its pattern, that completion is the first one that fails. *)
-Definition Carries {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) (c : checker call est) (s : state)
-  (refute : list (op call unit) -> verdict) : Prop :=
-  forall distinct init h time before, check_pattern c distinct refute init h time before = Accepted -> abs init s -> FirstFailure step s h time /\ ~ Linearizable step s h.
-Lemma carries {call est state} (step : state -> call -> unit -> state -> Prop) (abs : est -> state -> Prop) c s refute : Proved step abs c ->
-  (forall part, sorted part = true -> sane part = true -> refute part = Accepted -> ~ Linearizable step s part) -> Carries step abs c s refute.
-Proof. intros P R distinct init h time before C A. eapply check_cycle_sound; eauto. apply P. Qed.
-
-Tactic Notation "places_carry" uconstr(refutes) := intros E; apply carries; [now apply registers_proved|]; intros part; apply refutes;
-  [intros; eapply Spec_Registers.reg_looks_sure; eauto|intros; eapply Spec_Registers.reg_makes_sure; eauto|intros; eapply Spec_Registers.reg_makes_only; eauto|easy].
-Definition stale_read {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : stale -> list (op (list Spec_Registers.micro) unit) -> verdict :=
-  fun x part => Reigns.stale_read Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
-Theorem stale_read_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
-  Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (stale_read eqb e x).
-Proof. places_carry (stale_read_refutes (Spec_Registers.step eqb join)). Qed.
-Definition overwritten {value} (eqb : value -> value -> bool) (e : Spec_Registers.est) : unput_value -> list (op (list Spec_Registers.micro) unit) -> verdict :=
-  fun x part => Reigns.overwritten Spec_Registers.at_ Spec_Registers.looks (Spec_Registers.makes eqb) eqb (Spec_Registers.lookup e) part x.
-Theorem overwritten_sound {value} (eqb : value -> value -> bool) join e x : Spec_Registers.ValueEqb eqb ->
-  Carries (Spec_Registers.step eqb join) Spec_Registers.abs (registers eqb join) (Spec_Registers.lookup e) (overwritten eqb e x).
-Proof. places_carry (overwritten_refutes (Spec_Registers.step eqb join)). Qed.
-Definition stale_of_numbers := stale_read Pos.eqb.
-Definition stale_of_strings := stale_read equal.
-Definition overwritten_of_numbers := overwritten Pos.eqb.
-Definition overwritten_of_strings := overwritten equal.
-Definition makes_of_numbers := Spec_Registers.makes Pos.eqb.
-Definition makes_of_strings := Spec_Registers.makes equal.
-Theorem duplicate_sound {est} k abs (c : checker call est) init v peek : Proved (step k) abs c -> Carries (step k) abs c init (Elements.duplicate init v peek).
-Proof. intros P. apply carries; auto. intros part. apply Elements.duplicate_refutes. Qed.
-Theorem lost_element_sound {est} k abs (c : checker call est) init vs i : Proved (step k) abs c -> Carries (step k) abs c init (Elements.lost_element k init vs i).
-Proof. intros P. apply carries; auto. intros part. apply Elements.lost_element_refutes. Qed.
-Theorem fifo_inversion_sound init vs put_in out : Carries (step Fifo) q_abs fifo init (Elements.fifo_inversion init vs put_in out).
-Proof. apply carries; [exact fifo_proved|]. intros part. apply Elements.fifo_inversion_refutes. Qed.
-Theorem stack_inversion_sound init vs put_in out : Carries (step Stack) eq stack init (Elements.stack_inversion init vs put_in out).
-Proof. apply carries; [exact stack_proved|]. intros part. apply Elements.stack_inversion_refutes. Qed.
-Theorem two_holders_sound most init x : Carries (Plain.step (Spec_Counter.does (Some 0%Z) (Some most))) Plain.abs (counter (Some 0%Z) (Some most)) init (Holders.number_holders most init x).
-Proof. apply carries; [apply counter_proved|]. intros part. apply Holders.number_holders_refutes. Qed.
-Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Plain.abs (owned l) [] (Holders.owned_holders l x).
-Proof. apply carries; [apply owned_proved|]. intros part. apply Holders.owned_holders_refutes. Qed.
-Theorem fenced_holders_sound most x : Carries (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most) Holders.fenced_start (Holders.fenced_holders most x).
-Proof. apply carries; [apply fenced_proved|]. intros part. apply Holders.fenced_holders_refutes. Qed.

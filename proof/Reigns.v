@@ -149,7 +149,7 @@ Proof.
 Qed.
 End Linearized.
 
-Theorem stale_read_refutes c : sorted h = true -> sane h = true -> stale_read c = Accepted -> ~ Linearizable step init h.
+Theorem stale_read_sound c : sorted h = true -> sane h = true -> stale_read c = Accepted -> ~ Linearizable step init h.
 Proof.
   intros S W C (os & lin). destruct (places _ _ _ (runs _ _ _ _ lin)) as (st & Z & T). unfold stale_read in C. destruct c as [p v u x1 y1 y2 x2]. simpl in C.
   destruct (_ && _) eqn:E in C; [|easy]. rewrite !andb_true_iff, negb_true_iff in E. destruct E as [[[[N Rv] Ru] F] G].
@@ -160,7 +160,7 @@ Proof.
   - pose proof (reign os lin st Z T p v a b d Rv ltac:(lia) ltac:(lia) Av Dv). congruence.
   - pose proof (reign os lin st Z T p u c d b Ru ltac:(lia) ltac:(lia) Cu Bu). congruence.
 Qed.
-Theorem overwritten_refutes c : sorted h = true -> sane h = true -> overwritten c = Accepted -> ~ Linearizable step init h.
+Theorem overwritten_sound c : sorted h = true -> sane h = true -> overwritten c = Accepted -> ~ Linearizable step init h.
 Proof.
   intros S W C (os & lin). destruct (places _ _ _ (runs _ _ _ _ lin)) as (st & Z & T). unfold overwritten in C. destruct c as [p v sb u x]. simpl in C.
   destruct (_ && _) eqn:E in C; [|easy]. apply andb_true_iff in E as [N E]. destruct (named h x) as [x'|] eqn:Nx; [|easy]. rewrite !andb_true_iff in E. destruct E as [[[Sx Rx] E] F].
@@ -180,4 +180,10 @@ Proof.
   destruct G as (j & Lj & B & Np). apply (unput os st T p v j k) in A; auto; [|lia]. rewrite B in A. apply negb_true_iff in N.
   enough (same_value v u = true) by congruence. now apply same_value_spec.
 Qed.
+
+(** A pattern, as data. *)
+Inductive place_claim := StaleRead (c : stale) | Overwritten (c : unput_value).
+Definition place_pattern (c : place_claim) : verdict := match c with StaleRead c => stale_read c | Overwritten c => overwritten c end.
+Lemma place_pattern_sound c : sorted h = true -> sane h = true -> place_pattern c = Accepted -> ~ Linearizable step init h.
+Proof. destruct c; [apply stale_read_sound|apply overwritten_sound]. Qed.
 End Reigns.

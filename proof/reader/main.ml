@@ -82,16 +82,11 @@ let contradicting by_number line =
     true, from
   | _ -> another_form "neither \"cycle\" nor \"at\" has operations, or both do"
 
-(* The theorem that carries a verdict. *)
-type carried = Valid | Invalid | Contradiction | Cycle | Pattern of string
-let theorem model carried = match carried with
-  | Pattern name -> name
-  | Contradiction -> (if model = "list-append" then "list" else model) ^ "_pattern_sound"
-  | Cycle -> "list_cycle_sound"
-  | Valid -> "check_valid_sound"
-  | Invalid -> "check_invalid_sound"
+(* A verdict, and the theorem that carries it. *)
+type carried = Valid | Invalid of string
+let theorem carried = match carried with Valid -> "check_valid_sound" | Invalid name -> name
 
-let judged (type call est) g (checker : (call, est) P.checker) init call (pattern : (call, est) P.pattern option) (refute : call Meaning.refute option) (patterns : call Patterns.propose option) line =
+let judged (type call est claim) g (d : (call, est, claim) P.data_type) call (propose : (call, claim) Patterns.propose) cycle line =
   let ops = g.Meaning.ops in
   let rec within n from until =
     if from >= until then None
@@ -106,7 +101,7 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
   let ids xs = List.rev (List.rev_map (fun n -> match by_number n with
       | Some op -> Numbers.pos op.inv
       | None -> reject "operation %d is not in this part of the history" n) (Array.to_list xs)) in
-  let distinct = Search.distinct checker in
+  let verdict ?why ?(required = fun _ -> true) certificate = judge ?why ops (P.judge d (Search.proposals d.P.program required) history certificate) in
   List.iter (fun name -> match line name with None | Some (Json.String _) -> () | _ -> reject "a certificate of another form: %S is not text" name) [ "analyzer"; "pattern"; "explanation" ];
   (match line "named" with
    | None | Some (Json.Ints [||]) -> ()
@@ -118,15 +113,15 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
          check (match op with Some op -> is op | None -> false) "an operation that is named is another one") named
    | _ -> another_form "\"named\" is not a list of objects");
   match line "valid" with
-  | Some (Json.Bool true) -> judge ops (P.valid checker distinct init history (ids (ints line "order"))); Valid
+  | Some (Json.Bool true) -> verdict (P.Order (ids (ints line "order"))); Valid
   | _ when line "anomaly" <> None ->
     (* Transactions that are not strictly serializable have no linearization at all. *)
     let in_order, named = contradicting by_number line in
     let found = List.filter_map (fun op -> List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = op.inv) history) named in
     check (not in_order || List.compare_lengths found named = 0) "an operation of the cycle has failed";
     let why = function P.NoCycle when not in_order -> "nothing shows that an operation of the anomaly cannot occur" | reason -> why reason in
-    judge ~why ops ((Option.get refute) history in_order found);
-    Cycle
+    verdict ~why (P.Anomaly ((Option.get cycle) history in_order found));
+    Invalid "list_cycle_sound"
   | _ ->
     let fails = match line "fails" with Some (Json.Int n) -> n | _ -> another_form "\"fails\" is not an operation" in
     let failing = match by_number fails with Some op -> op | None -> reject "the operation that fails is not in this part of the history" in
@@ -139,41 +134,21 @@ let judged (type call est) g (checker : (call, est) P.checker) init call (patter
         check (not (Hashtbl.mem once op.inv)) "the core names operation %d twice" n;
         Hashtbl.replace once op.inv ()) core;
     let time = Numbers.pos failing.ret and before = ids (ints line "before") in
-    (* The operation that fails may suffice, or two: that one, and another one that had returned. *)
-    let contradiction = match pattern with
-      | None -> None
-      | Some p ->
-        let had = List.filter (fun o -> Hashtbl.mem once (Numbers.int_of_pos o.P.inv) && (match P.ret o with Some t -> Numbers.int_of_pos t <= failing.ret | None -> false)) history in
-        let part = P.begun_by time history in
-        match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) had with
-        | None -> None
-        | Some last -> Option.map (fun o -> p, o, last) (List.find_opt (fun o -> p.P.contradicts_of init part o last) (last :: had)) in
-    match contradiction with
-    | Some (p, x, y) -> judge ops (p.P.check_cycle_of distinct init history time before x y); Contradiction
+    let part = P.begun_by time history in
+    let had = List.filter (fun o -> Hashtbl.mem once (Numbers.int_of_pos o.P.inv) && P.ret o <> None) part in
+    let proposed = match List.find_opt (fun o -> o.P.inv = Numbers.pos failing.inv) part with Some last -> propose part last had | None -> [] in
+    match List.find_opt (fun (_, claim) -> d.P.refute claim part = P.Accepted) proposed with
+    | Some (name, claim) -> verdict (P.Pattern (time, before, claim)); Invalid name
     | None ->
-      let propose patterns =
-        let part = P.begun_by time history in
-        match List.find_opt (fun o -> Numbers.int_of_pos o.P.inv = failing.inv) part with Some last -> patterns part last | None -> [] in
-      let rec first proposed = match proposed with
-        | [] -> None
-        | (name, refute) :: rest ->
-          (match P.check_pattern checker distinct refute init history time before with
-           | P.Rejected (P.NoPattern, _) -> first rest
-           | verdict -> judge ops verdict; Some name) in
-      match first (Option.fold ~none:[] ~some:propose patterns) with
-      | Some name -> Pattern name
-      | None ->
-        let returns = Hashtbl.create 1000 in
-        List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
-        let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
-        judge ops (P.invalid checker distinct (Search.hash required) (Search.search checker required) Search.targets init history time before (ids core));
-        Invalid
+      let returns = Hashtbl.create 1000 in
+      List.iter (fun op -> if op.ret <= failing.ret then Hashtbl.replace returns op.inv ()) happened;
+      let required i = Hashtbl.mem returns (Numbers.int_of_pos i) in
+      verdict ~required (P.Core (time, before, ids core));
+      Invalid "check_invalid_sound"
 
 let section g (_, _, meaning) line = match meaning g with
-  | Meaning.Meaning (checker, init, call) -> judged g checker init call None None None line
-  | Meaning.Patterned (checker, init, call, propose) -> judged g checker init call None None (Some propose) line
-  | Meaning.Lasting (checker, init, call, pattern) -> judged g checker init call (Some pattern) None None line
-  | Meaning.Growing (checker, init, call, pattern, refute) -> judged g checker init call (Some pattern) (Some refute) None line
+  | Meaning.Meaning (d, call, propose) -> judged g d call propose None line
+  | Meaning.Transactional (d, call, propose, cycle) -> judged g d call propose (Some cycle) line
 
 (* Whatever takes long, after so many seconds of processor time, and one more for each megabyte of the history, it is too much. *)
 exception Too_long
@@ -270,7 +245,7 @@ let prove history certificate =
   let failed = !carried <> Valid in
   check (claim = not failed && (failed || Hashtbl.length seen = List.length parts)) "the lines do not add up to the verdict";
   Printf.sprintf "%slinearizable (%s) as %s {%s}, independent: %b, clients: %s%s%s%s%s"
-    (if claim then "" else "not ") (theorem model !carried) model
+    (if claim then "" else "not ") (theorem !carried) model
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
     (match failures with
      | [] -> ""

@@ -30,14 +30,12 @@ let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a p
 let is_nil v = match v with Nil -> true | _ -> false
 let yes = Bool true and no = Bool false
 
-(* Whether operations that are named contradict each other: those of a cycle, in order, or of another anomaly. *)
-type 'call refute = ('call, unit) P.op list -> bool -> ('call, unit) P.op list -> P.verdict
-(* A model: its checker, the initial state, and the calls that operations mean; and how two or more operations may contradict each other. *)
+(* A model: its data type with the initial state, and the calls that operations mean. Then what need not be trusted: which patterns to try, and which steps lead
+   from one operation to the next if they are named as a cycle, in order, or as another anomaly. *)
 type meaning =
-  | Meaning : ('call, 'est) P.checker * 'est * (op -> 'call) -> meaning
-  | Patterned : ('call, 'est) P.checker * 'est * (op -> 'call) * 'call Patterns.propose -> meaning
-  | Lasting : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern -> meaning
-  | Growing : ('call, 'est) P.checker * 'est * (op -> 'call) * ('call, 'est) P.pattern * 'call refute -> meaning
+  | Meaning : ('call, 'est, 'claim) P.data_type * (op -> 'call) * ('call, 'claim) Patterns.propose -> meaning
+  | Transactional : ('call, 'est, 'claim) P.data_type * (op -> 'call) * ('call, 'claim) Patterns.propose
+      * (('call, unit) P.op list -> bool -> ('call, unit) P.op list -> 'claim) -> meaning
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
@@ -47,15 +45,15 @@ let every g = List.filter (fun op -> op.status <> Fail) (Array.to_list g.ops)
 
 let one = pos 1
 
-let numbered nothing there call = let init = P.registers_init nothing there in Patterned (P.of_numbers, init, call, Patterns.of_numbers init)
+let registers d call = Meaning (d, call, Patterns.places d.P.start)
 let register g =
   let call op = match op.f with
     | "read" -> if op.status <> Ok || (is_nil op.value && param g "nil-reads" <> Some "exact") then [] else P.read one (intern op.value)
     | "write" -> P.write one (intern op.value)
     | _ ->
       let old, fresh = if is_nil op.value then Nil, Nil else two op.value in
-      if op.status = Fail then P.refused one (intern old) else P.cas_of_numbers one (intern old) (intern fresh) in
-  numbered (match init g with Some v -> intern v | None -> nil) [] call
+      if op.status = Fail then P.refused one (intern old) else P.cas (=) one (intern old) (intern fresh) in
+  registers (P.register (match init g with Some v -> intern v | None -> nil) []) call
 
 let multi_register g =
   let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, intern v)) (pairs v) | None -> [] in
@@ -71,7 +69,7 @@ let multi_register g =
         | `Write -> Some (P.Put (intern k, intern v))
         | `Read when op.status = Ok && (not (is_nil v) || param g "nil-reads" = Some "exact") -> Some (P.Get (intern k, intern v))
         | `Read -> None) steps in
-  numbered nil start call
+  registers (P.register nil start) call
 
 (* A place for each element, which has true or false. *)
 let lookup_set g =
@@ -87,12 +85,12 @@ let lookup_set g =
       match kind, answer = yes with
       | `Contains, true | `Insert, false -> P.read place there
       | `Contains, false | `Remove, false -> P.read place gone
-      | `Insert, true -> P.cas_of_numbers place gone there
-      | `Remove, true -> P.cas_of_numbers place there gone
+      | `Insert, true -> P.cas (=) place gone there
+      | `Remove, true -> P.cas (=) place there gone
     end in
-  numbered gone start call
+  registers (P.register gone start) call
 
-let container g checker start kind state =
+let container g make kind =
   let call op =
     let lost = op.status = Info in
     let none = not (knossos g) && (is_nil op.value || op.value = Key "empty") in
@@ -103,15 +101,16 @@ let container g checker start kind state =
     | "peek" -> if lost then P.Idle else if none then P.Empty else P.Peek (intern op.value)
     | _ -> if lost && is_nil op.value then P.DrainAny else P.Drain (List.map intern (listed op.value)) in
   let items = match init g with Some (List { items; _ }) -> List.map intern items | Some _ -> reject "a container that cannot begin with such a value" | None -> [] in
-  Patterned (checker, start items, call, Patterns.container kind (state items))
+  Meaning (make items, call, Patterns.container kind items)
 
 (* A drain that never returned may leave very many states. *)
-let drained checker most outcomes =
-  { checker with P.next_of = fun e call k ->
-        (match call with P.DrainAny -> readable (outcomes e <= most) "a drain that never returned, and may leave more than %d states" most | _ -> ());
-        checker.P.next_of e call k }
-let fifo = drained P.fifo 10_000 (fun (front, back) -> 1 + List.length front + List.length back)
-let unordered = drained P.unordered 1_000 (fun bag -> List.fold_left (fun n (_, copies) -> min 1_000_000 n * (1 + Numbers.int_of_pos copies)) 1 (P.PositiveMap.elements bag))
+let drained most outcomes d =
+  let next_of e call k =
+    (match call with P.DrainAny -> readable (outcomes e <= most) "a drain that never returned, and may leave more than %d states" most | _ -> ());
+    d.P.program.next_of e call k in
+  { d with P.program = { d.P.program with next_of } }
+let fifo items = drained 10_000 (fun (front, back) -> 1 + List.length front + List.length back) (P.fifo_queue items)
+let unordered items = drained 1_000 (fun bag -> List.fold_left (fun n (_, copies) -> min 1_000_000 n * (1 + Numbers.int_of_pos copies)) 1 (P.PositiveMap.elements bag)) (P.unordered_queue items)
 
 (* Ranks follow Clojure's compare: of numbers that are floats or smaller than their precision, or of strings, keywords or symbols without a
    namespace, or of characters, each without characters beyond the first 65,536; of booleans. *)
@@ -178,7 +177,7 @@ let growing_set g =
       | Set items -> P.Members (numbers items)
       | List { items; _ } when not (knossos g) -> P.Members (numbers items)
       | _ -> readable (knossos g) "what was read of a set, and is not one"; P.NoSet in
-  Meaning (P.growing_set, P.set_of (match init g with Some v -> elements v | None -> []), call)
+  Meaning (P.growing_set (match init g with Some v -> elements v | None -> []), call, Patterns.none)
 
 (* Numbers of permits. What says nothing of numbers counts as one. *)
 let silent v = match v with
@@ -202,7 +201,7 @@ let semaphore g =
   let many = param g "permits" <> None in
   let call op = let n = if many then permits op else 1 in shift (if op.f = "acquire" then n else -n) None in
   let most = number g "permits" 1 in
-  Patterned (P.counter (Some P.Z0) (Some (z most)), P.Z0, call, Patterns.numbers most 0)
+  Meaning (P.counter (Some P.Z0) (Some (z most)) P.Z0, call, Patterns.numbers most)
 
 let counting_semaphore _ =
   let call op =
@@ -210,7 +209,7 @@ let counting_semaphore _ =
     readable (op.status = Info || List.mem op.value answers) "an answer that is neither true nor false";
     readable (List.mem op.given [ Nil; yes; Int 1 ]) "an amount that may be another one than 1";
     if op.status = Ok && op.value = no then shift 0 (Some P.Z0) else shift (if op.f = "incr" then 1 else -1) None in
-  Meaning (P.counter (Some P.Z0) None, P.Z0, call)
+  Meaning (P.counter (Some P.Z0) None P.Z0, call, Patterns.none)
 
 let told g =
   check (List.mem (param g "answers") [ Some "told"; Some "echo" ]) "the certificate does not say whether answers are told";
@@ -235,12 +234,15 @@ let counter g =
         shift n (if tells && (always || told g) then Some (z (num fresh)) else None)
       end
     end in
-  Meaning (P.counter None None, z start, call)
+  Meaning (P.counter None None (z start), call, Patterns.none)
 
 let id_generator g =
   if param g "ids" = Some "growing" then
-    Meaning (P.growing_ids, None, fun op -> if op.status <> Ok then P.Growing.NoNext else (readable (whole op.value) "an id that is not an integer, as ids grow"; P.Growing.Next (z (int_of op.value))))
-  else Meaning (P.ids, P.members [], fun op -> if op.status <> Ok then P.NoId else (readable (not (is_nil op.value)) "an id that is nil"; P.Id (intern op.value)))
+    let call op = if op.status <> Ok then P.Growing.NoNext else (readable (whole op.value) "an id that is not an integer, as ids grow"; P.Growing.Next (z (int_of op.value))) in
+    Meaning (P.growing_ids, call, Patterns.none)
+  else
+    let call op = if op.status <> Ok then P.NoId else (readable (not (is_nil op.value)) "an id that is nil"; P.Id (intern op.value)) in
+    Meaning (P.ids, call, Patterns.none)
 
 (* kv: the key, and what the operation did with it. *)
 type kv = Get of Edn.t | Failed of Edn.t | Erase | Put of Edn.t | Append of Edn.t | Cas of Edn.t * Edn.t | Nothing
@@ -337,9 +339,8 @@ let kv g =
       | Nothing -> []
       | Get v -> P.read k (bytes v) | Failed v -> P.refused k (bytes v) | Erase -> P.erase k [] | Put v -> P.write k (bytes v)
       | Append v -> P.append0 k (bytes v)
-      | Cas (a, b) -> P.cas_of_strings k (bytes a) (bytes b) in
-    let init = P.registers_init [] (List.map (fun (k, v) -> (intern k, bytes v)) start) in
-    Patterned (P.of_strings, init, call, Patterns.of_strings init)
+      | Cas (a, b) -> P.cas (=) k (bytes a) (bytes b) in
+    registers (P.kv_of_strings [] (List.map (fun (k, v) -> (intern k, bytes v)) start)) call
   end else begin
     let empty_is_nil = List.exists (fun v -> v = Str "") gets && not (List.exists is_nil gets) in
     let value v = if empty_is_nil && is_nil v then intern (Str "") else intern v in
@@ -350,8 +351,8 @@ let kv g =
       match o with
       | Nothing | Append _ -> []
       | Get v -> P.read k (value v) | Failed v -> P.refused k (value v) | Erase -> P.erase k nothing | Put v -> P.write k (value v)
-      | Cas (a, b) -> P.cas_of_numbers k (value a) (value b) in
-    numbered nothing (List.map (fun (k, v) -> (intern k, value v)) start) call
+      | Cas (a, b) -> P.cas (=) k (value a) (value b) in
+    registers (P.register nothing (List.map (fun (k, v) -> (intern k, value v)) start)) call
   end
 
 let option_int v = if is_nil v then None else if whole v then Some (z (int_of v)) else fail "what is not a number"
@@ -374,7 +375,7 @@ let versioned g =
       | "write" -> P.Versioned.Write (option_int version, intern value)
       | _ -> (match listed value with [ a; b ] -> P.Versioned.Cas (option_int version, intern a, intern b) | _ -> fail "a cas that is not a pair")
     end in
-  Meaning (P.versioned, start, call)
+  Meaning (P.versioned_register start, call, Patterns.none)
 
 (* Who an operation of a lock is by: the process, the thread, or the client that is named last, or else next. *)
 let owners g =
@@ -402,7 +403,7 @@ let owned limit g =
     let n = if many then permits op else 1 in
     { P.Owned.owner = owner op; change = z (if op.f = "acquire" then n else -n) } in
   let limit = limit g in
-  Patterned (P.owned limit, [], call, Patterns.owned limit)
+  Meaning (P.owned limit, call, Patterns.owned limit)
 let most name default g = P.Owned.Most (z (match name with Some name -> number g name default | None -> default))
 let fenced name g =
   let owner = owners g in
@@ -413,7 +414,7 @@ let fenced name g =
     readable (is_nil fence || int_of fence >= 0) "a fence that is less than 0";
     if op.f = "acquire" then P.Fenced.Acquire (owner op, z (if is_nil fence then 0 else int_of fence)) else P.Fenced.Release (owner op) in
   let most = z (match name with Some name -> number g name 2 | None -> 1) in
-  Patterned (P.fenced most, { P.Fenced.holder = None; holds = P.Z0; current = P.Z0; greatest = P.Z0 }, call, Patterns.fenced most)
+  Meaning (P.fenced most, call, Patterns.fenced most)
 
 let bank g =
   let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
@@ -424,11 +425,11 @@ let bank g =
       readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
       readable (not (is_nil (field op.value "from") || is_nil (field op.value "to"))) "a transfer from or to no account";
       P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
-  Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
+  Meaning (P.bank (param g "negative-balances" = Some "allow") (match init g with Some v -> accounts v | None -> []), call, Patterns.none)
 
 let log g =
-  let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
-  readable (not (List.exists is_nil start)) "a log that begins with nothing in it";
+  let items = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
+  readable (not (List.exists is_nil items)) "a log that begins with nothing in it";
   let within v = field v (if has_field v "msg" then "msg" else "value") in
   let offset v = readable (index v) "what is not an offset"; z (int_of v) in
   let known v = match v with Map kvs -> List.for_all (fun (k, _) -> List.mem k [ Key "offset"; Key "msg"; Key "value"; Key "match-seq-num" ]) kvs | _ -> true in
@@ -457,7 +458,8 @@ let log g =
         let asked = let o = field op.given "offset" in if is_nil o then op.given else o in
         readable (is_nil at || ((is_nil asked || equal asked at) && known op.value)) "an answer about another offset";
         if is_nil at then P.Log.ReadAt (offset asked, intern op.value) else P.Log.ReadAt (offset at, intern (within op.value)) in
-  Lasting (P.log nil, P.StoredLog.stored (List.rev (List.map intern start), z (List.length start)), call, P.log_pattern nil)
+  let items = List.map intern items in
+  Meaning (P.log nil items, call, Patterns.pair "log_pattern_sound" (P.log_proposal nil (P.appended items)))
 
 let lease g =
   let term v =
@@ -490,7 +492,7 @@ let lease g =
       | "renew" -> P.Lease.Renew (Some owner, epoch)
       | _ -> P.Lease.Release (owner, epoch)
     end in
-  Lasting (P.lease, start, call, P.lease_pattern)
+  Meaning (P.lease start, call, Patterns.pair "lease_pattern_sound" (P.lease_proposal start))
 
 let list_append g =
   let begins v = match v with
@@ -508,7 +510,7 @@ let list_append g =
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
         else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
         else None) steps in
-  Growing (P.list_append, start, call, P.list_pattern, fun history in_order named -> P.list_cycle start history (Cycles.nodes start history in_order named))
+  Transactional (P.list_append start, call, Patterns.pair "list_cycle_sound" (P.list_proposal start), Cycles.nodes start)
 
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [
@@ -517,10 +519,10 @@ let models = [
   "multi-register", ("txn read write", "init nil-reads", multi_register);
   "kv", ("get put append delete cas put-if-absent", "init failed-cas kv-keys", kv);
   "lookup-set", ("insert add remove delete contains lookup", "init", lookup_set);
-  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g fifo (fun l -> (l, [])) P.Fifo Fun.id);
-  "stack", ("push pop peek", "init", fun g -> container g P.stack List.rev P.Stack List.rev);
-  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g unordered P.bag_init P.Bag List.rev);
-  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority rank) (P.priority_init rank) (P.Priority rank) List.rev);
+  "fifo-queue", ("enqueue dequeue peek drain", "init", fun g -> container g fifo P.Fifo);
+  "stack", ("push pop peek", "init", fun g -> container g P.stack P.Stack);
+  "unordered-queue", ("enqueue dequeue drain", "init", fun g -> container g unordered P.Bag);
+  "priority-queue", ("enqueue insert dequeue poll peek", "init priority", fun g -> let rank = ranks g in container g (P.priority_queue rank) (P.Priority rank));
   "set", ("add read", "init", growing_set);
   "mutex", ("acquire release", "", semaphore);
   "semaphore", ("acquire release", "permits!", semaphore);

@@ -1,18 +1,18 @@
-(* Which operations form a pattern, so that no search is needed. What was proved checks each proposal against the whole history up to the completion that fails,
-   so it need not be trusted which operations are proposed. What is trusted is that a proposal is such a check, has the name of its theorem, and gets the initial
-   state and the limits of the model. *)
+(* What need not be trusted: which operations form a pattern, so that no search is needed. A claim is data, which is checked against the whole history up to the
+   completion that fails; and with it goes the name of the theorem about it, which is for people. *)
 
 open Lists
 
 open Numbers
 open Proved
 
-type 'call propose = ('call, unit) op list -> ('call, unit) op -> (string * (('call, unit) op list -> verdict)) list
+(* Of the history up to the completion that fails, with that operation, and those of the core that had returned. *)
+type ('call, 'claim) propose = ('call, unit) op list -> ('call, unit) op -> ('call, unit) op list -> (string * 'claim) list
+let none _ _ _ = []
 
 let called o = int_of_pos o.inv
 let ended o = match ret o with Some t -> int_of_pos t | None -> max_int
 let returned o = ret o <> None
-let option_list condition x = if condition then [ x ] else []
 
 (* ** Stale reads *)
 
@@ -22,7 +22,8 @@ type ('call, 'value) reign = {
   mutable last : ('call, unit) op option;   (* and the one that was called last *)
   mutable putters : ('call, unit) op list }
 
-let stale init initial looks makes refute refute_overwritten part failing =
+let places start part failing _ =
+  let initial = lookup start and makes o = makes0 (=) o in
   let reigns = Hashtbl.create 1000 and unsure = Hashtbl.create 10 in
   let reign p v =
     let key = (int_of_pos p, v) in
@@ -56,7 +57,7 @@ let stale init initial looks makes refute refute_overwritten part failing =
         | Some (other_first, this_later) -> match before p r s with
           | None -> []
           | Some (this_first, other_later) ->
-            [ "stale_read_sound", refute init { of_place = p; this_value = r.value; other_value = s.value; this_first; other_later; other_first; this_later } ] in
+            [ "stale_read_sound", StaleRead { of_place = p; this_value = r.value; other_value = s.value; this_first; other_later; other_first; this_later } ] in
     if once p r then Hashtbl.fold with_ reigns [] else [] in
   (* Nothing can have put the value there since another one was seen, or from the start. *)
   let never (p, v) =
@@ -65,17 +66,15 @@ let stale init initial looks makes refute refute_overwritten part failing =
         | Some u when (match found with Some (_, x) -> called o > called x | None -> true) -> Some (u, o)
         | _ -> found) None part in
     let before, other = match latest with Some (u, o) -> Some o.inv, u | None -> None, initial p in
-    if latest <> None || other <> v then Some [ "overwritten_sound", refute_overwritten init { at_place_ = p; found_value = v; seen_before = before; seen_value = other; found_by = failing.inv } ]
+    if latest <> None || other <> v then Some [ "overwritten_sound", Overwritten { at_place_ = p; found_value = v; seen_before = before; seen_value = other; found_by = failing.inv } ]
     else None in
   let shown = List.filter_map (fun (p, v) -> Option.map (fun v -> (p, v)) v) (looks failing @ makes failing) in
   let few = List.filteri (fun i _ -> i < 20) shown in
   match List.concat_map with_value few with [] -> List.concat (List.filter_map never few) | found -> found
-let of_numbers init = stale init (lookup init) looks makes_of_numbers stale_of_numbers overwritten_of_numbers
-let of_strings init = stale init (lookup init) looks makes_of_strings stale_of_strings overwritten_of_strings
 
 (* ** Containers *)
 
-let container kind init part failing =
+let container kind init part failing _ =
   let count = Hashtbl.create 1000 in
   let add v n = Hashtbl.replace count v (n + Option.value (Hashtbl.find_opt count v) ~default:0) in
   let taken o = match o.what with Take v -> [ v ] | Drain vs -> vs | _ -> [] in
@@ -92,13 +91,13 @@ let container kind init part failing =
     Hashtbl.iter (fun v n -> if n > 0 && name v then (enough := !enough + n; values := v :: !values)) count;
     if !enough > 0 then refute !values else [] in
   let ended_before x o = ended o < called x in
-  let element vs = [ "lost_element_sound", lost_element kind init vs failing.inv ] in
+  let element vs = [ "lost_element_sound", LostElement (vs, failing.inv) ] in
   let is_lost v = match kind with
     | Priority rank -> let least = int_of_pos (rank v) in lost (ended_before failing) (fun u -> int_of_pos (rank u) > least) element
     | Fifo | Stack ->
       (match List.filter (fun o -> o.what = Push v) part with
-       | [ x ] when kind = Fifo -> lost (ended_before x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", fifo_inversion init vs x.inv failing.inv ])
-       | [ x ] -> lost ~init:[] (fun o -> called o > ended x && ended_before failing o) (fun u -> u <> v) (fun vs -> [ "stack_inversion_sound", stack_inversion init vs x.inv failing.inv ])
+       | [ x ] when kind = Fifo -> lost (ended_before x) (fun u -> u <> v) (fun vs -> [ "fifo_inversion_sound", Inversion (vs, x.inv, failing.inv) ])
+       | [ x ] -> lost ~init:[] (fun o -> called o > ended x && ended_before failing o) (fun u -> u <> v) (fun vs -> [ "stack_inversion_sound", Inversion (vs, x.inv, failing.inv) ])
        | _ -> [])
     | _ -> [] in
   let duplicate vs peek =
@@ -106,7 +105,7 @@ let container kind init part failing =
     List.iter (fun v -> add v (-1)) (taken failing);
     let least = if peek = None then 0 else 1 in
     match List.find_opt (fun v -> Option.value (Hashtbl.find_opt count v) ~default:0 < least) vs with
-    | Some v -> [ "duplicate_sound", duplicate init v peek ]
+    | Some v -> [ "duplicate_sound", Duplicate (v, peek) ]
     | None -> [] in
   match failing.what with
   | Take v -> (match duplicate [ v ] None with [] -> is_lost v | found -> found)
@@ -137,25 +136,32 @@ let more gain part until known least most claim =
   let best, from, all = largest gain part until in
   if known + all > most then [ claim None ] else if best > min_int && least + best > most then [ claim from ] else []
 
-let numbers most init part _ =
+let numbers most part _ _ =
   let gain o = int_of_z o.what.amount in
-  List.map (fun c -> "two_holders_sound", number_holders (z most) (z init) c)
-    (more gain part None init 0 most (fun from -> Crowd from)
-     @ more (fun o -> - gain o) part None (- init) (- most) 0 (fun from -> NotHeld (XH, from)))
+  List.map (fun c -> "two_holders_sound", c)
+    (more gain part None 0 0 most (fun from -> Crowd from)
+     @ more (fun o -> - gain o) part None 0 (- most) 0 (fun from -> NotHeld (XH, from)))
 
-let owners name refute owner_and_change most alone part failing =
+let owners name owner_and_change most alone part failing _ =
   let owner o = fst (owner_and_change o.what) and gain o = snd (owner_and_change o.what) in
   let by_owner = Hashtbl.create 100 in
   List.iter (fun o -> Hashtbl.replace by_owner (owner o) (o :: Option.value (Hashtbl.find_opt by_owner (owner o)) ~default:[])) (List.rev part);
   let mine = owner failing in
   let second p own found =
     if found = [] && alone && gain failing > 0 && p <> mine then more gain own (Some failing) 0 0 0 (fun from -> Second (p, from, failing.inv)) else found in
-  List.map (fun c -> name, refute c)
+  List.map (fun c -> name, c)
     (Hashtbl.fold second by_owner []
      @ more (fun o -> - gain o) (Hashtbl.find by_owner mine) None 0 (- most) 0 (fun from -> NotHeld (mine, from))
      @ more gain part None 0 0 most (fun from -> Crowd from))
 let owned limit =
   let most, alone = match limit with Owned.Most n -> int_of_z n, true | Owned.Permits n -> int_of_z n, false in
-  fun part failing -> owners "owned_holders_sound" (owned_holders limit) (fun c -> c.Owned.owner, int_of_z c.Owned.change) most alone part failing
-let fenced most part failing =
-  owners "fenced_holders_sound" (fenced_holders most) (function Fenced.Acquire (o, _) -> o, 1 | Fenced.Release o -> o, -1) (int_of_z most) true part failing
+  owners "owned_holders_sound" (fun c -> c.Owned.owner, int_of_z c.Owned.change) most alone
+let fenced most =
+  owners "fenced_holders_sound" (function Fenced.Acquire (o, _) -> o, 1 | Fenced.Release o -> o, -1) (int_of_z most) true
+
+(* ** Operations that contradict each other *)
+
+(* The operation that fails may suffice, or two: that one, and another one that had returned. *)
+let pair name nodes part failing had =
+  let contradicts = nodes part in
+  match List.find_map (fun o -> match contradicts o failing with [] -> None | nodes -> Some (name, nodes)) (failing :: had) with Some found -> [ found ] | None -> []

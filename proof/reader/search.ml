@@ -80,3 +80,6 @@ let search (type call est) (c : (call, est) checker) required =
 let targets ops =
   let returned = List.filter_map (fun o -> match ret o with Some t -> Some (int_of_pos t, t, o.inv) | None -> None) ops in
   List.map (fun (_, t, i) -> (t, i)) (List.sort (fun (a, _, _) (b, _, _) -> compare a b) returned)
+
+(* [required] says which operations return. *)
+let proposals c required = { distinct = distinct c; hash = hash required; search = search c required; targets }
