@@ -23,10 +23,12 @@ Section Growing.
 Context {call answer state fact : Type}.
 Notation op := (op call answer).
 Variable step : state -> call -> answer -> state -> Prop.
-Variable init : state.
+Variables init start : state.
 Variable has : fact -> state -> bool.
 Definition holds (f : fact) (s : state) : Prop := has f s = true.
-Definition initial (f : fact) : bool := has f init.
+(** [start] stands for [init], whose facts it has. *)
+Definition initial (f : fact) : bool := has f start.
+Hypothesis alike : forall f, has f start = has f init.
 (** A call tells what is true after it, wants what is true before it, denies what is not true before it, and makes what may not have been true before it.
 It makes f only where g was true if it needs g for f. It is absurd if it denies what it has told before. *)
 Variables tells wants denies makes absurd : call -> fact -> bool.
@@ -109,7 +111,7 @@ Lemma source f j : initial f = false -> j <= length os -> holds f (st j) ->
   exists m o, m < j /\ nth_error os m = Some o /\ In o (makers f) /\ holds f (st (S m)).
 Proof.
   intros I. induction j as [|j IH]; intros B H.
-  { rewrite zero in H. unfold initial in I. congruence. }
+  { rewrite zero in H. unfold initial in I. rewrite alike in I. congruence. }
   destruct (nth_error os j) as [o|] eqn:E; [|apply nth_error_None in E; lia]. destruct (makes (what o) f) eqn:M.
   - exists j, o. repeat split; auto. apply filter_In. split; auto. apply (of_history _ _ _ _ lin). eapply nth_error_In; eauto.
   - destruct (steps _ _ E) as (a & X). destruct IH as (m & o' & L & R); [lia|eapply made; eauto|]. exists m, o'. split; auto.
@@ -153,7 +155,7 @@ Proof.
     destruct (i - length l1) eqn:E; [lia|]. simpl in Ei. eapply nth_error_In; eauto.
   - destruct (Pos.eqb (inv x) (inv y)) eqn:N.
     + exfalso. apply orb_true_iff in C as [A|C]; [rewrite (never growth _ _ _ _ f Xi) in A; easy|]. apply andb_true_iff in C as [I R].
-      apply (refused growth _ _ _ _ f Xi R). apply (grows f (what x) 0); [easy|lia|lia|]. now rewrite zero.
+      apply (refused growth _ _ _ _ f Xi R). apply (grows f (what x) 0); [easy|lia|lia|]. rewrite zero. unfold holds. now rewrite <- alike.
     + apply andb_true_iff in C as [R T]. destruct (D eq_refl) as [|L]; auto. exfalso. apply (refused growth _ _ _ _ f Xi R).
       apply (grows f (what x) (S j)); [easy|lia|lia|]. eapply told; eauto.
   - destruct C as [O W]. destruct (origin x f j) as (m & L & E & _); auto; [lia|eapply wanted; eauto|]. now rewrite (place_unique _ _ _ Ei E).
@@ -188,7 +190,7 @@ Variable given : state -> list fact.
 Definition reasons (x y : op) : list why := Time :: map Denied (about (what y) ++ about (what x)).
 Definition steps (x y : op) : list node :=
   if Pos.eqb (inv x) (inv y) then
-    match find (comes_before x x) (reasons x x ++ map Denied (given init) ++ map Unmade (about (what x))) with Some w => [Node (inv x) None w] | None => [] end
+    match find (comes_before x x) (reasons x x ++ map Denied (given start) ++ map Unmade (about (what x))) with Some w => [Node (inv x) None w] | None => [] end
   else
     match find (comes_before x y) (reasons x y), find (comes_before y x) (reasons y x) with
     | Some v, Some w => [Node (inv x) None v; Node (inv y) None w]

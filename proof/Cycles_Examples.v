@@ -26,7 +26,7 @@ Example disagree : log_pair (ok 2 5 (Log.ReadAt 0 5)) (ok 3 4 (Log.ReadAt 0 6)) 
 Example agree : log_pair (ok 2 5 (Log.ReadAt 0 5)) (ok 3 4 (Log.ReadAt 0 5)) = false. Proof. reflexivity. Qed.
 
 (** Lost element: an append had returned, and a list lacks it. *)
-Definition list_pair := pair list_pattern [].
+Definition list_pair := pair list_pattern (Stored.StoredLists.stored []).
 Example lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 8]]) = true. Proof. reflexivity. Qed.
 Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 7]]) = false. Proof. reflexivity. Qed.
 

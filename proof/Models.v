@@ -162,9 +162,12 @@ Qed.
 Definition lease := machine Lease.apply Lease.state_dec Lease.call_dec Lease.idle never stays.
 Theorem lease_proved : Proved (Plain.step (does Lease.apply)) Plain.abs lease.
 Proof. exact (conj (machine_laws Lease.apply Lease.state_dec Lease.call_dec Lease.idle Lease.idle_same) (no_more _ _)). Qed.
-Definition list_append := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle never stays.
-Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) Plain.abs list_append.
-Proof. exact (conj (machine_laws Lists.apply Lists.state_dec Lists.call_dec Lists.idle Lists.idle_same) (no_more _ _)). Qed.
+Definition list_append : checker (list Lists.micro) StoredLists.est :=
+  Checker _ _ (Stored.next StoredLists.run) StoredLists.eqb (Plain.same (call_eqb Lists.call_dec)) (Plain.pure Lists.idle) (Stored.restrict Lists.idle) never stays.
+Theorem list_append_proved : Proved (Plain.step (does Lists.apply)) StoredLists.abs list_append.
+Proof.
+  exact (conj (Stored.laws _ _ _ _ Lists.call_dec Lists.idle StoredLists.run_agrees StoredLists.eqb_sound Lists.idle_same) (no_more _ _)).
+Qed.
 
 (** ** Operations that contradict each other *)
 Record pattern {call est : Type} := Pattern {
@@ -188,26 +191,29 @@ Definition refute (init : state) (x y : op call unit) (part : list (op call unit
 Definition pattern_of : pattern call est := Pattern _ _
   (fun init part x y => match refute (view init) x y part with Accepted => true | _ => false end)
   (fun distinct init h time before x y => check_cycle (next_of c) distinct (refute (view init) x y) init h time before).
-Theorem pattern_sound (does : state -> call -> state -> Prop) (abs : est -> state -> Prop) : Proved (Plain.step does) abs c -> (forall e s, abs e s -> view e = s) ->
+Theorem pattern_sound (does : state -> call -> state -> Prop) (abs : est -> state -> Prop) : Proved (Plain.step does) abs c -> (forall e s f, abs e s -> has f (view e) = has f s) ->
   Growth (Plain.step does) has tells wants denies makes absurd needs -> Refutes (Plain.step does) abs pattern_of.
 Proof.
-  intros P V G distinct init s h time before x y C A. simpl in C. rewrite (V _ _ A) in C. eapply (check_cycle_sound (Plain.step does) _ abs); eauto; [apply P|].
-  intros part _ _. apply (cycle_sound _ _ _ _ _ _ _ _ _ G).
+  intros P V G distinct init s h time before x y C A. simpl in C. eapply (check_cycle_sound (Plain.step does) _ abs); eauto; [apply P|].
+  intros part _ _. apply (cycle_sound _ _ _ _ (fun f => V _ _ f A) _ _ _ _ _ _ G).
 Qed.
 End Contradictions.
 
 Definition log_pattern (nothing : positive) :=
   pattern_of (log nothing) StoredLog.view (LogFacts.has nothing) (LogFacts.tells nothing) no LogFacts.denies LogFacts.makes no none (LogFacts.shows nothing) LogFacts.given.
 Theorem log_pattern_sound (nothing : positive) : Refutes (Plain.step (does (Log.apply nothing))) StoredLog.abs (log_pattern nothing).
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (fun e s A => proj2 A) (LogFacts.growth nothing)). Qed.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ (log_proved nothing) (fun e s f A => f_equal _ (proj2 A)) (LogFacts.growth nothing)). Qed.
 Definition itself {state : Type} (s : state) : state := s.
 Definition lease_pattern := pattern_of lease itself LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none LeaseFacts.about LeaseFacts.given.
 Theorem lease_pattern_sound : Refutes (Plain.step (does Lease.apply)) Plain.abs lease_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ lease_proved (fun e s A => A) LeaseFacts.growth). Qed.
+Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ lease_proved (fun e s f A => f_equal _ A) LeaseFacts.growth). Qed.
 Definition list_pattern :=
-  pattern_of list_append itself ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
-Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) Plain.abs list_pattern.
-Proof. exact (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ list_append_proved (fun e s A => A) ListGrowth.growth). Qed.
+  pattern_of list_append StoredLists.view ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs ListFacts.shows ListFacts.given.
+Theorem list_pattern_sound : Refutes (Plain.step (does Lists.apply)) StoredLists.abs list_pattern.
+Proof.
+  refine (pattern_sound _ _ _ _ _ _ _ _ _ _ _ _ _ list_append_proved _ ListGrowth.growth).
+  intros e s f A. unfold ListGrowth.have. now rewrite StoredLists.list_of_view, A.
+Qed.
 
 (** A longer cycle, which says nothing about the first failure. *)
 Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) unit)) : op (list Lists.micro) unit -> op (list Lists.micro) unit -> why -> bool :=
@@ -215,7 +221,7 @@ Definition list_before (init : Lists.state) (h : list (op (list Lists.micro) uni
 Definition list_cycle (init : Lists.state) (h : list (op (list Lists.micro) unit)) : list node -> verdict :=
   cycle init ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
 Theorem list_cycle_sound init h nodes : list_cycle init h nodes = Accepted -> ~ Linearizable (Plain.step (does Lists.apply)) init h.
-Proof. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
+Proof. exact (cycle_sound _ _ _ _ (fun f => eq_refl) _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
 
 (** ** Patterns
 

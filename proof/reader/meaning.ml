@@ -508,7 +508,7 @@ let list_append g =
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
         else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
         else None) steps in
-  Growing (P.list_append, start, call, P.list_pattern, fun history in_order named -> P.list_cycle start history (Cycles.nodes start history in_order named))
+  Growing (P.list_append, P.StoredLists.stored start, call, P.list_pattern, fun history in_order named -> P.list_cycle start history (Cycles.nodes start history in_order named))
 
 (* Each model: the :f's that it knows, its parameters (an exclamation mark after those that it needs), and its meaning. *)
 let models = [
