@@ -100,17 +100,17 @@ Fixpoint ordered (v w : positive) (l : list positive) : bool :=
 Definition has (f : fact) (l : list positive) : bool :=
   match f with Contains _ v => mem v l | Starts _ vs => starts vs l | Before _ v w => ordered v w l end.
 Definition holds (f : fact) (s : state) : Prop := has f (rev (list_of s (key f))) = true.
-Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k vs end.
+Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k (rev' vs) end.
 Definition denied_by (f : fact) (m : micro) : bool :=
-  match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
+  match m with Read k vs => if Pos.eqb k (key f) then negb (has f (rev' vs)) else false | Append _ _ => false end.
 Definition shows (c : list micro) : list fact := map shown_by c.
 Definition given (s : state) : list fact := map (fun x => Starts (fst x) (rev (snd x))) s.
 Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
 
-Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = vs.
+Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = rev' vs.
 Proof.
-  simpl. destruct (Core.equal (rev' vs) (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E.
-  unfold rev' in E. now rewrite <- E, rev_append_rev, app_nil_r, rev_involutive.
+  simpl. destruct (Core.equal vs (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E as <-.
+  unfold rev'. now rewrite rev_append_rev, app_nil_r.
 Qed.
 Lemma mem_app v a b : mem v (a ++ b) = mem v a || mem v b.
 Proof. apply existsb_app. Qed.
@@ -135,7 +135,7 @@ Qed.
 Lemma do_denied s m s' f : do s m = Some s' -> denied_by f m = true -> ~ holds f s.
 Proof.
   destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold denied_by, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy].
-  rewrite L. now destruct (has f vs).
+  rewrite L. now destruct (has f (rev' vs)).
 Qed.
 Lemma denied c f : forall s s', apply s c = Some s' -> denies c f = true -> ~ holds f s.
 Proof.
@@ -266,7 +266,7 @@ End LeaseFacts.
 Module ListGrowth.
 Import Lists ListFacts.
 Definition have (f : fact) (s : state) : bool := has f (rev (list_of s (key f))).
-Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f vs else false | Append _ _ => false end.
+Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f (rev' vs) else false | Append _ _ => false end.
 Definition appends (k v : positive) (m : micro) : bool := match m with Append j u => if Pos.eqb u v then Pos.eqb j k else false | Read _ _ => false end.
 Definition makes_one (f : fact) (m : micro) : bool := match f with Contains k v | Before k _ v => appends k v m | Starts _ _ => true end.
 Definition tells_one (f : fact) (m : micro) : bool := reads f m || match f with Contains k v => appends k v m | _ => false end.

@@ -144,7 +144,7 @@ Definition abs (e : est) (s : state) : Prop := forall k, look e k = list_of s k.
 Definition do_ (e : est) (m : micro) : option est :=
   match m with
   | Append k v => Some (PM.add k (v :: look e k) e)
-  | Read k vs => if equal (rev' vs) (look e k) then Some e else None
+  | Read k vs => if equal vs (look e k) then Some e else None
   end.
 Fixpoint run (e : est) (c : list micro) : option est :=
   match c with [] => Some e | m :: c => match do_ e m with Some e => run e c | None => None end end.
