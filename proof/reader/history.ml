@@ -6,8 +6,9 @@ open Edn
 
 exception Rejected of string
 let reject fmt = Printf.ksprintf (fun s -> raise (Rejected s)) fmt
-let check condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Rejected s)) fmt
-let readable condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Unreadable s)) fmt
+let unless condition error fmt = if condition then Printf.ikfprintf ignore () fmt else Printf.ksprintf (fun s -> raise (error s)) fmt
+let check condition fmt = unless condition (fun s -> Rejected s) fmt
+let readable condition fmt = unless condition (fun s -> Unreadable s) fmt
 
 type status = Ok | Fail | Info
 type op = {
