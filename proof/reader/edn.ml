@@ -324,7 +324,17 @@ let forms ?(rows = true) s each =
       let acc = ref [] in
       for i = 0 to count - 1 do acc := shared (Int32.to_int (Bytes.get_int32_ne !row (4 * i))) :: !acc done;
       other (go close depth !acc) end
-  and pairs xs = match xs with k :: v :: rest -> (k, v) :: pairs rest | _ -> []
+  (* Keys and their values, and whether the last key has one. *)
+  and pairs depth acc =
+    skip ();
+    if !at < n && s.[!at] = '}' then (incr at; List.rev acc, true)
+    else begin
+      let k = form (depth + 1) in
+      skip ();
+      if !at < n && s.[!at] = '}' then (incr at; List.rev acc, false)
+      else begin
+        let v = form (depth + 1) in
+        pairs depth ((k, v) :: acc) end end
   and form depth =
     if depth > 100 then fail "what nests so deep";
     skip ();
@@ -333,11 +343,10 @@ let forms ?(rows = true) s each =
     | '(' -> incr at; row_or ')' depth false (fun items -> List { items; round = true })
     | '[' -> incr at; row_or ']' depth false (fun items -> List { items; round = false })
     | '{' -> incr at;
-      let xs = items '}' depth in
-      let kvs = pairs xs in
+      let kvs, whole = pairs depth [] in
       let plain = List.for_all (fun (k, _) -> match k with Key _ -> true | _ -> false) kvs in
       let rec again = function (Key k, _) :: rest -> List.exists (fun (k', _) -> match k' with Key k' -> String.equal k k' | _ -> false) rest || again rest | _ -> false in
-      if List.length xs mod 2 = 1 then Odd "a map without a value"
+      if not whole then Odd "a map without a value"
       else if not (plain || List.for_all (fun (k, _) -> certain k) kvs) || (if plain && List.compare_length_with kvs 30 < 0 then again kvs else twice (List.map fst kvs)) then Odd "a map with a key twice"
       else Map kvs
     | '"' -> string ()
