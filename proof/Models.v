@@ -62,8 +62,8 @@ Proof. apply registers_proved. intros v u. apply Pos.eqb_eq. Qed.
 
 Lemma equal_true v u : equal v u = true <-> v = u.
 Proof. split; [apply equal_spec|]. intros ->. induction u as [|x u IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
-Definition of_strings := registers equal (fun v u => v ++ u).  (* a string is its bytes *)
-Theorem of_strings_proved : Proved (Spec_Registers.step equal (fun v u => v ++ u)) Spec_Registers.abs of_strings.
+Definition of_strings := registers equal (fun v u => u ++ v).  (* a string is its bytes, from the last to the first, so that it takes time for what is appended *)
+Theorem of_strings_proved : Proved (Spec_Registers.step equal (fun v u => u ++ v)) Spec_Registers.abs of_strings.
 Proof. apply registers_proved. intros v u. apply equal_true. Qed.
 
 Definition cas_of_numbers := Spec_Registers.cas Pos.eqb.

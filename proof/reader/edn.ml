@@ -250,8 +250,9 @@ let utf8 s =
 let row = ref (Bytes.create 4096)
 let least_row = 8
 
-(* All forms of a text, in order, with rows or without. *)
-let forms ?(rows = true) s each =
+(* All forms of a text, in order, with rows or without. If it is not the last piece of a text, a form at its end may go on in the next one: where that begins, or
+the spaces before it. *)
+let forms ?(rows = true) ?(last = true) s each =
   let n = String.length s in
   let at = ref 0 and small = ref 0 in
   (* Digits as they are mostly spelled. *)
@@ -384,12 +385,32 @@ let forms ?(rows = true) s each =
       while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;
       if !at = from then fail "%C" s.[!at];
       atom_at s from !at (!hash lxor (!hash lsr 16)) in
-  skip ();
-  while !at < n do each (form 0); skip () done
+  let rec go () =
+    while !at < n && blank s.[!at] do incr at done;
+    let begins = !at in
+    (* An escape is cut off before the end. *)
+    let may_go_on () = not last && !at >= n - 8 in
+    match skip (); if !at < n then Some (form 0) else None with
+    | exception Unreadable _ when may_go_on () -> begins
+    | _ when may_go_on () -> begins
+    | Some v -> each v; go ()
+    | None -> n in
+  go ()
+
+(* All forms of what is read piece by piece: whether it is what comes first but for spaces is told to [check]. A form that is larger than a piece is read again with the next ones. *)
+let forms_of_pieces read check each =
+  let rec feed rest first =
+    let piece = read (max (1 lsl 20) (String.length rest)) in
+    let s = if rest = "" then piece else rest ^ piece and last = piece = "" in
+    let nothing = String.for_all blank s in
+    if first && not nothing then check s;
+    let left = forms ~last s each in
+    if not last then feed (String.sub s left (String.length s - left)) (first && nothing) in
+  feed "" true
 
 let only text =
   let all = ref [] in
   let n = String.length text in
   for i = 0 to n - 5 do if String.sub text i 5 = "##NaN" then fail "a ##NaN here" done;
-  forms ~rows:false text (fun v -> all := v :: !all);
+  ignore (forms ~rows:false text (fun v -> all := v :: !all));
   match !all with [ v ] when certain v -> v | _ -> fail "%s for sure" text

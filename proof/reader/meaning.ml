@@ -336,7 +336,7 @@ let kv g =
   let gets = List.filter_map (fun (op, (_, o)) -> match o with Get v when op.f = "get" -> Some v | _ -> None) all in
   if appends then begin
     let letters = Array.init 256 (fun i -> pos (i + 1)) in
-    let bytes v = match v with Str s -> List.init (String.length s) (fun i -> letters.(Char.code s.[i])) | _ -> [] in
+    let bytes v = match v with Str s -> String.fold_left (fun last c -> letters.(Char.code c) :: last) [] s | _ -> [] in
     let call op =
       let k, o = Hashtbl.find table op.number in
       let k = intern k in
