@@ -29,12 +29,12 @@ Example agree : log_pair (ok 2 5 (Log.ReadAt 0 5)) (ok 3 4 (Log.ReadAt 0 5)) = f
 
 (** Lost element: an append had returned, and a list lacks it. *)
 Definition list_pair x y := contradict (list_append []) (list_proposal []) [x; y] x y.
-Example lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 8]]) = true. Proof. reflexivity. Qed.
-Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [6; 7]]) = false. Proof. reflexivity. Qed.
+Example lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [8; 6]]) = true. Proof. reflexivity. Qed.
+Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [7; 6]]) = false. Proof. reflexivity. Qed.
 
 (** Inversion: two reads have two elements in different orders. *)
 Example inverted : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [7; 6]]) = true. Proof. reflexivity. Qed.
-Example longer : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [6; 7; 8]]) = false. Proof. reflexivity. Qed.
+Example longer : list_pair (ok 2 5 [Lists.Read 1 [7; 6]]) (ok 3 4 [Lists.Read 1 [8; 7; 6]]) = false. Proof. reflexivity. Qed.
 
 (** Two holders of an epoch. *)
 Definition free := Lease.State None (-1)%Z true.
@@ -75,7 +75,7 @@ Example not_skewed : refute (list_append []) each_lacks (skew [8]) = Rejected No
 
 (** Two transactions appended to two lists, which show them in different orders. Not if another one appended the same. Neither needs to have returned. *)
 Definition orders (others : list Lists.micro) : list (op (list Lists.micro) unit) :=
-  [Op 2 [Lists.Append 1 7; Lists.Append 2 7] Crashed; Op 3 [Lists.Append 1 8; Lists.Append 2 8] Crashed; Op 4 others Crashed; ok 5 6 [Lists.Read 1 [7; 8]; Lists.Read 2 [8; 7]]].
+  [Op 2 [Lists.Append 1 7; Lists.Append 2 7] Crashed; Op 3 [Lists.Append 1 8; Lists.Append 2 8] Crashed; Op 4 others Crashed; ok 5 6 [Lists.Read 1 [8; 7]; Lists.Read 2 [7; 8]]].
 Definition in_turn (k v w i : positive) := Node i (Some (ListFacts.Contains k v, 5)) (Needed (ListFacts.Before k v w) (ListFacts.Contains k v) 5).
 Example crossed : refute (list_append []) [in_turn 1 7 8 2; in_turn 2 8 7 3] (orders []) = Accepted. Proof. reflexivity. Qed.
 Example uncertain : refute (list_append []) [in_turn 1 7 8 2; in_turn 2 8 7 3] (orders [Lists.Append 2 7]) = Rejected NoCycle 3. Proof. reflexivity. Qed.

@@ -1,7 +1,7 @@
 (** Facts about logs, leases and lists, for Cycles.v. *)
 
 From Coq Require Import List PArith ZArith Bool Lia.
-From Clew Require Import History Order Check Plain Cycles Spec_Others.
+From Clew Require Import History Order Check Plain Cycles Spec_Others Stored.
 Import ListNotations.
 
 (** For data types that do not need every kind of step. *)
@@ -100,25 +100,17 @@ Fixpoint ordered (v w : positive) (l : list positive) : bool :=
 Definition has (f : fact) (l : list positive) : bool :=
   match f with Contains _ v => mem v l | Starts _ vs => starts vs l | Before _ v w => ordered v w l end.
 Definition holds (f : fact) (s : state) : Prop := has f (rev (list_of s (key f))) = true.
-Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k vs end.
+Definition shown_by (m : micro) : fact := match m with Append k v => Contains k v | Read k vs => Starts k (rev' vs) end.
 Definition denied_by (f : fact) (m : micro) : bool :=
-  match m with Read k vs => if Pos.eqb k (key f) then negb (has f vs) else false | Append _ _ => false end.
+  match m with Read k vs => if Pos.eqb k (key f) then negb (has f (rev' vs)) else false | Append _ _ => false end.
 Definition shows (c : list micro) : list fact := map shown_by c.
 Definition given (s : state) : list fact := map (fun x => Starts (fst x) (rev (snd x))) s.
 Definition denies (c : list micro) (f : fact) : bool := existsb (denied_by f) c.
 
-Lemma list_of_append (s : state) k l j :
-  list_of ((k, l) :: filter (fun x => negb (Pos.eqb (fst x) k)) s) j = if Pos.eqb k j then l else list_of s j.
+Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = rev' vs.
 Proof.
-  unfold list_of. simpl. destruct (Pos.eqb_spec k j) as [|N]; auto.
-  induction s as [|[i m] s IH]; simpl; auto. destruct (Pos.eqb_spec i k) as [->|]; simpl.
-  - destruct (Pos.eqb_spec k j); [easy|exact IH].
-  - destruct (Pos.eqb_spec i j); auto.
-Qed.
-Lemma read_spec (s : state) k vs s' : do s (Read k vs) = Some s' -> s' = s /\ rev (list_of s k) = vs.
-Proof.
-  simpl. destruct (Core.equal (rev' vs) (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E.
-  unfold rev' in E. now rewrite <- E, rev_append_rev, app_nil_r, rev_involutive.
+  simpl. destruct (Core.equal vs (list_of s k)) eqn:E; [|easy]. intros X; injection X as <-. apply Core.equal_spec in E as <-.
+  unfold rev'. now rewrite rev_append_rev, app_nil_r.
 Qed.
 Lemma mem_app v a b : mem v (a ++ b) = mem v a || mem v b.
 Proof. apply existsb_app. Qed.
@@ -134,7 +126,7 @@ Qed.
 Lemma do_lasts s m s' f : do s m = Some s' -> holds f s -> holds f s'.
 Proof.
   destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-.
-  unfold holds. rewrite list_of_append. destruct (Pos.eqb_spec k (key f)) as [->|]; auto. apply has_longer.
+  unfold holds. rewrite StoredLists.list_of_append. destruct (Pos.eqb_spec k (key f)) as [->|]; auto. apply has_longer.
 Qed.
 Lemma apply_lasts c f : forall s s', apply s c = Some s' -> holds f s -> holds f s'.
 Proof.
@@ -143,7 +135,7 @@ Qed.
 Lemma do_denied s m s' f : do s m = Some s' -> denied_by f m = true -> ~ holds f s.
 Proof.
   destruct m as [k v|k vs]; [easy|]. intros [_ L]%read_spec. unfold denied_by, holds. destruct (Pos.eqb_spec k (key f)) as [<-|]; [|easy].
-  rewrite L. now destruct (has f vs).
+  rewrite L. now destruct (has f (rev' vs)).
 Qed.
 Lemma denied c f : forall s s', apply s c = Some s' -> denies c f = true -> ~ holds f s.
 Proof.
@@ -274,7 +266,7 @@ End LeaseFacts.
 Module ListGrowth.
 Import Lists ListFacts.
 Definition have (f : fact) (s : state) : bool := has f (rev (list_of s (key f))).
-Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f vs else false | Append _ _ => false end.
+Definition reads (f : fact) (m : micro) : bool := match m with Read k vs => if Pos.eqb k (key f) then has f (rev' vs) else false | Append _ _ => false end.
 Definition appends (k v : positive) (m : micro) : bool := match m with Append j u => if Pos.eqb u v then Pos.eqb j k else false | Read _ _ => false end.
 Definition makes_one (f : fact) (m : micro) : bool := match f with Contains k v | Before k _ v => appends k v m | Starts _ _ => true end.
 Definition tells_one (f : fact) (m : micro) : bool := reads f m || match f with Contains k v => appends k v m | _ => false end.
@@ -296,7 +288,7 @@ Proof.
 Qed.
 Lemma do_made s m s' f : do s m = Some s' -> holds f s' -> makes_one f m = false -> holds f s.
 Proof.
-  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append.
+  destruct m as [k v|k vs]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite StoredLists.list_of_append.
   destruct (Pos.eqb_spec k (key f)) as [->|]; auto. destruct f as [j u|j us|j u w]; simpl; [|easy|]; rewrite Pos.eqb_refl.
   - rewrite mem_app, orb_true_iff. simpl. rewrite orb_false_r, (Pos.eqb_sym u v). destruct (Pos.eqb v u); [easy|now intros [|]].
   - intros [H|[-> _]]%ordered_longer; auto. now rewrite Pos.eqb_refl.
@@ -313,7 +305,7 @@ Qed.
 Lemma appends_holds k v m s s' : do s m = Some s' -> appends k v m = true -> holds (Contains k v) s'.
 Proof.
   destruct m as [j u|]; [|easy]. simpl. destruct (Pos.eqb_spec u v) as [->|]; [|easy]. intros E ->%Pos.eqb_eq. injection E as <-.
-  unfold holds. rewrite list_of_append. simpl. rewrite Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
+  unfold holds. rewrite StoredLists.list_of_append. simpl. rewrite Pos.eqb_refl. simpl. rewrite mem_app. simpl. now rewrite Pos.eqb_refl, orb_true_r.
 Qed.
 Lemma tells_holds s m s' f : do s m = Some s' -> tells_one f m = true -> holds f s'.
 Proof.
@@ -321,7 +313,7 @@ Proof.
 Qed.
 Lemma do_needed s m s' k v w : do s m = Some s' -> holds (Before k v w) s' -> holds (Before k v w) s \/ appends k w m = true /\ holds (Contains k v) s.
 Proof.
-  destruct m as [j u|j us]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite list_of_append. simpl.
+  destruct m as [j u|j us]; [|intros [-> _]%read_spec; auto]. intros E. injection E as <-. unfold holds. rewrite StoredLists.list_of_append. simpl.
   destruct (Pos.eqb_spec j k) as [->|]; auto. intros [H|[-> M]]%ordered_longer; auto. rewrite Pos.eqb_refl; auto.
 Qed.
 Lemma growth : Growth (Plain.step (does apply)) have tells wants denies makes absurd needs.

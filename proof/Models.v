@@ -33,9 +33,9 @@ Definition register := registers Pos.eqb (fun _ v => v).
 Theorem register_sound nothing there : Sound (Spec_Registers.step Pos.eqb (fun _ v => v)) (values nothing there) (register nothing there).
 Proof. apply registers_sound. intros v u. apply Pos.eqb_eq. Qed.
 
-(** A kv with appends, whose values are strings. A string is its bytes. *)
-Definition kv_of_strings := registers equal (fun v u => v ++ u).
-Theorem kv_of_strings_sound nothing there : Sound (Spec_Registers.step equal (fun v u => v ++ u)) (values nothing there) (kv_of_strings nothing there).
+(** A kv with appends, whose values are strings. A string is its bytes, from the last to the first, so that an append takes time for what is appended. *)
+Definition kv_of_strings := registers equal (fun v u => u ++ v).
+Theorem kv_of_strings_sound nothing there : Sound (Spec_Registers.step equal (fun v u => u ++ v)) (values nothing there) (kv_of_strings nothing there).
 Proof. apply registers_sound. intros v u. split; [apply equal_spec|]. intros ->. induction u as [|x u IH]; simpl; auto. now rewrite Pos.eqb_refl. Qed.
 
 (** ** fifo-queue, stack, unordered-queue and priority-queue *)
@@ -171,10 +171,15 @@ Definition list_before (s : Lists.state) (h : list (op (list Lists.micro) unit))
   comes_before s ListGrowth.have ListGrowth.tells ListGrowth.wants ListFacts.denies ListGrowth.makes ListGrowth.absurd ListGrowth.needs h.
 Theorem list_cycle_sound s nodes : Refutes (Plain.step (does Lists.apply)) s (list_cycle s nodes).
 Proof. intros h _ _. exact (cycle_sound _ _ _ _ _ _ _ _ _ ListGrowth.growth h nodes). Qed.
-(** Each list of the state is written from its last element to its first. *)
-Definition list_append (s : Lists.state) := machine Lists.apply Lists.state_dec Lists.call_dec Lists.idle never stays s (list_cycle s).
+(** Each list, of the state and of a read, is written from its last element to its first. *)
+Definition list_append (s : Lists.state) : data_type (list Lists.micro) Stored.StoredLists.est (list node) := DataType _ _ _
+  (Checker _ _ (Stored.next Stored.StoredLists.run) Stored.StoredLists.eqb (Plain.same (call_eqb Lists.call_dec)) (Plain.pure Lists.idle) (Stored.restrict Lists.idle) never stays)
+  (Stored.StoredLists.stored s) (list_cycle s).
 Theorem list_append_sound s : Sound (Plain.step (does Lists.apply)) s (list_append s).
-Proof. apply machine_sound; [apply Lists.idle_same|apply no_more|apply list_cycle_sound]. Qed.
+Proof.
+  apply (sound _ Stored.StoredLists.abs); [|apply Stored.StoredLists.stored_abs|apply list_cycle_sound].
+  exact (conj (Stored.laws _ _ _ _ Lists.call_dec Lists.idle Stored.StoredLists.run_agrees Stored.StoredLists.eqb_sound Lists.idle_same) (no_more _ _)).
+Qed.
 
 (** The log after these were appended. *)
 Definition appended (items : list positive) : Log.state := fold_left (fun s v => (v :: fst s, (snd s + 1)%Z)) items ([], 0%Z).

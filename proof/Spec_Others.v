@@ -286,7 +286,7 @@ Lemma idle_same s c s' : idle c = true -> apply s c = Some s' -> s' = s.
 Proof. destruct c as [|o [e|]| |]; simpl; try easy; [|congruence]. unfold held_by. destruct (owner_dec _ _); [congruence|easy]. Qed.
 End Lease.
 
-(** Lists that transactions append to and read; each is kept from its last element to its first. *)
+(** Lists that transactions append to and read. Each is kept from its last element to its first, and so is what was read of it: a list and a longer one share memory. *)
 Module Lists.
 Inductive micro := Append (k v : positive) | Read (k : positive) (vs : list positive).
 Definition state := list (positive * list positive).
@@ -294,7 +294,7 @@ Definition list_of (s : state) (k : positive) : list positive := match find (fun
 Definition do (s : state) (m : micro) : option state :=
   match m with
   | Append k v => Some ((k, v :: list_of s k) :: filter (fun x => negb (Pos.eqb (fst x) k)) s)
-  | Read k vs => if equal (rev' vs) (list_of s k) then Some s else None
+  | Read k vs => if equal vs (list_of s k) then Some s else None
   end.
 Fixpoint apply (s : state) (c : list micro) : option state :=
   match c with [] => Some s | m :: c => match do s m with Some s => apply s c | None => None end end.

@@ -134,3 +134,61 @@ End Nothing.
 Lemma eqb_sound : EqbSound abs eqb.
 Proof. unfold eqb. intros e e' s H A. destruct (est_dec e e'); [now subst|easy]. Qed.
 End StoredLog.
+
+(** ** Lists by key *)
+Module StoredLists.
+Import Lists.
+Definition est := PM.t (list positive).
+Definition look (e : est) (k : positive) : list positive := match PM.find k e with Some l => l | None => [] end.
+Definition abs (e : est) (s : state) : Prop := forall k, look e k = list_of s k.
+Definition do_ (e : est) (m : micro) : option est :=
+  match m with
+  | Append k v => Some (PM.add k (v :: look e k) e)
+  | Read k vs => if equal vs (look e k) then Some e else None
+  end.
+Fixpoint run (e : est) (c : list micro) : option est :=
+  match c with [] => Some e | m :: c => match do_ e m with Some e => run e c | None => None end end.
+Definition eqb (e e' : est) : bool := PM.equal equal e e'.
+Definition stored (s : state) : est := fold_right (fun x e => PM.add (fst x) (snd x) e) (PM.empty _) s.
+Definition view (e : est) : state := PM.elements e.
+Lemma look_add e k l j : look (PM.add k l e) j = if Pos.eqb k j then l else look e j.
+Proof. unfold look. destruct (Pos.eqb_spec k j) as [->|N]; [now rewrite PM.gss|rewrite PM.gso; congruence]. Qed.
+Lemma stored_abs s : abs (stored s) s.
+Proof.
+  unfold abs. induction s as [|[k l] s IH]; intros j; simpl; [unfold look; now rewrite PM.gempty|].
+  rewrite look_add. unfold list_of. simpl. destruct (Pos.eqb k j); auto. apply IH.
+Qed.
+Lemma list_of_view e k : list_of (view e) k = look e k.
+Proof.
+  unfold list_of, view, look. destruct (find _ _) as [[j l]|] eqn:F.
+  - apply find_some in F as [H E]. simpl in *. apply Pos.eqb_eq in E as ->. now rewrite (PM.elements_complete _ _ _ H).
+  - destruct (PM.find k e) eqn:E; auto. apply PM.elements_correct in E. apply (find_none _ _ F) in E. simpl in E. now rewrite Pos.eqb_refl in E.
+Qed.
+Lemma list_of_append (s : state) k l j :
+  list_of ((k, l) :: filter (fun x => negb (Pos.eqb (fst x) k)) s) j = if Pos.eqb k j then l else list_of s j.
+Proof.
+  unfold list_of. simpl. destruct (Pos.eqb_spec k j) as [|N]; auto.
+  induction s as [|[i m] s IH]; simpl; auto. destruct (Pos.eqb_spec i k) as [->|]; simpl.
+  - destruct (Pos.eqb_spec k j); [easy|exact IH].
+  - destruct (Pos.eqb_spec i j); auto.
+Qed.
+Lemma do_agrees e s m : abs e s -> agrees abs (do_ e m) (do s m).
+Proof.
+  intros A. destruct m as [k v|k vs]; simpl.
+  - intros j. now rewrite look_add, list_of_append, !A.
+  - rewrite A. now destruct (equal _ _).
+Qed.
+Theorem run_agrees e s c : abs e s -> agrees abs (run e c) (apply s c).
+Proof.
+  revert e s. induction c as [|m c IH]; simpl; intros e s A; auto. pose proof (do_agrees e s m A) as D.
+  destruct (do_ e m), (do s m); simpl in D; try easy; auto.
+Qed.
+Lemma eqb_sound : EqbSound abs eqb.
+Proof.
+  intros e e' s H A k. rewrite <- A. apply PM.equal_2 in H as [I M]. specialize (I k). specialize (M k). unfold look.
+  destruct (PM.find k e) as [l|] eqn:E, (PM.find k e') as [l'|] eqn:E'; auto.
+  - symmetry. apply equal_spec. now apply M.
+  - destruct (proj1 I (ex_intro _ l E)) as (x & X). unfold PM.MapsTo in X. congruence.
+  - destruct (proj2 I (ex_intro _ l' E')) as (x & X). unfold PM.MapsTo in X. congruence.
+Qed.
+End StoredLists.

@@ -8,7 +8,7 @@ open Proved.Lists
 open Proved.ListFacts
 
 let appends o = List.filter_map (function Append (k, v) -> Some (k, v) | Read _ -> None) o.what
-let reads o = List.filter_map (function Read (k, vs) -> Some (k, vs) | Append _ -> None) o.what
+let reads o = List.filter_map (function Read (k, vs) -> Some (k, List.rev vs) | Append _ -> None) o.what
 let once ops = List.fold_left (fun kept o -> if List.memq o kept then kept else o :: kept) [] ops
 
 (* The nodes of a cycle of operations, in their order; or, if they are those of another anomaly, of a cycle that they take part in. *)
@@ -61,6 +61,7 @@ let nodes init history in_order named =
     List.concat_map (function
         | Append (k, v) -> Hashtbl.replace own (k, v) (); []
         | Read (k, vs) ->
+          let vs = List.rev vs in
           let seen = Hashtbl.create 10 and behind = ref false in
           let earlier = Hashtbl.find_opt before k in
           let found = List.filter_map (fun v ->

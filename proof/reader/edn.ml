@@ -15,11 +15,18 @@ type t =
   | Key of string
   | List of { items : t list; round : bool }
   | Set of t list
+  | Row of { packed : string; set : bool }  (* a list or a set of at least 8 small numbers, each in 4 bytes *)
   | Map of (t * t) list
   | Tagged of string * t
   | Odd of string
 
 let fail fmt = Printf.ksprintf (fun s -> raise (Unreadable s)) fmt
+
+external packed_at : string -> int -> int32 = "%caml_string_get32"
+external pack : Bytes.t -> int -> int32 -> unit = "%caml_bytes_set32"
+let row_length packed = String.length packed / 4
+let row_at packed i = Int32.to_int (packed_at packed (4 * i))
+let unpacked packed = List.init (row_length packed) (fun i -> Int (row_at packed i))
 
 (* Equal values, and no others, have the same text. *)
 let rec text b v =
@@ -37,6 +44,7 @@ let rec text b v =
   | List l -> add "["; List.iter (text b) l.items; add "]"
   | Set vs -> add "#{"; List.iter add (sorted vs); add "}"
   | Map kvs -> add "{"; List.iter add (List.sort compare (List.map (fun (k, v) -> let b = Buffer.create 16 in text b k; text b v; Buffer.contents b) kvs)); add "}"
+  | Row r -> text b (if r.set then Set (unpacked r.packed) else List { items = unpacked r.packed; round = false })
   | Tagged (tag, v) -> quoted "#" tag; text b v
   | Odd s -> fail "%s for sure" s
 let canonical v = match v with
@@ -167,6 +175,11 @@ let twice vs =
       | Int n when Small.has n -> Small.get met n = !lists || (Small.set met n !lists; false)
       | _ -> let c = canonical v in Texts.mem seen c || (Texts.add seen c (); false)) vs
 
+let row_twice packed =
+  incr lists;
+  let rec from i = i < row_length packed && (let n = row_at packed i in Small.get met n = !lists || (Small.set met n !lists; from (i + 1))) in
+  from 0
+
 (* Numbers up to about twice those that were met. A first :time that is large would make very many. *)
 let few = ref [||]
 let shared n =
@@ -233,8 +246,13 @@ let utf8 s =
     && from (i + more + 1) in
   from 0
 
-(* All forms of a text, in order. *)
-let forms s each =
+(* The numbers of the row that is being read. *)
+let row = ref (Bytes.create 4096)
+let least_row = 8
+
+(* All forms of a text, in order, with rows or without. If it is not the last piece of a text, a form at its end may go on in the next one: where that begins, or
+the spaces before it. *)
+let forms ?(rows = true) ?(last = true) s each =
   let n = String.length s in
   let at = ref 0 and small = ref 0 in
   (* Digits as they are mostly spelled. *)
@@ -246,6 +264,22 @@ let forms s each =
     let plain = !stop - !at <= 17 && (!stop = n || delimiter s.[!stop]) && (s.[!at] <> '0' || !stop = !at + 1) in
     if plain then at := !stop;
     plain in
+  (* Small numbers, as far as they follow each other, go into the row; how many there were. *)
+  let small_numbers () =
+    let i = ref !at and count = ref 0 and going = ref rows in
+    while !going do
+      while !i < n && blank (String.unsafe_get s !i) do incr i done;
+      let from = !i and v = ref 0 in
+      while !i < n && !i - from < 8 && (match String.unsafe_get s !i with '0' .. '9' -> true | _ -> false) do
+        v := (10 * !v) + Char.code (String.unsafe_get s !i) - 48; incr i done;
+      if !i > from && Small.has !v && (!i = n || delimiter (String.unsafe_get s !i)) && (s.[from] <> '0' || !i = from + 1) then begin
+        if 4 * !count = Bytes.length !row then row := Bytes.extend !row 0 (4 * !count);
+        pack !row (4 * !count) (Int32.of_int !v);
+        incr count end
+      else (i := from; going := false)
+    done;
+    at := !i;
+    !count in
   let rec skip () =
     if !at < n then
       if blank s.[!at] then (incr at; skip ())
@@ -277,27 +311,43 @@ let forms s each =
     go ();
     let text = Buffer.contents b in
     if !odd then Odd "a string with such an escape" else if not (utf8 text) then fail "other bytes than UTF-8" else Str text
-  and items close depth =
-    let rec go acc =
+  and items close depth = go close depth []
+  and go close depth acc =
+    skip ();
+    if !at >= n then fail "what is cut off"
+    else if s.[!at] = close then (incr at; List.rev acc)
+    else go close depth (form (depth + 1) :: acc)
+  (* A row, or what else it is. *)
+  and row_or close depth set other =
+    let count = small_numbers () in
+    if count >= least_row && !at < n && s.[!at] = close then (incr at; Row { packed = Bytes.sub_string !row 0 (4 * count); set })
+    else begin
+      let acc = ref [] in
+      for i = 0 to count - 1 do acc := shared (Int32.to_int (Bytes.get_int32_ne !row (4 * i))) :: !acc done;
+      other (go close depth !acc) end
+  (* Keys and their values, and whether the last key has one. *)
+  and pairs depth acc =
+    skip ();
+    if !at < n && s.[!at] = '}' then (incr at; List.rev acc, true)
+    else begin
+      let k = form (depth + 1) in
       skip ();
-      if !at >= n then fail "what is cut off"
-      else if s.[!at] = close then (incr at; List.rev acc)
-      else go (form (depth + 1) :: acc) in
-    go []
-  and pairs xs = match xs with k :: v :: rest -> (k, v) :: pairs rest | _ -> []
+      if !at < n && s.[!at] = '}' then (incr at; List.rev acc, false)
+      else begin
+        let v = form (depth + 1) in
+        pairs depth ((k, v) :: acc) end end
   and form depth =
     if depth > 100 then fail "what nests so deep";
     skip ();
     if !at >= n then fail "what is cut off";
     match s.[!at] with
-    | '(' -> incr at; List { items = items ')' depth; round = true }
-    | '[' -> incr at; List { items = items ']' depth; round = false }
+    | '(' -> incr at; row_or ')' depth false (fun items -> List { items; round = true })
+    | '[' -> incr at; row_or ']' depth false (fun items -> List { items; round = false })
     | '{' -> incr at;
-      let xs = items '}' depth in
-      let kvs = pairs xs in
+      let kvs, whole = pairs depth [] in
       let plain = List.for_all (fun (k, _) -> match k with Key _ -> true | _ -> false) kvs in
       let rec again = function (Key k, _) :: rest -> List.exists (fun (k', _) -> match k' with Key k' -> String.equal k k' | _ -> false) rest || again rest | _ -> false in
-      if List.length xs mod 2 = 1 then Odd "a map without a value"
+      if not whole then Odd "a map without a value"
       else if not (plain || List.for_all (fun (k, _) -> certain k) kvs) || (if plain && List.compare_length_with kvs 30 < 0 then again kvs else twice (List.map fst kvs)) then Odd "a map with a key twice"
       else Map kvs
     | '"' -> string ()
@@ -315,8 +365,10 @@ let forms s each =
       (match char with Some char -> Atom ("c" ^ char) | None -> Odd "such a character")
     | '#' when !at + 1 < n && s.[!at + 1] = '{' ->
       at := !at + 2;
-      let xs = items '}' depth in
-      if not (List.for_all certain xs) || twice xs then Odd "a set with an element twice" else Set xs
+      (match row_or '}' depth true (fun xs -> Set xs) with
+       | Set xs when not (List.for_all certain xs) || twice xs -> Odd "a set with an element twice"
+       | Row r when row_twice r.packed -> Odd "a set with an element twice"
+       | v -> v)
     | '#' when !at + 1 < n && s.[!at + 1] = '"' -> incr at; ignore (string ()); Odd "a pattern"
     | '#' when !at + 1 < n && s.[!at + 1] <> '#' ->
       let tag = token () in
@@ -333,12 +385,32 @@ let forms s each =
       while !at < n && not (delimiter s.[!at]) do hash := (!hash * 31) + Char.code s.[!at]; incr at done;
       if !at = from then fail "%C" s.[!at];
       atom_at s from !at (!hash lxor (!hash lsr 16)) in
-  skip ();
-  while !at < n do each (form 0); skip () done
+  let rec go () =
+    while !at < n && blank s.[!at] do incr at done;
+    let begins = !at in
+    (* An escape is cut off before the end. *)
+    let may_go_on () = not last && !at >= n - 8 in
+    match skip (); if !at < n then Some (form 0) else None with
+    | exception Unreadable _ when may_go_on () -> begins
+    | _ when may_go_on () -> begins
+    | Some v -> each v; go ()
+    | None -> n in
+  go ()
+
+(* All forms of what is read piece by piece: whether it is what comes first but for spaces is told to [check]. A form that is larger than a piece is read again with the next ones. *)
+let forms_of_pieces read check each =
+  let rec feed rest first =
+    let piece = read (max (1 lsl 20) (String.length rest)) in
+    let s = if rest = "" then piece else rest ^ piece and last = piece = "" in
+    let nothing = String.for_all blank s in
+    if first && not nothing then check s;
+    let left = forms ~last s each in
+    if not last then feed (String.sub s left (String.length s - left)) (first && nothing) in
+  feed "" true
 
 let only text =
   let all = ref [] in
   let n = String.length text in
   for i = 0 to n - 5 do if String.sub text i 5 = "##NaN" then fail "a ##NaN here" done;
-  forms text (fun v -> all := v :: !all);
+  ignore (forms ~rows:false text (fun v -> all := v :: !all));
   match !all with [ v ] when certain v -> v | _ -> fail "%s for sure" text

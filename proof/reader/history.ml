@@ -6,8 +6,9 @@ open Edn
 
 exception Rejected of string
 let reject fmt = Printf.ksprintf (fun s -> raise (Rejected s)) fmt
-let check condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Rejected s)) fmt
-let readable condition fmt = Printf.ksprintf (fun s -> if not condition then raise (Unreadable s)) fmt
+let unless condition error fmt = if condition then Printf.ikfprintf ignore () fmt else Printf.ksprintf (fun s -> raise (error s)) fmt
+let check condition fmt = unless condition (fun s -> Rejected s) fmt
+let readable condition fmt = unless condition (fun s -> Unreadable s) fmt
 
 type status = Ok | Fail | Info
 type op = {
@@ -35,7 +36,7 @@ let own_value kvs value ended =
       | Key name -> if has then not (ended && List.mem (String.lowercase_ascii name) answers) else List.mem name means_nothing
       | _ -> has && (match k with Str name -> not (List.mem name ("value" :: answers)) | _ -> true)) kvs
 
-let operations text every_client knows =
+let operations each_form every_client knows =
   let ops = ref [] and count = ref 0 and at = ref 1 and place = ref (-1) in
   let running = Texts.create 64 and last = Texts.create 64 in
   let event e =
@@ -81,7 +82,7 @@ let operations text every_client knows =
           readable (kind = "info" || (kind = "fail" && (match Texts.find_opt last p with Some op -> op.status = Info | None -> false))) "a completion of no operation"
     end in
   let lists = ref 0 and maps = ref 0 in
-  forms text (fun v -> (match bare v with
+  each_form (fun v -> (match bare v with
       | List l -> incr lists; List.iter (fun e -> event (bare e)) l.items
       | v -> incr maps; event v);
       readable (!lists = 0 || (!lists = 1 && !maps = 0)) "more than one list of op maps");

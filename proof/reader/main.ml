@@ -18,19 +18,6 @@ let read_file name =
   Fun.protect ~finally:(fun () -> close_in channel) (fun () ->
       if (Unix.fstat (Unix.descr_of_in_channel channel)).st_kind = S_REG then really_input_string channel (in_channel_length channel)
       else rest_of channel) end
-(* The same bytes are hashed and unpacked, whatever becomes of the file. *)
-let unzipped raw =
-  if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
-    let name = Filename.temp_file "clew-proof" ".gz" in
-    Fun.protect ~finally:(fun () -> Sys.remove name) (fun () ->
-        let packed = open_out_bin name in
-        output_string packed raw; close_out packed;
-        let out = try Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; name |] with Unix.Unix_error _ -> Edn.fail "a .gz: there is no gzip" in
-        let text = rest_of out in
-        if Unix.close_process_in out <> Unix.WEXITED 0 then Edn.fail "this .gz";
-        text) end
-  else raw
-
 let why reason = match reason with
   | P.Unsorted -> "the operations are not in order"
   | P.NotOfHistory -> "the order has an operation that is not of this part of the history"
@@ -175,12 +162,33 @@ let plain text =
   check (outside 0) "a key or a value with a comment, or a form that is discarded"
 
 (* Other forms of histories are refused by their names. *)
-let edn text =
+let check_edn text =
   let begins_with s = String.length text >= String.length s && String.sub text 0 (String.length s) = s in
   if begins_with "\x28\xb5\x2f\xfd" then Edn.fail "zstd; unpack it first";
   let rec json i = i < String.length text && (match text.[i] with ' ' | '\t' | '\r' | '\n' | '[' -> json (i + 1) | '{' -> i + 1 < String.length text && text.[i + 1] = '"' | _ -> false) in
-  if json 0 then Edn.fail "JSON; clew convert --to edn makes EDN of it";
-  text
+  if json 0 then Edn.fail "JSON; clew convert --to edn makes EDN of it"
+
+(* The same bytes are hashed and unpacked, whatever becomes of the file. *)
+let each_form raw each =
+  if String.length raw > 2 && raw.[0] = '\x1f' && raw.[1] = '\x8b' then begin
+    let name = Filename.temp_file "clew-proof" ".gz" in
+    Fun.protect ~finally:(fun () -> Sys.remove name) (fun () ->
+        let packed = open_out_bin name in
+        output_string packed raw; close_out packed;
+        let out = try Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; name |] with Unix.Unix_error _ -> Edn.fail "a .gz: there is no gzip" in
+        (* What a broken .gz holds is not judged. *)
+        let ended = ref None in
+        let close () = match !ended with Some ended -> ended | None -> let e = Unix.close_process_in out in ended := Some e; e in
+        let piece n =
+          let b = Bytes.create n in
+          let rec fill at = if at = n then n else match input out b at (n - at) with 0 -> at | more -> fill (at + more) in
+          let got = fill 0 in
+          if got = 0 && close () <> Unix.WEXITED 0 then Edn.fail "this .gz";
+          Bytes.sub_string b 0 got in
+        Fun.protect ~finally:(fun () -> ignore (close ())) (fun () -> Edn.forms_of_pieces piece check_edn each)) end
+  else begin
+    check_edn raw;
+    ignore (Edn.forms raw each) end
 
 let prove history certificate =
   let raw = read_file history in
@@ -209,7 +217,7 @@ let prove history certificate =
   Meaning.check_parameters model known parameters;
   let (fs, _, _) = known in
   let fs = Meaning.words fs in
-  let ops = operations (edn (unzipped raw)) (clients = "all") fs in
+  let ops = operations (each_form raw) (clients = "all") fs in
   Numbers.reserve (2 * Array.length ops + 1);
   check (head "operations" = Some (Json.Int (Array.length ops))) "the history has another number of operations";
   Array.iter (fun op -> check (op.status = Fail || List.mem op.f fs) "the model %s has no :%s" model op.f) ops;

@@ -10,10 +10,11 @@ let pos = Numbers.pos and z = Numbers.z
 
 (* Equal values have equal numbers. *)
 let small = Small.create () and others : int Texts.t = Texts.create 1000 and numbers = ref 0
+let fresh () = incr numbers; !numbers
+let number_of_small i = if Small.get small i = 0 then Small.set small i (fresh ()); Small.get small i
 let number_of v =
-  let fresh () = incr numbers; !numbers in
   match v with
-  | Int i when Small.has i -> if Small.get small i = 0 then Small.set small i (fresh ()); Small.get small i
+  | Int i when Small.has i -> number_of_small i
   | _ ->
     let name = canonical v in
     match Texts.find_opt others name with
@@ -22,8 +23,12 @@ let number_of v =
 let intern v = pos (number_of v)
 let nil = intern Nil
 
-let listed v = match v with List l -> l.items | _ -> fail "what is not a list"
-let is_list v = match v with List _ -> true | _ -> false
+let listed v = match v with List l -> l.items | Row { packed; set = false } -> unpacked packed | _ -> fail "what is not a list"
+let is_list v = match v with List _ | Row { set = false; _ } -> true | _ -> false
+let each_number f v = match v with
+  | List { items; _ } | Set items -> List.iter (fun v -> f (number_of v)) items
+  | Row r -> for i = 0 to row_length r.packed - 1 do f (number_of_small (row_at r.packed i)) done
+  | _ -> ()
 let is_map v = match v with Map _ -> true | _ -> false
 let pairs v = match v with Map kvs -> kvs | _ -> reject "a model that cannot begin with such a value"
 let two v = match listed v with a :: b :: _ -> a, b | _ -> fail "what is not a pair"
@@ -154,28 +159,30 @@ let ranks g =
 let growing_set g =
   let element = Numbers.from_the_other_end and met = Small.create () and reads = ref 0 in
   (* Elements in order, each once, are compared faster. *)
-  let numbers items =
+  let numbers v =
     incr reads;
     let least = ref max_int and most = ref 0 and count = ref 0 in
-    let meet v =
-      let n = number_of v in
+    let meet n =
       if Small.get met n <> !reads then begin
         Small.set met n !reads; incr count;
         if n < !least then least := n;
         if n > !most then most := n end in
-    List.iter meet items;
-    if !most - !least > 20 * !count then List.map element (List.sort_uniq (fun (a : int) b -> compare a b) (List.map number_of items))
+    each_number meet v;
+    if !most - !least > 20 * !count then begin
+      let all = ref [] in
+      each_number (fun n -> all := n :: !all) v;
+      List.map element (List.sort_uniq (fun (a : int) b -> compare a b) !all) end
     else begin
       let all = ref [] in
       for n = !most downto !least do if Small.get met n = !reads then all := element n :: !all done;
       !all end in
-  let elements v = match v with List { items; _ } | Set items -> numbers items | _ -> reject "a set that cannot begin with such a value" in
+  let elements v = match v with List _ | Set _ -> numbers v | _ -> reject "a set that cannot begin with such a value" in
   let call op =
     if op.f = "add" then P.Include (element (number_of op.value))
     else if op.status <> Ok then P.NoRead
     else match op.value with
-      | Set items -> P.Members (numbers items)
-      | List { items; _ } when not (knossos g) -> P.Members (numbers items)
+      | Set _ | Row { set = true; _ } -> P.Members (numbers op.value)
+      | List _ | Row _ when not (knossos g) -> P.Members (numbers op.value)
       | _ -> readable (knossos g) "what was read of a set, and is not one"; P.NoSet in
   Meaning (P.growing_set (match init g with Some v -> elements v | None -> []), call, Patterns.none)
 
@@ -331,7 +338,7 @@ let kv g =
   let gets = List.filter_map (fun (op, (_, o)) -> match o with Get v when op.f = "get" -> Some v | _ -> None) all in
   if appends then begin
     let letters = Array.init 256 (fun i -> pos (i + 1)) in
-    let bytes v = match v with Str s -> List.init (String.length s) (fun i -> letters.(Char.code s.[i])) | _ -> [] in
+    let bytes v = match v with Str s -> String.fold_left (fun last c -> letters.(Char.code c) :: last) [] s | _ -> [] in
     let call op =
       let k, o = Hashtbl.find table op.number in
       let k = intern k in
@@ -466,7 +473,7 @@ let lease g =
     let who, epoch = match v with
       | List { items = [ a; b ]; _ } -> a, b
       | Map kvs when kvs <> [] && List.for_all (fun (k, _) -> k = Key "owner" || k = Key "epoch") kvs -> field v "owner", field v "epoch"
-      | List _ | Map _ -> fail "what is not a term"
+      | List _ | Row _ | Map _ -> fail "what is not a term"
       | _ -> v, Nil in
     readable (is_nil epoch || index epoch) "what is not an epoch";
     who, epoch in
@@ -494,11 +501,29 @@ let lease g =
     end in
   Meaning (P.lease start, call, Patterns.pair "lease_pattern_sound" (P.lease_proposal start))
 
+type longest = { mutable elements : int array; mutable lists : P.positive list array; mutable length : int }
 let list_append g =
   let begins v = match v with
     | List { items; _ } when let all = List.map number_of items in List.compare_lengths all (List.sort_uniq compare all) = 0 -> List.rev (List.map intern items)
     | _ -> reject "lists that cannot begin with such a value" in
   let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, begins v)) (pairs v) | None -> [] in
+  (* What was read, from the last element to the first, of the longest list of this key so far: how it begins, and what ends there. *)
+  let longest = Hashtbl.create 100 in
+  let read k v =
+    let k = number_of k in
+    let known = match Hashtbl.find_opt longest k with Some known -> known | None -> let fresh = { elements = [||]; lists = [||]; length = 0 } in Hashtbl.add longest k fresh; fresh in
+    let n = ref 0 and same = ref true in
+    each_number (fun v ->
+        if !same && not (!n < known.length && known.elements.(!n) = v) then (same := false; known.length <- !n);
+        if not !same then begin
+          if !n = Array.length known.elements then begin
+            known.elements <- Array.append known.elements (Array.make (!n + 10) 0);
+            known.lists <- Array.append known.lists (Array.make (!n + 10) []) end;
+          known.elements.(!n) <- v;
+          known.lists.(!n) <- pos v :: (if !n = 0 then [] else known.lists.(!n - 1));
+          known.length <- !n + 1 end;
+        incr n) v;
+    if !n = 0 then [] else known.lists.(!n - 1) in
   let step v = match listed v with [ Key (("r" | "append") as f); k; v ] -> f, k, v | _ -> fail "a step that neither reads nor appends" in
   let call op =
     let steps = List.map step (if is_nil op.value then [] else listed op.value) in
@@ -508,7 +533,7 @@ let list_append g =
         "a completion with other steps than its invocation" end;
     List.filter_map (fun (f, k, v) ->
         if f = "append" then Some (P.Lists.Append (intern k, intern v))
-        else if op.status = Ok then Some (P.Lists.Read (intern k, List.map intern (match v with Nil -> [] | List l -> l.items | _ -> fail "what was read of a list")))
+        else if op.status = Ok then Some (P.Lists.Read (intern k, match v with Nil -> [] | v when is_list v -> read k v | _ -> fail "what was read of a list"))
         else None) steps in
   Transactional (P.list_append start, call, Patterns.pair "list_cycle_sound" (P.list_proposal start), Cycles.nodes start)
 

@@ -7,7 +7,28 @@ open Proved
 
 exception Too_hard
 
-let distinct c kept e = match e with [ e ] -> not (List.exists (fun k -> c.eqb_of k e) kept) | _ -> true
+(* All of a state: OCaml's own hash only looks at how it begins. *)
+let rec whole h x =
+  if Obj.is_int x then (h * 31) + Obj.obj x
+  else if Obj.tag x >= Obj.no_scan_tag || Obj.size x = 0 then (h * 31) + Hashtbl.hash x
+  else begin
+    let last = Obj.size x - 1 and h = ref ((h * 31) + Obj.tag x) in
+    for i = 0 to last - 1 do h := whole !h (Obj.field x i) done;
+    whole !h (Obj.field x last) end
+
+(* Whether a state is another one than those that were kept, which are the ones of the call before, and perhaps one more at the front. Of many, only
+   those with the same hash are compared. *)
+let distinct c =
+  let known = ref [] and table = Hashtbl.create 1000 in
+  let add e = Hashtbl.add table (whole 0 (Obj.repr e)) e in
+  fun kept e -> match e with
+    | [ e ] when List.compare_length_with kept 10 < 0 -> not (List.exists (fun k -> c.eqb_of k e) kept)
+    | [ e ] ->
+      if kept != !known then begin
+        if List.tl kept == !known then add (List.hd kept) else (Hashtbl.reset table; List.iter add kept);
+        known := kept end;
+      not (List.exists (fun k -> c.eqb_of k e) (Hashtbl.find_all table (whole 0 (Obj.repr e))))
+    | _ -> true
 
 (* What a configuration shares with those that cover it: the state, and which operations that return have happened. *)
 let shared required (e, d) = (e, List.filter required d)
