@@ -2,7 +2,7 @@
 accepts is true of [step] and [s] (Verdicts.v). *)
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
-From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns Elements Holders Verdicts.
+From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns Elements Holders Sums Verdicts.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others Stored.
 Import ListNotations.
 
@@ -143,10 +143,10 @@ Theorem fenced_sound most : Sound (Plain.step (does (Fenced.apply most))) (Fence
 Proof. apply machine_sound; [apply Fenced.idle_same|apply no_more|]. intros c h. apply fenced_holders_sound. Qed.
 
 Definition bank (negative : bool) (accounts : Bank.state) := machine (Bank.apply negative) Bank.state_dec Bank.call_dec Bank.idle
-  (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)) accounts no_claims.
+  (Bounds.hopeless (fun a s => at_key s a) Bank.rises Bank.falls Bank.asks) (Plain.moves (Bank.moves negative)) accounts (unexplained accounts).
 Theorem bank_sound negative accounts : Sound (Plain.step (does (Bank.apply negative))) accounts (bank negative accounts).
 Proof.
-  apply machine_sound; [apply Bank.idle_same| |easy].
+  apply machine_sound; [apply Bank.idle_same| |apply unexplained_balances_sound].
   exact (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative))).
 Qed.
 

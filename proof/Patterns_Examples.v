@@ -136,3 +136,24 @@ Example permits : held (Permits 2) (Second 1 None 4) [ok 2 3 (by_ 1 1); ok 4 5 (
 Example foreign : reentrant (NotHeld 2 None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = true. Proof. reflexivity. Qed.
 Example too_many : held (Permits 2) (Crowd None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 2)] = true. Proof. reflexivity. Qed.
 End Of_locks.
+
+(** Balances that no choice of the transfers explains that may have happened. *)
+Module Of_banks.
+Import Spec_Others.Bank.
+Definition moved (called returned : positive) (n : Z) := ok called returned (Transfer 1 2 n).
+Definition lost (called : positive) (n : Z) := crashed called (Transfer 1 2 n).
+Definition saw (called returned : positive) (x y : Z) := ok called returned (Read [(1, x); (2, y)]).
+Definition wrong (i : positive) (h : list (op call unit)) : bool := proves (refute (bank false [(1, 9%Z)]) i h).
+Example forgotten : wrong 4 [moved 2 3 2; saw 4 5 9 0] = true. Proof. reflexivity. Qed.
+Example remembered : wrong 4 [moved 2 3 2; saw 4 5 7 2] = false. Proof. reflexivity. Qed.
+Example at_once : wrong 3 [moved 2 4 2; saw 3 5 9 0] = false. Proof. reflexivity. Qed.
+Example perhaps_moved : wrong 4 [lost 2 2; lost 3 4; saw 4 5 5 4] = false. Proof. reflexivity. Qed.
+Example both_moved : wrong 4 [lost 2 2; lost 3 4; saw 4 5 3 6] = false. Proof. reflexivity. Qed.
+Example no_sum : wrong 4 [lost 2 2; lost 3 4; saw 4 5 6 3] = true. Proof. reflexivity. Qed.
+Example called_later : wrong 2 [saw 2 3 7 2; lost 4 2] = true. Proof. reflexivity. Qed.
+Example from_nothing : wrong 2 [saw 2 3 9 1] = true. Proof. reflexivity. Qed.
+Example open_read : wrong 4 [moved 2 3 2; opened 4 (Read [(1%positive, 9)]%Z)] = false. Proof. reflexivity. Qed.
+Example no_read : wrong 2 [moved 2 3 2; saw 4 5 9 0] = false. Proof. reflexivity. Qed.
+(** Another initial state. *)
+Example other_balance : proves (refute (bank false [(1, 11%Z)]) 4 [moved 2 3 2; saw 4 5 9 2]) = false. Proof. reflexivity. Qed.
+End Of_banks.

@@ -432,7 +432,7 @@ let bank g =
       readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
       readable (not (is_nil (field op.value "from") || is_nil (field op.value "to"))) "a transfer from or to no account";
       P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
-  Meaning (P.bank (param g "negative-balances" = Some "allow") (match init g with Some v -> accounts v | None -> []), call, Patterns.none)
+  Meaning (P.bank (param g "negative-balances" = Some "allow") (match init g with Some v -> accounts v | None -> []), call, Patterns.balances)
 
 let log g =
   let items = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in

@@ -165,3 +165,7 @@ let fenced most =
 let pair name nodes part failing had =
   let contradicts = nodes part in
   match List.find_map (fun o -> match contradicts o failing with [] -> None | nodes -> Some (name, nodes)) (failing :: had) with Some found -> [ found ] | None -> []
+
+(* ** Banks *)
+
+let balances _ failing _ = match failing.what with Bank.Read _ -> [ "unexplained_balances_sound", failing.inv ] | _ -> []
