@@ -412,6 +412,12 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 		{"stack", lost("pop", "nil") + add("push", "1") + add("push", "2") + op(1, "pop", "nil", "1"), invalid + `3,"before":[1,2],"core":[0,1,2,3]`, linearizable},
 		{"stack", add("push", "1") + add("push", "2") + lost("push", "1") + op(1, "pop", "nil", "1"), invalid + `3,"before":[0,1],"core":[0,1,2,3]`, linearizable},
 		{`stack "init":"[2]"`, add("push", "1") + op(1, "peek", "nil", "2"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (check_invalid_sound)"},
+		// balances that no transfers explain, unless one that crashed or is open does
+		{`bank "init":"{1 9}"`, add("transfer", "{:from 1 :to 2 :amount 3}") + op(1, "read", "nil", "{1 7 2 2}"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (unexplained_sound)"},
+		{`bank "init":"{1 8}"`, add("transfer", "{:from 1 :to 2 :amount 3}") + op(1, "read", "nil", "{1 6 2 3}"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (unexplained_sound)"},
+		{`bank "init":"{1 9}"`, lost("transfer", "{:from 1 :to 2 :amount 3}") + op(1, "read", "nil", "{1 9}"), invalid + `1,"before":[],"core":[0,1]`, linearizable},
+		{`bank "init":"{1 9}"`, lost("transfer", "{:from 1 :to 2 :amount 3}") + op(1, "read", "nil", "{1 6 2 3}"), invalid + `1,"before":[],"core":[0,1]`, linearizable},
+		{`bank "init":"{1 9}"`, lost("transfer", "{:from 1 :to 2 :amount 3}") + op(1, "read", "nil", "{1 7 2 2}"), invalid + `1,"before":[],"core":[0,1]`, "proved: not linearizable (unexplained_sound)"},
 		// more is held than may be, or what is released was not held, unless an operation may have come between
 		{"mutex", add("acquire", "nil") + op(1, "acquire", "nil", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (two_holders_sound)"},
 		{"mutex", event(0, "invoke", "acquire", "nil") + event(1, "invoke", "acquire", "nil") + event(0, "ok", "acquire", "nil") + event(1, "ok", "acquire", "nil"), invalid + `1,"before":[0],"core":[0,1]`, "proved: not linearizable (two_holders_sound)"},

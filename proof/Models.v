@@ -2,7 +2,7 @@
 
 From Coq Require Import List PArith ZArith FMapPositive Bool.
 From Clew Require Import History Order First Core Projection Check Plain Cycles Facts Reigns.
-From Clew Require Elements Holders.
+From Clew Require Elements Holders Sums.
 From Clew Require Spec_Registers Spec_Containers Spec_Counter Spec_Set Spec_Ids Spec_Others Stored.
 Import ListNotations.
 
@@ -268,3 +268,5 @@ Theorem owned_holders_sound l x : Carries (Plain.step (does (Owned.apply l))) Pl
 Proof. apply carries; [apply owned_proved|]. intros part. apply Holders.owned_holders_refutes. Qed.
 Theorem fenced_holders_sound most x : Carries (Plain.step (does (Fenced.apply most))) Plain.abs (fenced most) Holders.fenced_start (Holders.fenced_holders most x).
 Proof. apply carries; [apply fenced_proved|]. intros part. apply Holders.fenced_holders_refutes. Qed.
+Theorem unexplained_sound negative init i : Carries (Plain.step (does (Bank.apply negative))) Plain.abs (bank negative) init (Sums.unexplained init i).
+Proof. apply carries; [apply bank_proved|]. intros part. apply Sums.unexplained_refutes. Qed.

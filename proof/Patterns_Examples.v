@@ -2,7 +2,7 @@
 
 From Coq Require Import List PArith ZArith.
 From Clew Require Import History Order Reigns Models Cycles_Examples.
-From Clew Require Elements Holders Spec_Registers Spec_Containers Spec_Counter Spec_Others.
+From Clew Require Elements Holders Sums Spec_Registers Spec_Containers Spec_Counter Spec_Others.
 Import ListNotations.
 Open Scope positive_scope.
 
@@ -136,3 +136,21 @@ Example permits : owned (Permits 2) (Holders.Second 1 None 4) [ok 2 3 (by_ 1 1);
 Example foreign : reentrant (Holders.NotHeld 2 None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 (-1))] = true. Proof. reflexivity. Qed.
 Example too_many : owned (Permits 2) (Holders.Crowd None) [ok 2 3 (by_ 1 1); ok 4 5 (by_ 2 2)] = true. Proof. reflexivity. Qed.
 End Of_locks.
+
+(** Balances that no transfers explain. Account 1 begins with 9. *)
+Module Of_banks.
+Import Spec_Others.Bank.
+Open Scope Z_scope.
+Definition t (amount : Z) := Transfer 1 2 amount.
+Definition finds (mine other : Z) (others : list (op call unit)) : bool :=
+  proves (Sums.unexplained [(1%positive, 9)] 7 (others ++ [ok 7 8 (Read [(1%positive, mine); (2%positive, other)])])).
+Example wrong : finds 7 2 [ok 2 3 (t 3)] = true. Proof. reflexivity. Qed.
+Example right : finds 6 3 [ok 2 3 (t 3)] = false. Proof. reflexivity. Qed.
+Example missing : finds 9 0 [ok 2 3 (t 3)] = true. Proof. reflexivity. Qed.
+Example perhaps_not : finds 9 0 [crashed 2 (t 3)] = false. Proof. reflexivity. Qed.
+Example still_open : finds 9 0 [ok 2 9 (t 3)] = false. Proof. reflexivity. Qed.
+Example one_of_two : finds 5 4 [crashed 2 (t 3); crashed 3 (t 4)] = false. Proof. reflexivity. Qed.
+Example both : finds 2 7 [crashed 2 (t 3); crashed 3 (t 4)] = false. Proof. reflexivity. Qed.
+Example neither : finds 8 1 [crashed 2 (t 3); crashed 3 (t 4)] = true. Proof. reflexivity. Qed.
+Example too_late : finds 6 3 [Op 9 (t 3) Crashed] = true. Proof. reflexivity. Qed.
+End Of_banks.

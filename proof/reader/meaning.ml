@@ -431,7 +431,8 @@ let bank g =
       readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
       readable (not (is_nil (field op.value "from") || is_nil (field op.value "to"))) "a transfer from or to no account";
       P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
-  Meaning (P.bank (param g "negative-balances" = Some "allow"), (match init g with Some v -> accounts v | None -> []), call)
+  let start = match init g with Some v -> accounts v | None -> [] in
+  Patterned (P.bank (param g "negative-balances" = Some "allow"), start, call, Patterns.bank start)
 
 let log g =
   let start = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in

@@ -159,3 +159,13 @@ let owned limit =
   fun part failing -> owners "owned_holders_sound" (owned_holders limit) (fun c -> c.Owned.owner, int_of_z c.Owned.change) most alone part failing
 let fenced most part failing =
   owners "fenced_holders_sound" (fenced_holders most) (function Fenced.Acquire (o, _) -> o, 1 | Fenced.Release o -> o, -1) (int_of_z most) true part failing
+
+(* ** Balances that no transfers explain. All sums of those that may have happened are tried: at most two for each of them, and one for each balance of all accounts but one. *)
+let most_sums = 200_000.0
+let bank init part failing = match failing.what with
+  | Bank.Read all ->
+    let others = perhaps failing part in
+    let ways account = 1.0 +. List.fold_left (fun n o -> n +. Float.abs (float_of_int (int_of_z (brings account o)))) 0.0 others in
+    let balances = match List.sort (fun a b -> compare b a) (List.map (fun (account, _) -> ways account) all) with _ :: rest -> List.fold_left ( *. ) 1.0 rest | [] -> 1.0 in
+    option_list (Float.min balances (2.0 ** float_of_int (List.length others)) <= most_sums) ("unexplained_sound", unexplained init failing.inv)
+  | _ -> []
