@@ -240,13 +240,13 @@ let prove history certificate =
       check (Hashtbl.mem table key && not (Hashtbl.mem seen key)) "there is no such key, or there are two lines about it";
       Hashtbl.replace seen key ();
       let g = Hashtbl.find table key in
-      let of_key, of_that = match line "key" with Some (Json.String key) -> "key " ^ key ^ ": ", ", of key " ^ key | _ -> "", "" in
+      let of_key, of_that = match line "key" with Some (Json.String key) -> "key " ^ key ^ ": ", " of key " ^ key | _ -> "", "" in
       match (try section g known line with Rejected s -> reject "%s%s" of_key s) with
       | Valid -> ()
       | why ->
         carried := why;
         match line "fails" with
-        | Some (Json.Int n) -> Array.iter (fun op -> if op.number = n then fail := (op.ret, named op ^ of_that, why) :: !fail) g.Meaning.ops
+        | Some (Json.Int n) -> Array.iter (fun op -> if op.number = n then fail := (op.ret, Printf.sprintf "; the first%s to fail is %s" of_that (named op), why) :: !fail) g.Meaning.ops
         | _ -> ()) sections;
   let failures = List.sort (fun (a, _, _) (b, _, _) -> compare a b) !fail in
   (match failures with (_, _, why) :: _ -> carried := why | [] -> ());
@@ -257,13 +257,24 @@ let prove history certificate =
     (String.concat ", " (List.map (fun (k, v) -> k ^ ": " ^ v) parameters)) independent clients (if keyless then ", keyless" else "")
     (match failures with
      | [] -> ""
-     | [ (_, only, _) ] -> "; the first to fail is " ^ only
-     | [ (_, first, _); _ ] -> Printf.sprintf "; the first to fail is %s; 1 other key fails" first
-     | (_, first, _) :: others -> Printf.sprintf "; the first to fail is %s; %d other keys fail" first (List.length others))
+     | [ (_, only, _) ] -> only
+     | [ (_, first, _); _ ] -> first ^ "; another key fails, too"
+     | (_, first, _) :: others -> Printf.sprintf "%s; %d other keys fail, too" first (List.length others))
     (if Array.length ops = 0 then "; the history has 0 operations" else "")
     (if head "sha256" = None then "; the certificate does not say of which file" else "")
 
-let one_line s = String.mapi (fun i c -> if unseen s i then '?' else c) s
+(* What is not seen, and what is not UTF-8, prints as question marks. *)
+let one_line s =
+  let n = String.length s and b = Buffer.create 100 in
+  let goes_on i = i < n && s.[i] >= '\x80' && s.[i] < '\xc0' in
+  let rec from i =
+    if i < n then begin
+      let size = match s.[i] with '\000' .. '\127' -> 1 | '\xc2' .. '\xdf' -> 2 | '\xe0' .. '\xef' -> 3 | '\xf0' .. '\xf4' -> 4 | _ -> 0 in
+      let whole = size > 0 && (size < 2 || goes_on (i + 1)) && (size < 3 || goes_on (i + 2)) && (size < 4 || goes_on (i + 3)) in
+      Buffer.add_string b (if whole && not (unseen s i) then String.sub s i size else "?");
+      from (i + if whole then size else 1) end in
+  from 0;
+  Buffer.contents b
 let help = "
 
 Checks what clew check --certificate CERTIFICATE HISTORY wrote, by a program that is proved in Coq (docs/proof.md).

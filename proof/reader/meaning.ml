@@ -44,7 +44,13 @@ type meaning =
 
 type given = { p : (string * string) list; ops : op array }
 let param g name = List.assoc_opt name g.p
-let init g = Option.map only (param g "init")
+let rec without_rows v = match v with
+  | Row { packed; set } -> if set then Set (unpacked packed) else List { items = unpacked packed; round = false }
+  | Map kvs -> Map (List.map (fun (k, v) -> without_rows k, without_rows v) kvs)
+  | List l -> List { l with items = List.map without_rows l.items }
+  | Set items -> Set (List.map without_rows items)
+  | v -> v
+let init g = Option.map (fun text -> without_rows (only text)) (param g "init")
 let knossos g = param g "semantics" = Some "knossos"
 let every g = List.filter (fun op -> op.status <> Fail) (Array.to_list g.ops)
 
@@ -458,7 +464,7 @@ let log g =
     else if op.status <> Ok then P.Log.Nothing
     else match op.f with
       | "tail" -> P.Log.Tail (offset op.value)
-      | "read" -> P.Log.ReadAll (List.map intern (match op.value with List l -> l.items | _ -> fail "what was read of a log"))
+      | "read" -> P.Log.ReadAll (List.map intern (if is_list op.value then listed op.value else fail "what was read of a log"))
       | _ ->
         let at = field op.value "offset" in
         readable (not (is_nil at && has_field op.value "offset")) "an :offset that is nil";
