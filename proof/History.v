@@ -1,4 +1,5 @@
-(** What is trusted: this page, and the [step] of each data type (Spec_*.v). History_Examples.v has small histories, with what this page says about them.
+(** What is trusted: this page, [Says] and [Sound] in Verdicts.v, the statements of the theorems in Models.v, and the specifications that they name. docs/proof.md lists it all, with the
+reader. History_Examples.v has small histories, with what this page says about them.
 
 It states Herlihy and Wing's linearizability for a history with crashed operations, and which completion is the first to fail. The latter
 uses hindsight: see below. *)

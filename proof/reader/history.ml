@@ -40,7 +40,7 @@ let operations each_form every_client knows =
   let ops = ref [] and count = ref 0 and at = ref 1 and place = ref (-1) in
   let running = Texts.create 64 and last = Texts.create 64 in
   let event e =
-    let kvs = match e with Map kvs -> kvs | Odd why -> fail "%s" why | _ -> fail "anything but op maps" in
+    let kvs = match e with Map kvs -> kvs | Odd why -> fail "%s" why | _ -> fail "anything but op maps; clew convert --to edn makes them of other forms" in
     incr place;
     let process = ref None and called = ref Nil and kind = ref Nil and value = ref Nil and key = ref Nil and index = ref !place in
     List.iter (fun (k, v) -> match k with

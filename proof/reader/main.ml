@@ -297,7 +297,7 @@ let () =
     | Rejected s -> 1, "rejected: " ^ s
     | Edn.Unreadable s -> 2, "not checked: it does not read " ^ s
     | Too_long -> 2, "not checked: it takes too long"
-    | Search.Too_hard -> 2, "not checked: the core takes too long to decide"
+    | Search.Too_hard -> 2, "not checked: the core takes too long to decide; docs/certificate/check.py or more.py may decide it"
     | Sys_error s -> 2, "not checked: " ^ s
     | Stack_overflow | Out_of_memory -> 2, "not checked: too large"
     | Unix.Unix_error (e, _, name) -> 2, "not checked: " ^ name ^ ": " ^ Unix.error_message e

@@ -50,7 +50,7 @@ let rec without_rows v = match v with
   | List l -> List { l with items = List.map without_rows l.items }
   | Set items -> Set (List.map without_rows items)
   | v -> v
-let init g = Option.map (fun text -> without_rows (only text)) (param g "init")
+let init g = Option.map (fun text -> without_rows (try only text with Unreadable why -> fail "%s, in the parameter init" why)) (param g "init")
 let knossos g = param g "semantics" = Some "knossos"
 let every g = List.filter (fun op -> op.status <> Fail) (Array.to_list g.ops)
 
