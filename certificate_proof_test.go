@@ -642,7 +642,7 @@ func TestTheProvedProgramTakesInitialStatesAndLimits(t *testing.T) {
 		{"counter", `"init":"5","answers":"told"`, `"init":"6","answers":"told"`, "check_invalid", []string{"read nil|5"}},
 		{"id-generator", `"ids":"distinct"`, `"ids":"growing"`, "check_invalid", []string{"generate nil|6", "generate nil|5"}},
 		{"semaphore", `"permits":"2"`, `"permits":"1"`, "two_holders", []string{"acquire nil|nil", "acquire nil|nil"}},
-		{"versioned-register", `"init":"[3 5]"`, `"init":"[2 5]"`, "check_invalid", []string{"read nil|[3 5]"}},
+		{"versioned-register", `"init":"[3 5]"`, `"init":"[2 5]"`, "versioned_pattern", []string{"read nil|[3 5]"}},
 		{"reentrant-mutex", `"max-holds":"3"`, "", "owned_holders", []string{"acquire nil|nil", "acquire nil|nil", "acquire nil|nil"}},
 		{"owner-semaphore", `"permits":"2"`, `"permits":"1"`, "owned_holders", []string{"acquire nil|nil", "acquire nil|nil"}},
 		{"reentrant-fenced-mutex", `"max-holds":"3"`, "", "fenced_holders", []string{"acquire nil|nil", "acquire nil|nil", "acquire nil|nil"}},

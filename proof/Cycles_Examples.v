@@ -36,6 +36,25 @@ Example not_lost : list_pair (ok 2 3 [Lists.Append 1 7]) (ok 4 5 [Lists.Read 1 [
 Example inverted : list_pair (ok 2 5 [Lists.Read 1 [6; 7]]) (ok 3 4 [Lists.Read 1 [7; 6]]) = true. Proof. reflexivity. Qed.
 Example longer : list_pair (ok 2 5 [Lists.Read 1 [7; 6]]) (ok 3 4 [Lists.Read 1 [8; 7; 6]]) = false. Proof. reflexivity. Qed.
 
+(** A version that is over, a version with two values, and one that was given out twice. *)
+Definition versioned_pair x y := contradict (versioned_register (0%Z, 1)) (versioned_proposal (0%Z, 1)) [x; y] x y.
+Example over : versioned_pair (ok 2 3 (Versioned.Write (Some 1%Z) 5)) (ok 4 5 (Versioned.Read (Some 0%Z) None)) = true. Proof. reflexivity. Qed.
+Example not_over : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Read (Some 0%Z) None)) = false. Proof. reflexivity. Qed.
+Example two_values : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Read (Some 1%Z) (Some 6))) = true. Proof. reflexivity. Qed.
+Example one_value : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Read (Some 1%Z) (Some 5))) = false. Proof. reflexivity. Qed.
+Example another_version : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Read (Some 2%Z) (Some 6))) = false. Proof. reflexivity. Qed.
+Example twice : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Write (Some 1%Z) 5)) = true. Proof. reflexivity. Qed.
+Example one_by_one : versioned_pair (ok 2 5 (Versioned.Write (Some 1%Z) 5)) (ok 3 4 (Versioned.Write (Some 2%Z) 5)) = false. Proof. reflexivity. Qed.
+Example unknown : versioned_pair (ok 2 5 (Versioned.Write None 5)) (ok 3 4 (Versioned.Write (Some 1%Z) 5)) = false. Proof. reflexivity. Qed.
+
+(** A value that nothing wrote, or not in this version. *)
+Definition versioned_one (h : list (op Versioned.call unit)) x := contradict (versioned_register (0%Z, 1)) (versioned_proposal (0%Z, 1)) h x x.
+Example never_written : versioned_one [ok 4 5 (Versioned.Read None (Some 6))] (ok 4 5 (Versioned.Read None (Some 6))) = true. Proof. reflexivity. Qed.
+Example there_at_first : versioned_one [ok 4 5 (Versioned.Read None (Some 1))] (ok 4 5 (Versioned.Read None (Some 1))) = false. Proof. reflexivity. Qed.
+Example perhaps_written : versioned_one [Op 2 (Versioned.Write None 6) Crashed; ok 4 5 (Versioned.Read (Some 1%Z) (Some 6))] (ok 4 5 (Versioned.Read (Some 1%Z) (Some 6))) = false. Proof. reflexivity. Qed.
+Example written_in_another : versioned_one [ok 2 3 (Versioned.Write (Some 2%Z) 6); ok 4 5 (Versioned.Read (Some 1%Z) (Some 6))] (ok 4 5 (Versioned.Read (Some 1%Z) (Some 6))) = true. Proof. reflexivity. Qed.
+Example compared_with_nothing : versioned_one [ok 4 5 (Versioned.Cas None 6 7)] (ok 4 5 (Versioned.Cas None 6 7)) = true. Proof. reflexivity. Qed.
+
 (** Two holders of an epoch. *)
 Definition free := Lease.State None (-1)%Z true.
 Definition lease_contradicts (init : Lease.state) := contradict (lease init) (lease_proposal init).

@@ -7,4 +7,4 @@ Extraction "proved.ml" judge
   register kv_of_strings fifo_queue stack unordered_queue priority_queue growing_set ids growing_ids counter versioned_register owned fenced bank log lease list_append
   Spec_Registers.read Spec_Registers.write Spec_Registers.cas Spec_Registers.refused Spec_Registers.erase Spec_Registers.append
   best insert has under doomed sees left_ besides begun_by
-  Spec_Registers.looks Spec_Registers.makes log_proposal lease_proposal list_proposal list_before.
+  Spec_Registers.looks Spec_Registers.makes log_proposal versioned_proposal lease_proposal list_proposal list_before.

@@ -144,6 +144,93 @@ Proof.
 Qed.
 End ListFacts.
 
+(** ** A versioned register: its version grows, and the value of a version does not change. *)
+Module VersionedFacts.
+Import Versioned.
+Open Scope Z_scope.
+Inductive fact :=
+  | Reached (n : Z)                  (* the version is at least this *)
+  | Other (n : Z) (v : positive)     (* this version has another value, or is over *)
+  | Shows (n : option Z) (v : positive).  (* this is the value, of this version if there is one. It does not last, but only a call makes it true *)
+Definition has (f : fact) (s : state) : bool :=
+  match f with Reached n => n <=? fst s | Other n v => (n <? fst s) || (n =? fst s) && negb (Pos.eqb v (snd s)) | Shows n v => fits n (fst s) && Pos.eqb v (snd s) end.
+Definition writes (c : call) : bool := match c with Read _ _ => false | _ => true end.
+(** The version and the value after a call, and the value before it, if it says which. *)
+Definition version (c : call) : option Z := match c with Read n _ | Write n _ | Cas n _ _ => n end.
+Definition value (c : call) : option positive := match c with Read _ v => v | Write _ v | Cas _ _ v => Some v end.
+Definition found (c : call) : option positive := match c with Read _ v => v | Write _ _ => None | Cas _ old _ => Some old end.
+Definition before (c : call) (n : Z) : Z := if writes c then n - 1 else n.
+Definition is (v : positive) (u : option positive) : bool := match u with Some u => Pos.eqb v u | None => false end.
+Definition differs (v : positive) (u : option positive) : bool := match u with Some u => negb (Pos.eqb v u) | None => false end.
+Definition tells (c : call) (f : fact) : bool :=
+  match version c, f with
+  | Some n, Reached m => m <=? n
+  | Some n, Other m v => (m <? n) || (m =? n) && differs v (value c)
+  | _, _ => false
+  end.
+Definition denies (c : call) (f : fact) : bool :=
+  match version c, f with
+  | Some n, Reached m => before c n <? m
+  | Some n, Other m v => (before c n <? m) || (before c n =? m) && is v (found c)
+  | _, _ => false
+  end.
+Definition found_in (c : call) : option Z := option_map (before c) (version c).
+Definition wants (c : call) (f : fact) : bool :=
+  match f with Shows n v => is v (found c) && if option_dec Z.eq_dec n (found_in c) then true else false | _ => false end.
+Definition makes (c : call) (f : fact) : bool :=
+  writes c && match f, version c with
+  | Reached m, Some n => m =? n
+  | Shows (Some m) v, Some n => (m =? n) && is v (value c)
+  | Shows _ v, _ => is v (value c)
+  | _, _ => true
+  end.
+Definition about (c : call) : list fact :=
+  match version c with
+  | Some n => Reached n :: match value c with Some v => [Other n v] | None => [] end ++ match found c with Some v => [Other (before c n) v] | None => [] end
+  | None => []
+  end ++ match found c with Some v => [Shows (found_in c) v] | None => [] end.
+Definition given (s : state) : list fact := [Reached (fst s)].
+
+Lemma effects s c s' : apply s c = Some s' ->
+  fst s' = (if writes c then fst s + 1 else fst s) /\ (writes c = false -> s' = s) /\ (forall n, version c = Some n -> fst s' = n)
+  /\ (forall v, value c = Some v -> snd s' = v) /\ forall v, found c = Some v -> snd s = v.
+Proof.
+  destruct c as [[n|] [v|]|[n|] v|[n|] old v]; simpl; intros E;
+    repeat match type of E with
+    | context [?x =? ?y] => destruct (Z.eqb_spec x y); simpl in E; try easy
+    | context [Pos.eqb ?x ?y] => destruct (Pos.eqb_spec x y); simpl in E; try easy
+    end;
+    injection E as <-; simpl; repeat split; intros; try easy; try congruence; lia.
+Qed.
+Lemma other n v s : has (Other n v) s = true <-> n < fst s \/ n = fst s /\ v <> snd s.
+Proof. simpl. rewrite orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq, negb_true_iff, Pos.eqb_neq. tauto. Qed.
+Lemma growth : Growth (Plain.step (does apply)) has tells wants denies makes no none.
+Proof.
+  constructor; unfold Plain.step, does, holds; try easy; intros s c a s' f.
+  - intros x D (F & Q & _)%effects. destruct f as [n|n v|]; [simpl; rewrite !Z.leb_le; destruct (writes c); lia| |unfold denies in D; now destruct (version x)]. rewrite !other.
+    destruct (writes c); [lia|]. now rewrite Q.
+  - intros (_ & _ & V & U & _)%effects. unfold tells. destruct (version c) as [m|]; [|easy]. specialize (V _ eq_refl). destruct f as [n|n v|]; [| |easy].
+    + simpl. rewrite !Z.leb_le. lia.
+    + rewrite other, orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq. intros [L|[-> D]]; [lia|]. right. split; auto.
+      unfold differs in D. destruct (value c) as [u|]; [|easy]. rewrite (U _ eq_refl). now apply negb_true_iff, Pos.eqb_neq in D.
+  - intros (F & _ & V & _ & X)%effects W. destruct f as [| |n v]; try easy. simpl in W. apply andb_true_iff in W as [I W].
+    destruct (option_dec Z.eq_dec n (found_in c)) as [->|]; [|easy]. unfold is in I. destruct (found c) as [u|]; [|easy]. apply Pos.eqb_eq in I as ->.
+    simpl. rewrite <- (X _ eq_refl), Pos.eqb_refl, andb_true_r. unfold found_in, before. destruct (version c) as [m|]; simpl; auto. specialize (V _ eq_refl).
+    apply Z.eqb_eq. destruct (writes c); lia.
+  - intros (F & _ & V & _ & X)%effects. unfold denies, before. destruct (version c) as [m|]; [|easy]. specialize (V _ eq_refl). destruct f as [n|n v|]; [| |easy].
+    + simpl. rewrite Z.ltb_lt, Z.leb_le. destruct (writes c); lia.
+    + rewrite other, orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq. intros [L|[E D]]; [destruct (writes c); lia|].
+      unfold is in D. destruct (found c) as [u|]; [|easy]. apply Pos.eqb_eq in D as ->. rewrite (X _ eq_refl). intros [L|[_ N]]; [destruct (writes c); lia|easy].
+  - intros (F & Q & V & U & _)%effects. unfold makes. destruct (writes c) eqn:W; [simpl|intros H _; now rewrite <- Q].
+    destruct f as [n|n v|n v]; [| |simpl; intros [H E%Pos.eqb_eq]%andb_true_iff M].
+    + destruct (version c) as [m|]; [|easy]. specialize (V _ eq_refl). simpl. rewrite !Z.leb_le. intros H N%Z.eqb_neq. lia.
+    + now destruct (version c).
+    + exfalso. assert (I : is v (value c) = false).
+      { destruct n as [n|], (version c) as [m|]; auto. rewrite (V _ eq_refl) in H. simpl in H. now rewrite H in M. }
+      unfold is in I. destruct (value c) as [u|] eqn:E'; [|destruct c; simpl in W, E'; discriminate]. rewrite (U _ eq_refl) in E. subst. now rewrite Pos.eqb_refl in I.
+Qed.
+End VersionedFacts.
+
 (** ** A lease: its epochs grow, and each is claimed once. *)
 Module LeaseFacts.
 Import Lease.

@@ -127,11 +127,6 @@ Lemma machine_sound hopeless moves s refute : (forall s c s', idle c = true -> a
 Proof. intros I M R. apply (sound _ Plain.abs); [|easy|exact R]. exact (conj (machine_laws apply state_dec call_dec idle I) M). Qed.
 End Machine.
 
-Definition versioned_register (s : Versioned.state) := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle
-  (Bounds.hopeless (fun _ s => fst s) Versioned.rises (fun _ _ => Some 0%Z) Versioned.asks) stays s no_claims.
-Theorem versioned_register_sound s : Sound (Plain.step (does Versioned.apply)) s (versioned_register s).
-Proof. apply machine_sound; [exact Versioned.idle_same|exact (conj (Bounds.hopeless_sound _ _ _ _ _ Versioned.bounded) (proj2 (no_more _ Plain.abs)))|easy]. Qed.
-
 (** owner-mutex, reentrant-mutex and owner-semaphore *)
 Definition owned (l : Owned.limit) := machine (Owned.apply l) Owned.state_dec Owned.call_dec Owned.idle never stays [] (owned_holders l).
 Theorem owned_sound l : Sound (Plain.step (does (Owned.apply l))) [] (owned l).
@@ -150,9 +145,20 @@ Proof.
   exact (conj (Bounds.hopeless_sound _ _ _ _ _ (Bank.bounded negative)) (Plain.moves_sound _ _ (Bank.moves_ok negative))).
 Qed.
 
-(** ** Operations that contradict each other: lease, list-append and log
+(** ** Operations that contradict each other: versioned-register, lease, list-append and log
 
 A claim is a cycle of operations (Cycles.v), with the facts of Facts.v. The proposals need not be trusted. *)
+Definition versioned_pattern (s : Versioned.state) (nodes : list node) (h : list (op Versioned.call unit)) : verdict :=
+  cycle s VersionedFacts.has VersionedFacts.tells VersionedFacts.wants VersionedFacts.denies VersionedFacts.makes no none h nodes.
+Definition versioned_proposal (s : Versioned.state) (h : list (op Versioned.call unit)) : op Versioned.call unit -> op Versioned.call unit -> list node :=
+  steps s VersionedFacts.has VersionedFacts.tells VersionedFacts.wants VersionedFacts.denies VersionedFacts.makes no none h VersionedFacts.about VersionedFacts.given.
+Theorem versioned_pattern_sound s nodes : Refutes (Plain.step (does Versioned.apply)) s (versioned_pattern s nodes).
+Proof. intros h _ _. exact (cycle_sound _ _ _ _ _ _ _ _ _ VersionedFacts.growth h nodes). Qed.
+Definition versioned_register (s : Versioned.state) := machine Versioned.apply Versioned.state_dec Versioned.call_dec Versioned.idle
+  (Bounds.hopeless (fun _ s => fst s) Versioned.rises (fun _ _ => Some 0%Z) Versioned.asks) stays s (versioned_pattern s).
+Theorem versioned_register_sound s : Sound (Plain.step (does Versioned.apply)) s (versioned_register s).
+Proof. apply machine_sound; [exact Versioned.idle_same|exact (conj (Bounds.hopeless_sound _ _ _ _ _ Versioned.bounded) (proj2 (no_more _ Plain.abs)))|apply versioned_pattern_sound]. Qed.
+
 Definition lease_pattern (s : Lease.state) (nodes : list node) (h : list (op Lease.call unit)) : verdict :=
   cycle s LeaseFacts.has LeaseFacts.tells LeaseFacts.wants LeaseFacts.denies LeaseFacts.makes no none h nodes.
 Definition lease_proposal (s : Lease.state) (h : list (op Lease.call unit)) : op Lease.call unit -> op Lease.call unit -> list node :=

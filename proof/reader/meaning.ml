@@ -388,7 +388,7 @@ let versioned g =
       | "write" -> P.Versioned.Write (option_int version, intern value)
       | _ -> (match listed value with [ a; b ] -> P.Versioned.Cas (option_int version, intern a, intern b) | _ -> fail "a cas that is not a pair")
     end in
-  Meaning (P.versioned_register start, call, Patterns.none)
+  Meaning (P.versioned_register start, call, Patterns.pair "versioned_pattern_sound" (P.versioned_proposal start))
 
 (* Who an operation of a lock is by: the process, the thread, or the client that is named last, or else next. *)
 let owners g =
