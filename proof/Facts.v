@@ -1,4 +1,4 @@
-(** Facts about logs, leases and lists, for Cycles.v. *)
+(** Facts about logs, versioned registers, leases and lists, for Cycles.v. *)
 
 From Coq Require Import List PArith ZArith Bool Lia.
 From Clew Require Import History Order Check Plain Cycles Spec_Others Stored.
@@ -149,8 +149,8 @@ Module VersionedFacts.
 Import Versioned.
 Open Scope Z_scope.
 Inductive fact :=
-  | Reached (n : Z)                  (* the version is at least this *)
-  | Other (n : Z) (v : positive)     (* this version has another value, or is over *)
+  | Reached (n : Z)                       (* the version is at least this *)
+  | Other (n : Z) (v : positive)          (* this version has another value, or is over *)
   | Shows (n : option Z) (v : positive).  (* this is the value, of this version if there is one. It does not last, but only a call makes it true *)
 Definition has (f : fact) (s : state) : bool :=
   match f with Reached n => n <=? fst s | Other n v => (n <? fst s) || (n =? fst s) && negb (Pos.eqb v (snd s)) | Shows n v => fits n (fst s) && Pos.eqb v (snd s) end.

@@ -318,13 +318,13 @@ func (l *logReader) quickLines() error {
 			l.before[0], l.before[k] = l.before[k], l.before[0]
 		}
 		e, b := &l.e, &l.before[0]
-		if b.logger != "" && !isName([]byte(l.in.values.Text(e.F))) {
-			return nil // isEvent asks for such a name
-		}
-		l.lines.N, l.lines.At = l.lines.N+1, next
 		if b.logger != "" {
+			if !isName([]byte(l.in.values.Text(e.F))) {
+				return nil // isEvent asks for such a name
+			}
 			l.logger = b.logger
 		}
+		l.lines.N, l.lines.At = l.lines.N+1, next
 		l.goesOn = b.logged || text[next-2] == '\t'
 		l.events++
 		e.Line, e.Col, e.End = l.lines.N, b.col, l.lines.Offset+int64(next)
