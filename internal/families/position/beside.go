@@ -178,8 +178,14 @@ func (x *replay) late(row models.Row) bool {
 	return true
 }
 
-// cut makes the order shorter.
+// cut makes the order shorter, and forgets where the replay stood with more of it.
 func (x *replay) cut(n int) {
+	for k := len(x.starts); k > 0 && x.starts[k-1].order > n; k-- {
+		x.starts = x.starts[:k-1]
+	}
+	for k := len(x.beside.marks); k > 0 && x.beside.marks[k-1].order > n; k-- {
+		x.beside.marks = x.beside.marks[:k-1]
+	}
 	for _, row := range x.order[n:] {
 		x.done[row] = false
 	}
@@ -192,10 +198,15 @@ func (x *replay) mark() {
 		return
 	}
 	b := &x.beside
-	b.marks = append(b.marks, mark{x.k, x.g, len(x.order), x.due, len(b.used), x.latest, slices.Clone(x.now()), slices.Clone(x.open)})
+	b.marks = append(b.marks, x.stand())
 	if len(b.marks) > 2*maxMarks {
 		b.marks = append(b.marks[:0], b.marks[maxMarks:]...)
 	}
+}
+
+// stand returns where the replay stands.
+func (x *replay) stand() mark {
+	return mark{x.k, x.g, len(x.order), x.due, len(x.beside.used), x.latest, slices.Clone(x.now()), slices.Clone(x.open)}
 }
 
 // unclear returns what the operations of a position depend on that may do more or less than they say.

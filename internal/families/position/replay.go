@@ -25,6 +25,7 @@ type replay struct {
 	before []run // that run
 	copied int   // numbers of states, for the beginnings of runs
 	work   int   // steps of searches
+	starts []start
 	beside beside
 	// footprints are those of the updates that never returned, once a search needs them.
 	footprints []footprint
@@ -46,7 +47,7 @@ func (s *sweep) replay(witness bool) fastpath.Result {
 		if x.k%1024 == 0 {
 			s.in.Poll()
 		}
-		if r, failed := x.position(); failed && (r.Verdict == jepsen.Invalid || !x.retry() && !x.again()) {
+		if r, failed := x.position(); failed && (r.Verdict == jepsen.Invalid || !x.reorder() && !x.retry() && !x.again()) {
 			return r
 		}
 	}
@@ -97,6 +98,9 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 		}
 	}
 	x.filled = x.filled || changing > 0 && b.to-b.from > 1 || x.unsure(b) && x.mayFillBelow(b.at)
+	if changing > 1 && x.p.Aside != nil {
+		x.startPosition(b)
+	}
 	update := b.update
 	if update >= 0 {
 		x.place(b.at-1, models.Open, x.in.Inv[update])
@@ -116,6 +120,7 @@ func (x *replay) block(b block) (r fastpath.Result, failed bool) {
 			return r, true
 		}
 	}
+	x.endPosition()
 	return r, false
 }
 
@@ -131,7 +136,7 @@ func (x *replay) begin(s models.State) {
 func (x *replay) mover(b block) models.Row {
 	s := x.now()
 	for _, row := range x.rows[b.from:b.to] {
-		if x.moves[row] != models.MayMove {
+		if !x.mayBeUpdate(b, row) {
 			continue
 		}
 		for _, next := range x.model.Step(nil, s, x.in.Op(row)) {
@@ -141,6 +146,11 @@ func (x *replay) mover(b block) models.Row {
 		}
 	}
 	return b.update
+}
+
+// mayBeUpdate says whether an operation of a position whose update is not certain may be it.
+func (x *replay) mayBeUpdate(b block, row models.Row) bool {
+	return x.mayMake(&b, row) && (!b.shown || x.mayLeave(row, b.left))
 }
 
 // told takes the step of an operation that tells its position.
