@@ -57,9 +57,10 @@ import (
 // suits their answers: no later one is better for the others.
 //
 // Some operations change the state without moving it, such as grants of leases and compactions. Those of one position
-// are arranged by what later ones depend on. Those without a position wait until it would be too late. What never
-// returned is tried where a step is impossible without it, or at earlier positions whose answers do not show whether it
-// has happened (beside.go). All of that is chosen, so no failure after it is certain.
+// are arranged by what later ones depend on, and searched for another order where a step is impossible, which may be at a
+// later position (within.go). Those without a position wait until it would be too late. What never returned is tried where
+// a step is impossible without it, or at earlier positions whose answers do not show whether it has happened (beside.go).
+// All of that is chosen, so no failure after it is certain.
 
 // Rules that a decision can do without: then more is unknown, and nothing else.
 const (

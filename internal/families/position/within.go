@@ -18,7 +18,7 @@ func (s *sweep) arrange() {
 	for _, b := range slices.Backward(s.blocks) {
 		if rows := s.rows[b.from:b.to]; len(rows) > 1 && len(rows) <= maxArranged && slices.ContainsFunc(rows, s.alters) {
 			for _, row := range rows {
-				turns[row] = s.turn(row, rows, later)
+				turns[row] = s.turn(row, later)
 			}
 			slices.SortStableFunc(rows, func(i, j int32) int {
 				if turns[i] == giving && turns[j] == giving { // each as late as can be
@@ -56,7 +56,7 @@ func (s *sweep) alters(row models.Row) bool { return s.changes[row] || s.moves[r
 const giving int8 = 3
 
 // turn says when it is an operation's turn among those of its position.
-func (s *sweep) turn(row models.Row, rows []models.Row, later map[int32]need) int8 {
+func (s *sweep) turn(row models.Row, later map[int32]need) int8 {
 	if !s.alters(row) {
 		if s.moves[row] == models.AlwaysMoves {
 			return 0
@@ -65,12 +65,7 @@ func (s *sweep) turn(row models.Row, rows []models.Row, later map[int32]need) in
 	}
 	if seen := s.seen(row); len(seen) > 0 {
 		n, needed := later[seen[0].Place]
-		gives := func(other models.Row) bool {
-			return s.alters(other) && len(s.seen(other)) == 0 && slices.ContainsFunc(s.p.Makes(nil, s.in.Op(other)), func(c models.Cell) bool {
-				return c.Place == seen[0].Place && n.fits(c.Value)
-			})
-		}
-		if needed && !n.fits(seen[0].Value) && slices.ContainsFunc(rows, gives) {
+		if needed && !n.fits(seen[0].Value) {
 			return 4 // it did nothing for the same reason
 		}
 		return 2
@@ -136,10 +131,11 @@ func (x *replay) startPosition(b block) {
 	if b.to-b.from > maxArranged || x.copied > stepsPerOperation*x.in.Len()+freeSteps {
 		return
 	}
-	if x.starts = append(x.starts, start{mark: x.stand()}); len(x.starts) > 2*maxStarts {
+	m := x.stand()
+	x.copied += 2 * len(m.state)
+	if x.starts = append(x.starts, start{mark: m}); len(x.starts) > 2*maxStarts {
 		x.starts = append(x.starts[:0], x.starts[maxStarts:]...)
 	}
-	x.copied += 2 * len(x.now())
 }
 
 // endPosition notes which state the operations of a position have left.
