@@ -105,3 +105,11 @@ func (n *Numbering) Of(part int32) int32 {
 	}
 	return n.Number[part] - 1
 }
+
+// Has returns the number of a part, if it has one.
+func (n *Numbering) Has(part int32) (number int32, ok bool) {
+	if int(part) >= len(n.Number) {
+		return -1, false
+	}
+	return n.Number[part] - 1, n.Number[part] > 0
+}

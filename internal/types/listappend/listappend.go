@@ -263,8 +263,8 @@ func (m *listAppend) failed(h *jepsen.History) (txns []jepsen.Operation, element
 			if len(parts) != 3 || m.V.Same(parts[0]) != m.fAppend {
 				continue
 			}
-			if key := m.Class(parts[1]); int(key) < len(m.slots.Number) && m.slots.Number[key] > 0 {
-				if e, known := m.known(element{m.slots.Number[key] - 1, m.Class(parts[2])}); known {
+			if slot, known := m.slots.Has(m.Class(parts[1])); known {
+				if e, known := m.known(element{slot, m.Class(parts[2])}); known {
 					shown = append(shown, e)
 				}
 			}

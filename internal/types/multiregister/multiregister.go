@@ -6,6 +6,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -23,12 +24,12 @@ type multiRegister struct {
 	fRead, fWrite [2]edn.ID // :read and :r, :write and :w
 	nilReadsExact bool
 	keys          []edn.ID
-	slot          map[edn.ID]int32 // key -> its place in a state
+	slot          models.Numbering // of keys: their places in a state
 	first         []int32          // by slot: the initial value
 	tied          []int32          // by slot: a lower slot tied to it, or itself
-	txns          [][]microOp
-	room          []microOp // for more transactions
-	wrote         []int32   // by slot: the latest transaction that wrote it, as numbered by mark
+	steps         []microOp        // of all transactions
+	ends          []int32          // by transaction: where its steps end
+	wrote         []int32          // by slot: the latest transaction that wrote it, as numbered by mark
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
@@ -65,7 +66,6 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
 		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
 		nilReadsExact: b.Spec.NilReadsExact,
-		slot:          map[edn.ID]int32{},
 	}
 	m.Offered = models.Traits{
 		Because: m.because,
@@ -75,7 +75,7 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		Shape: func() models.Shape {
 			return models.TxnRegistersShape{
 				Init: func(slot int32) int32 { return orNil(m.first[slot]) },
-				Of:   func(txn int32) []models.RegisterStep { return m.txns[txn] },
+				Of:   m.txn,
 
 				Failed: m.failed,
 				Key:    func(slot int32) edn.ID { return m.keys[slot] },
@@ -117,10 +117,8 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 
 func (m *multiRegister) slotOf(key edn.ID) int32 {
 	key = m.V.Same(key)
-	slot, ok := m.slot[key]
-	if !ok {
-		slot = int32(len(m.keys))
-		m.slot[key] = slot
+	slot := m.slot.Of(int32(key))
+	if int(slot) == len(m.keys) {
 		m.keys = append(m.keys, key)
 		m.first = append(m.first, absent)
 		m.tied = append(m.tied, slot)
@@ -139,7 +137,7 @@ func (m *multiRegister) tie(txn []microOp) {
 
 // mark marks the outer steps of the latest transaction.
 func (m *multiRegister) mark(txn []microOp) {
-	n := int32(len(m.txns))
+	n := int32(len(m.ends))
 	for i, mop := range txn {
 		if mop.Write {
 			m.wrote[mop.Slot] = n
@@ -177,25 +175,22 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 	if o.FID != m.fTxn && o.FID != m.fRead[0] && o.FID != m.fWrite[0] {
 		return models.Op{}, false, models.ErrUnknownF
 	}
-	var txn []microOp
+	begin := len(m.steps)
 	switch m.V.Kind(o.ValueID) {
 	case edn.KindNil:
 	case edn.KindVector, edn.KindList:
 		items := m.V.Items(o.ValueID)
-		if len(items) > cap(m.room)-len(m.room) {
-			m.room = make([]microOp, 0, max(len(items), min(2*len(m.txns), mostRoom)))
-		}
-		txn = m.room[len(m.room):]
 		for _, item := range items {
 			mop, err := m.microOp(item)
 			if err != nil {
+				m.steps = m.steps[:begin]
 				return models.Op{}, false, err
 			}
 			// It is unknown what a crashed transaction would have read, and what a nil read
 			// saw.
 			unknown := o.Status == jepsen.Crashed || mop.Value == int32(edn.Nil) && !m.nilReadsExact
 			if mop.Write || !unknown {
-				txn = append(txn, mop)
+				m.steps = hugepages.Append(m.steps, mop)
 			}
 		}
 	default:
@@ -203,19 +198,26 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 	}
 	if o.GivenID != o.ValueID && o.GivenID != edn.Nil && o.Status == jepsen.Succeeded {
 		if err := m.repeats(o); err != nil {
+			m.steps = m.steps[:begin]
 			return models.Op{}, false, err
 		}
 	}
-	txn = slices.Clip(txn)
-	m.room = m.room[:len(m.room)+len(txn)]
+	n := int32(len(m.ends))
+	m.ends = hugepages.Append(m.ends, int32(len(m.steps)))
+	txn := m.txn(n)
 	m.tie(txn)
-	m.txns = append(m.txns, txn)
 	m.mark(txn)
-	return models.Op{Kind: Txn, A: int32(len(m.txns) - 1), B: 0}, len(txn) > 0, nil
+	return models.Op{Kind: Txn, A: n}, len(txn) > 0, nil
 }
 
-// mostRoom is for how many micro-operations there is room at most.
-const mostRoom = 1 << 14
+// txn returns the steps of a transaction.
+func (m *multiRegister) txn(n int32) []microOp {
+	begin, end := int32(0), m.ends[n]
+	if n > 0 {
+		begin = m.ends[n-1]
+	}
+	return m.steps[begin:end:end]
+}
 
 // failed is TxnRegistersShape.Failed.
 func (m *multiRegister) failed(h *jepsen.History) (txns []jepsen.Operation, writes [][]microOp) {
@@ -231,7 +233,7 @@ func (m *multiRegister) failed(h *jepsen.History) (txns []jepsen.Operation, writ
 			if len(parts) != 3 {
 				continue
 			}
-			slot, known := m.slot[m.V.Same(parts[1])]
+			slot, known := m.slot.Has(int32(m.V.Same(parts[1])))
 			if write, _ := m.names(parts[0]); write && known {
 				would = append(would, microOp{Slot: slot, Value: m.Class(parts[2]), Write: true})
 			}
@@ -304,7 +306,7 @@ func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 }
 
 func (m *multiRegister) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		switch {
 		case mop.Write:
 			s = m.with(s, mop.Slot, mop.Value)
@@ -332,7 +334,7 @@ type multiRegisterRun struct {
 
 func (r *multiRegisterRun) Apply(op models.Op) models.Outcome {
 	r.undo = r.undo[:0]
-	for _, mop := range r.m.txns[op.A] {
+	for _, mop := range r.m.txn(op.A) {
 		switch {
 		case mop.Write:
 			r.undo = append(r.undo, microOp{Slot: mop.Slot, Value: r.now[mop.Slot]})
@@ -374,7 +376,7 @@ func orNil(value int32) int32 {
 }
 
 func (m *multiRegister) Mutates(op models.Op) bool {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if mop.Write {
 			return true
 		}
@@ -383,7 +385,7 @@ func (m *multiRegister) Mutates(op models.Op) bool {
 }
 
 func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if mop.Write && mop.Outer {
 			dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 		}
@@ -393,9 +395,9 @@ func (m *multiRegister) makes(dst []models.Cell, op models.Op) []models.Cell {
 
 // passes reports whether a transaction read what one wrote and itself replaced, or what it writes itself.
 func (m *multiRegister) passes(op models.Op) bool {
-	for _, read := range m.txns[op.A] {
-		for _, txn := range m.txns {
-			if !read.Write && slices.ContainsFunc(txn, func(s microOp) bool { return s.Write && s.Slot == read.Slot && s.Value == read.Value }) {
+	for _, read := range m.txn(op.A) {
+		for txn := range int32(len(m.ends)) {
+			if !read.Write && slices.ContainsFunc(m.txn(txn), func(s microOp) bool { return s.Write && s.Slot == read.Slot && s.Value == read.Value }) {
 				return true
 			}
 		}
@@ -414,7 +416,7 @@ func (m *multiRegister) start(level int64) int64 {
 }
 
 func (m *multiRegister) moves(dst []models.Move, op models.Op) []models.Move {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if mop.Write && mop.Outer {
 			dst = append(dst, models.By(level(models.Cell{Place: mop.Slot, Value: mop.Value}), 1))
 		}
@@ -425,7 +427,7 @@ func (m *multiRegister) moves(dst []models.Move, op models.Op) []models.Move {
 // atLeastOnce is Levels.Shows. If a transaction writes what it has read, that is not what it read.
 func (m *multiRegister) atLeastOnce(dst []models.Bound, op models.Op) []models.Bound {
 	before := len(dst)
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if cell := (models.Cell{Place: mop.Slot, Value: mop.Value}); !mop.Write && mop.Outer {
 			dst = append(dst, models.Bound{Level: level(cell), Least: 1, Most: models.Unbounded})
 		} else if mop.Write && mop.Outer {
@@ -440,7 +442,7 @@ func (m *multiRegister) atLeastOnce(dst []models.Bound, op models.Op) []models.B
 }
 
 func (m *multiRegister) sees(dst []models.Cell, op models.Op) (cells []models.Cell, all bool) {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if !mop.Write && mop.Outer {
 			dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 		}
@@ -452,7 +454,7 @@ func (m *multiRegister) sees(dst []models.Cell, op models.Op) (cells []models.Ce
 // needs a value that is never there.
 func (m *multiRegister) shows(dst []models.Cell, op models.Op) (cells []models.Cell, needs bool) {
 	cells, _ = m.sees(dst, op)
-	txn := m.txns[op.A]
+	txn := m.txn(op.A)
 	for i, mop := range txn {
 		if mop.Write || mop.Outer {
 			continue
@@ -470,7 +472,7 @@ func (m *multiRegister) shows(dst []models.Cell, op models.Op) (cells []models.C
 }
 
 func (m *multiRegister) Why(s models.State, op models.Op) string {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if mop.Write {
 			s = m.with(s, mop.Slot, mop.Value)
 		} else if saw := orNil(m.value(s, mop.Slot)); saw != mop.Value {
@@ -482,7 +484,7 @@ func (m *multiRegister) Why(s models.State, op models.Op) string {
 
 // because is Traits.Because. It says which key another value is at.
 func (m *multiRegister) because(s models.State, op models.Op) string {
-	for _, mop := range m.txns[op.A] {
+	for _, mop := range m.txn(op.A) {
 		if mop.Write {
 			s = m.with(s, mop.Slot, mop.Value)
 		} else if saw := orNil(m.value(s, mop.Slot)); saw != mop.Value {
@@ -507,7 +509,7 @@ func (m *multiRegister) Record(s models.State) edn.Value {
 }
 
 // part returns the part that the keys are in: all keys of a transaction are in the same one.
-func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txns[op.A][0].Slot] }
+func (m *multiRegister) part(op models.Op) int32 { return m.tied[m.txn(op.A)[0].Slot] }
 
 func (m *multiRegister) opening() models.Opening {
 	return home.NewPlaces(home.Places{
@@ -516,7 +518,7 @@ func (m *multiRegister) opening() models.Opening {
 			return cells
 		},
 		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
-			for _, mop := range m.txns[op.A] {
+			for _, mop := range m.txn(op.A) {
 				if mop.Write {
 					dst = append(dst, models.Cell{Place: mop.Slot, Value: mop.Value})
 				}

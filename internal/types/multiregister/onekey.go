@@ -19,12 +19,12 @@ type multiRegisterKey struct {
 // read, a write, or a cas that reads and then writes.
 func (m *multiRegister) project(part int32, c *models.Columns) models.Model {
 	for _, txn := range c.A {
-		if _, ok := m.onRegister(part, m.txns[txn]); !ok {
+		if _, ok := m.onRegister(part, m.txn(txn)); !ok {
 			return m
 		}
 	}
 	for i, txn := range c.A {
-		op, _ := m.onRegister(part, m.txns[txn])
+		op, _ := m.onRegister(part, m.txn(txn))
 		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
 	}
 	return m.register(part, c)
@@ -78,7 +78,7 @@ func (m *multiRegister) onRegister(slot int32, txn []microOp) (op models.Op, ok 
 func (m *multiRegister) keyByKey(ops *models.Operations) (keys []*models.Operations) {
 	rows := make([][]models.Row, len(m.keys)) // by slot
 	for row := range models.Row(ops.Len()) {
-		for _, mop := range m.txns[ops.A[row]] {
+		for _, mop := range m.txn(ops.A[row]) {
 			if n := len(rows[mop.Slot]); n == 0 || rows[mop.Slot][n-1] != row {
 				rows[mop.Slot] = append(rows[mop.Slot], row)
 			}
@@ -89,7 +89,7 @@ func (m *multiRegister) keyByKey(ops *models.Operations) (keys []*models.Operati
 		key := ops.Select(rows[slot])
 		fits := key.Len() > 0
 		for i := range key.A {
-			one = slices.DeleteFunc(append(one[:0], m.txns[key.A[i]]...), func(mop microOp) bool { return mop.Slot != slot })
+			one = slices.DeleteFunc(append(one[:0], m.txn(key.A[i])...), func(mop microOp) bool { return mop.Slot != slot })
 			op, ok := m.onRegister(slot, one)
 			key.Kind[i], key.A[i], key.B[i] = op.Kind, op.A, op.B
 			fits = fits && ok
