@@ -12,7 +12,7 @@ systems: # whether everything compiles on the other systems, tests too
 	for system in darwin windows; do GOOS=$$system go vet ./... && GOOS=$$system go -C tools vet ./... || exit 1; done
 install: # the program, its man page, and completions; PREFIX= and DESTDIR= say where
 	umask 022 && mkdir -p "$(to)/bin" "$(share)/man/man1" "$(share)/bash-completion/completions" "$(share)/zsh/site-functions" "$(share)/fish/vendor_completions.d"
-	umask 022 && go build -o "$(to)/bin/clew" ./cmd/clew
+	umask 022 && go build -tags urfave_cli_no_docs -o "$(to)/bin/clew" ./cmd/clew
 	umask 022 && "$(to)/bin/clew" man > "$(share)/man/man1/clew.1"
 	umask 022 && "$(to)/bin/clew" completion bash > "$(share)/bash-completion/completions/clew"
 	umask 022 && "$(to)/bin/clew" completion zsh > "$(share)/zsh/site-functions/_clew"
