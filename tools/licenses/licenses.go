@@ -74,13 +74,16 @@ func (p pkg) module() string {
 	return p.Module.Path
 }
 
+// Tag leaves out what prints pages of urfave/cli, with its two libraries: clew has its own pages.
+const Tag = "urfave_cli_no_docs"
+
 // Used returns the modules of others from which a package is built on any of the
 // platforms, by path. dir is the folder of the package's module. The module "" is
 // this repository's.
 func Used(dir, path string, platforms ...Platform) ([]Module, error) {
 	packages := map[string]pkg{}
 	for _, p := range platforms {
-		cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Module", path)
+		cmd := exec.Command("go", "list", "-tags="+Tag, "-deps", "-json=ImportPath,Dir,Imports,Module", path)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=0")
 		out, err := cmd.Output()

@@ -22,9 +22,8 @@ type built struct {
 	time    time.Time
 }
 
-// settings fix what another environment could change in the program. The tag leaves out what prints pages of urfave/cli, with its
-// two libraries: clew has its own pages.
-var settings = []string{"GOFLAGS=-trimpath -tags=urfave_cli_no_docs", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "CGO_CFLAGS=-O2 -g", "CGO_LDFLAGS=-O2 -g"}
+// settings fix what another environment could change in the program.
+var settings = []string{"GOFLAGS=-trimpath -tags=" + licenses.Tag, "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "CGO_CFLAGS=-O2 -g", "CGO_LDFLAGS=-O2 -g"}
 
 // build builds clew for a platform and returns the program. Without cgo, nothing is linked at run time. If Go and the commit are
 // the same, so is the program, wherever it is built: -trimpath leaves folders out, and
