@@ -51,6 +51,24 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
+// BenchmarkScout scans a block, as a core does beside the one that interns values and pairs.
+func BenchmarkScout(b *testing.B) {
+	var h bytes.Buffer
+	for i := 0; h.Len() < 256<<10; i++ {
+		fmt.Fprintf(&h, "{:index %d, :time %d, :type %s, :process %d, :f :write, :value %d}\n", i, i*77777, [...]string{":invoke", ":ok"}[i%2], i/2%10, i/2)
+	}
+	r, block, words := NewReader(nil, "", edn.NewValues()), newBlock(), &edn.Words{}
+	b.SetBytes(int64(h.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		block.text, block.records = h.Bytes(), block.records[:0]
+		block.raws.Reset(words)
+		r.block = block
+		r.scanMaps()
+	}
+	b.ReportMetric(float64(len(block.records)), "records")
+}
+
 func BenchmarkReaderOfUniqueValues(b *testing.B) {
 	var h bytes.Buffer
 	for i := range 100_000 {

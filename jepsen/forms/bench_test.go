@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -8,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/internal/opmap"
 	"clew/jepsen"
+	"clew/jepsen/internal/feed"
 )
 
 // BenchmarkReadFile reads a history as Jepsen prints it: 4 processes add elements
@@ -81,4 +86,57 @@ func BenchmarkForms(b *testing.B) {
 	}
 	bench("txns in edn", txns, EDN)
 	bench("txns in jsonl", txns, JSONL)
+}
+
+// counting is a feed that counts events, and keeps nothing.
+type counting struct {
+	feed.Feed
+	values *edn.Values
+	events int
+}
+
+func (c *counting) Values() *edn.Values           { return c.values }
+func (c *counting) Expect(int64)                  {}
+func (c *counting) Warn(string, ...any)           {}
+func (c *counting) Add(*opmap.Event, int32) error { c.events++; return nil }
+func (c *counting) AddRows(r *opmap.Rows) (int, error) {
+	c.events += len(r.All)
+	return len(r.All), nil
+}
+
+// BenchmarkScanning scans each of the forms that hold events, and interns their values: with -cpu 1, what a core does of reading
+// besides pairing.
+func BenchmarkScanning(b *testing.B) {
+	var long bytes.Buffer
+	if _, err := gen.Long(&long, gen.LongOptions{Model: "register", Operations: 100_000, Processes: 10, Seed: 1}); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"edn", "jsonl", "json", "log", "log with times"} {
+		form, times := Form(name[:min(len(name), 5)]), strings.HasSuffix(name, "times")
+		if times {
+			form = Log
+		}
+		var h bytes.Buffer
+		if _, err := Convert(&h, bytes.NewReader(long.Bytes()), "h", EDN, form); err != nil {
+			b.Fatal(err)
+		}
+		if times {
+			text := bytes.ReplaceAll(h.Bytes(), []byte("INFO  jepsen.util"), []byte("2026-11-28 15:38:01,125{GMT}\tINFO\t[jepsen worker 3] jepsen.util"))
+			h.Reset()
+			h.Write(text)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(h.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				c := &counting{values: edn.NewValues()}
+				in := newInput(b.Context(), c, "h", jepsen.Options{})
+				in.form = form.row()
+				text := source{Reader: bufio.NewReader(bytes.NewReader(h.Bytes()))}
+				if err := in.form.read(in, text); err != nil || c.events != 200_000 {
+					b.Fatal(c.events, err)
+				}
+			}
+		})
+	}
 }

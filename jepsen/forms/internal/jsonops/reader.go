@@ -29,6 +29,7 @@ type Reader struct {
 	mark   int64
 	opened scan.Place // of the bracket that opens the array
 	array  bool
+	comma  bool // of an array: the one after the last op has been read
 	ops    int
 	begins scan.Place // where the current op begins
 
@@ -127,10 +128,15 @@ func (r *Reader) begun() bool {
 func (r *Reader) scan() error {
 	c, at, err := r.token()
 	if err == nil && c == '[' && r.ops == 0 && !r.array {
-		r.array, r.opened, r.Blocks.Ahead = true, at, nil // rows are lines
+		if r.array, r.opened = true, at; !bytes.HasPrefix(r.Data[r.At:], []byte("\n{")) {
+			r.Blocks.Ahead = nil // rows are lines
+		}
 		c, at, err = r.token()
-	} else if err == nil && c == ',' && r.array && r.ops > 0 {
-		if c, at, err = r.token(); err == nil && c == ']' {
+	} else if err == nil && r.array && r.ops > 0 && (c == ',' || r.comma) {
+		if !r.comma {
+			c, at, err = r.token()
+		}
+		if err == nil && c == ']' {
 			return r.fail(at, "expected an op after the comma, found ]")
 		}
 	} else if err == nil && r.array && c != ']' {
@@ -150,7 +156,7 @@ func (r *Reader) scan() error {
 		return r.fail(at, "expected an op as a JSON object, found %s", r.found(c))
 	}
 	r.ops++
-	r.begins = at
+	r.begins, r.comma = at, false
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // called before Next, and Close after the last read.
 func (r *Reader) ReadAhead(scouts int, ready bool) {
 	r.lines = opmap.NewLines(r.In, r.quick.V, scouts, ready, func(v *edn.Values) opmap.Syntax {
-		s := &scanner{txn: v.InternKeyword("txn")}
+		s := &scanner{txn: v.InternKeyword("txn"), array: r.array}
 		s.V = v
 		return s
 	})
@@ -32,18 +32,28 @@ func (r *Reader) Close() {
 
 // Rows returns the next ops, as long as they can be rows. Those taken by Take are read then.
 func (r *Reader) Rows() *opmap.Rows {
-	if r.At < len(r.Data) && r.Data[r.At] == '\n' && r.ops > 0 {
+	rest := r.Data[r.At:]
+	switch {
+	case r.ops == 0 || r.Blocks.Ahead == nil:
+		return &none
+	case r.array && !r.comma && bytes.HasPrefix(rest, []byte(",\n")):
+		r.At, r.comma = r.At+2, true
+	case r.array && !r.comma:
+		return &none
+	case !r.array && bytes.HasPrefix(rest, []byte("\n")):
 		r.At++
 	}
-	if r.lines == nil || r.array || r.ops == 0 || r.At >= len(r.Data) || r.Data[r.At] != '{' {
-		return &opmap.Rows{}
+	if r.At >= len(r.Data) || r.Data[r.At] != '{' {
+		return &none
 	}
 	at := r.place(r.At)
 	if at.Col != 1 {
-		return &opmap.Rows{}
+		return &none
 	}
 	return r.lines.Rows(r.Data, r.At, edn.Pos{Line: at.Line, Col: 1, Offset: r.Offset + int64(r.At)})
 }
+
+var none opmap.Rows
 
 // Take says that the first n rows have been read.
 func (r *Reader) Take(n int) {
@@ -59,13 +69,19 @@ func (r *Reader) Take(n int) {
 // scanner scans ops for opmap.Lines. Strings that are not names, and whatever else is unusual, it leaves to Next.
 type scanner struct {
 	quickReader
-	txn  edn.ID
-	raws []edn.Raw // of the vectors that are being read
+	txn   edn.ID
+	array bool      // a comma follows each op
+	raws  []edn.Raw // of the vectors that are being read
 }
 
 // Parts implements opmap.Syntax.
 func (s *scanner) Parts(op []byte) (texts, keys []string) {
-	if op = bytes.TrimRight(op, " \t\r"); len(op) == 0 || op[0] != '{' || !json.Valid(op) || !utf8.Valid(op) {
+	op = bytes.TrimRight(op, " \t\r")
+	object := op
+	if s.array {
+		object = bytes.TrimSuffix(op, []byte(","))
+	}
+	if len(object) == 0 || object[0] != '{' || object[len(object)-1] != '}' || s.array == (len(object) == len(op)) || !json.Valid(object) || !utf8.Valid(object) {
 		return nil, nil
 	}
 	return s.parts(op)

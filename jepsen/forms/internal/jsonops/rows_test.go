@@ -59,7 +59,11 @@ func read(text string, block int, taken *int) (all []string) {
 				if e.Has = opmap.HasType | opmap.HasProcess | opmap.HasF | opmap.HasValue; row.HasIndex {
 					e.Has, e.Index = e.Has|opmap.HasIndex, row.Index
 				}
-				add(e, rows.End(i+1)-1)
+				end := rows.End(i+1) - 1
+				if r.InArray() { // behind the comma
+					end--
+				}
+				add(e, end)
 			}
 			*taken += len(rows.All)
 			if r.Take(len(rows.All)); len(rows.All) > 0 {
@@ -96,12 +100,20 @@ func TestRowsAreTheOpsThatNextReads(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat(strings.TrimPrefix(alike[:strings.Index(alike, `{"index":014`)], "\ufeff"), 4)
+	array := func(lines string) string { return "[\n" + strings.ReplaceAll(strings.TrimSpace(lines), "\n{", ",\n{") + "\n]\n" }
 	for cut := range alike {
 		check(alike[:cut], 100+cut%900)
 	}
 	regular := strings.Repeat(strings.TrimPrefix(alike[:strings.Index(alike, `{"index":4`)], "\ufeff"), 12)
-	for i := range 1000 {
-		text := []byte([]string{long, regular, regular, regular}[i%4])
+	lines := taken
+	for text, cut := array(regular), 0; cut <= len(text); cut++ {
+		check(text[:cut], 100+cut%900)
+	}
+	if taken < lines+1000 {
+		t.Errorf("only %d ops of arrays were taken in rows", taken-lines)
+	}
+	for i := range 2000 {
+		text := []byte([]string{long, regular, regular, regular, array(long), array(regular), array(regular)}[i%7])
 		for range 1 + r.IntN(3) {
 			at := r.IntN(len(text))
 			switch other := long[r.IntN(len(long))]; r.IntN(6) {
@@ -113,7 +125,7 @@ func TestRowsAreTheOpsThatNextReads(t *testing.T) {
 				text = slices.Insert(text, at, other)
 			default: // before a value
 				if next := bytes.IndexByte(text[at:], ':'); next >= 0 {
-					text = slices.Insert(text, at+next+1, []byte([]string{"0", "-", "1", "-0", "00000000", "1.", " ", "\"", "[", "\n", "12345678901"}[r.IntN(11)])...)
+					text = slices.Insert(text, at+next+1, []byte([]string{"0", "-", "1", "-0", "00000000", "1.", " ", "\"", "[", "\n", "12345678901", ",", "]"}[r.IntN(13)])...)
 				}
 			}
 		}
