@@ -100,7 +100,9 @@ func TestRowsAreTheOpsThatNextReads(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat(strings.TrimPrefix(alike[:strings.Index(alike, `{"index":014`)], "\ufeff"), 4)
-	array := func(lines string) string { return "[\n" + strings.ReplaceAll(strings.TrimSpace(lines), "\n{", ",\n{") + "\n]\n" }
+	array := func(lines string) string {
+		return "[\n" + strings.ReplaceAll(strings.TrimSpace(lines), "\n{", ",\n{") + "\n]\n"
+	}
 	for cut := range alike {
 		check(alike[:cut], 100+cut%900)
 	}
