@@ -1,5 +1,7 @@
 package isolation
 
+import "clew/internal/hugepages"
+
 // # Dependency graphs
 //
 // An edge says that one transaction comes before another one, and why. Some nodes are not transactions: "after whatever
@@ -53,7 +55,7 @@ func (g *Graph) Add(from, to int32, why Relation, key, value int32) {
 	if from >= g.Txns {
 		why = through
 	}
-	g.Edges = append(g.Edges, Edge{from, to, why, key, value})
+	g.Edges = hugepages.Append(g.Edges, Edge{from, to, why, key, value})
 }
 
 // view is a graph with only some of the edges.
