@@ -443,6 +443,34 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
+// Texts may come from several readers, and so have more layouts than one of them knows. Numbers are close together or not.
+func TestTextsOfManyLayouts(t *testing.T) {
+	v, far := edn.NewValues(), []int{0, 1, 1<<24 - 1, 1 << 24, -1, 1 << 31, -1 << 40, 1<<62 - 1}
+	var texts Texts
+	var events []Event
+	var want []string
+	for reader := range 8 {
+		var history strings.Builder
+		for i := range 240 {
+			fmt.Fprintf(&history, "{:type :ok, :process 1, :f :f, :value 1, :key%d-%d %d}\n", reader, i/8, far[i*7%8]+i)
+		}
+		r := NewReader(strings.NewReader(history.String()), "", v)
+		var ev Event
+		for r.Next(&ev) == nil {
+			texts.Add(&ev)
+			events, want = append(events, ev), append(want, string(ev.Text))
+		}
+	}
+	if len(texts.layouts) <= mostInHead || len(want) != 8*240 {
+		t.Fatal(len(texts.layouts), len(want))
+	}
+	for i := range want {
+		if got := texts.Text(i, v, &events[i]); string(got) != want[i] {
+			t.Errorf("text %d: %s, want %s", i, got, want[i])
+		}
+	}
+}
+
 func TestEmptyTextsComeFirstOrAreAll(t *testing.T) {
 	for first := range 200 {
 		for after := range 3 {

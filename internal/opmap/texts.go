@@ -13,7 +13,7 @@ import (
 
 // Texts keeps the texts of the op maps of a history, numbered from 0 in the order
 // of adding. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold. These are about 10 bytes each, or 4 if there is only a :time.
+// Event does not hold. These are about 10 bytes each, or 4 with everything if there is only a :time.
 // If no text is added, all are empty.
 type Texts struct {
 	chunks  [][]byte
@@ -41,17 +41,27 @@ const (
 	marked     = 64
 )
 
-// A text begins with the number of its layout. Its length comes next, and then the text. If the op map
-// has one other value, and that is an integer such as a :time, its difference to the last such integer
-// is kept instead, in 4 bytes, or the integer itself.
+// A text begins with a byte that has its kind and the number of its layout, or mostInHead and then a byte with the number. If
+// the op map has one other value, and that is an integer such as a :time, its difference to the last such integer follows, or
+// the integer itself. Otherwise the length of the text follows, and then the text.
 const (
-	shortNumber = iota
-	longNumber
-	textLength // plus the length
+	otherText = iota
+	near      // a difference from 0 on in 3 bytes
+	far       // one in 4 bytes
+	number    // the integer in 8 bytes
+	kinds
 
-	header     = 2
-	mostHeader = 1 + binary.MaxVarintLen64
+	mostInHead = 256/kinds - 1
+	mostHead   = 2
 )
+
+// head appends the beginning of a text.
+func head(b []byte, kind, layout int) []byte {
+	if layout < mostInHead {
+		return append(b, byte(kinds*layout+kind))
+	}
+	return append(b, byte(kinds*mostInHead+kind), byte(layout))
+}
 
 // Add keeps the text of an event. The text is nil if the event was not read from an op map.
 func (t *Texts) Add(ev *Event) {
@@ -67,8 +77,8 @@ func (t *Texts) Add(ev *Event) {
 			return
 		}
 	}
-	chunk := t.begin(mostHeader + len(text))
-	b := binary.AppendUvarint(append(*chunk, byte(layout)), uint64(len(text))+textLength)
+	chunk := t.begin(mostHead + binary.MaxVarintLen64 + len(text))
+	b := binary.AppendUvarint(head(*chunk, otherText, layout), uint64(len(text)))
 	*chunk = append(b, text...)
 }
 
@@ -94,12 +104,15 @@ func (t *Texts) AddRows(rows *Rows, n int) {
 
 // addNumber keeps an integer as the only other value of an op map.
 func (t *Texts) addNumber(layout int, n int64) {
-	chunk := t.begin(header + 8)
+	chunk := t.begin(mostHead + 8)
 	b, more := *chunk, n-t.number
-	if more == int64(int32(more)) {
-		*chunk = binary.LittleEndian.AppendUint32(append(b, byte(layout), shortNumber), uint32(more))
-	} else {
-		*chunk = binary.LittleEndian.AppendUint64(append(b, byte(layout), longNumber), uint64(n))
+	switch {
+	case uint64(more) < 1<<24 && layout < mostInHead:
+		*chunk = binary.LittleEndian.AppendUint32(b, uint32(more)<<8|uint32(kinds*layout+near))
+	case more == int64(int32(more)):
+		*chunk = binary.LittleEndian.AppendUint32(head(b, far, layout), uint32(more))
+	default:
+		*chunk = binary.LittleEndian.AppendUint64(head(b, number, layout), uint64(n))
 	}
 	t.number = n
 }
@@ -296,25 +309,29 @@ func (t *Texts) locate(i int, at *cursor) (layout int, text []byte, n int64, is 
 			at.chunk, at.at = at.chunk+1, 0
 		}
 		b := t.chunks[at.chunk][at.at:]
-		kind, size := binary.Uvarint(b[1:])
-		end, number := 1+size, at.number
+		kind, end := b[0]%kinds, 1
+		if layout, text, n = int(b[0]/kinds), nil, at.number; layout == mostInHead {
+			layout, end = int(b[1]), 2
+		}
 		switch kind {
-		case shortNumber:
-			number += int64(int32(binary.LittleEndian.Uint32(b[end:])))
+		case near:
+			n += int64(binary.LittleEndian.Uint32(b) >> 8)
+			end += 3
+		case far:
+			n += int64(int32(binary.LittleEndian.Uint32(b[end:])))
 			end += 4
-		case longNumber:
-			number = int64(binary.LittleEndian.Uint64(b[end:]))
+		case number:
+			n = int64(binary.LittleEndian.Uint64(b[end:]))
 			end += 8
 		default:
-			end += int(kind - textLength)
+			length, size := binary.Uvarint(b[end:])
+			text, end = b[end+size:][:length], end+size+int(length)
 		}
-		if at.i == i && kind >= textLength {
-			return int(b[0]), b[1+size : end], 0, false
-		} else if at.i == i {
-			return int(b[0]), nil, number, true
+		if at.i == i {
+			return layout, text, n, kind != otherText
 		}
 		at.at += end
-		at.number = number
+		at.number = n
 	}
 }
 
