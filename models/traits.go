@@ -101,6 +101,10 @@ type Traits struct {
 	// happen from those of the same group with a lower rank. 1,000 operations of a lease, 40 crashed, take 0.1 s
 	// instead of more than 3 s.
 	Rank func(s State) (group State, rank int32)
+	// Narrows says that op leads to at most one state, and that whatever can happen in a row after it can also happen
+	// without it: it only tells more of the state. Where it leaves the state as it is, the search need not try it later,
+	// like a read. No operation of the model overwrites, and it has no Liveness.
+	Narrows func(op Op) bool
 	// Lookahead rules out orders by sums or bounds.
 	Lookahead *Lookahead
 	// Guide says which operations are worth trying.
@@ -194,6 +198,9 @@ type Lookahead struct {
 	// If some of the others, in any order, can happen from s and op after them, op and then these can happen too. Both
 	// ways lead to the same state. False means nothing. None of the others is a pure read.
 	MayLead func(s State, op Op, others []Op) bool
+	// Never, unless it is nil, says that op cannot happen in s, nor in any state that operations lead to from there. False
+	// means nothing.
+	Never func(s State, op Op) bool
 }
 
 // Levels is for a model whose operations raise and lower levels, and whose answers bound them: the number of elements

@@ -12,7 +12,7 @@ import (
 // (window.go says why).
 type Rules struct {
 	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoLookahead bool
-	NoGuide, NoForgetting, NoNeeds, NoRanks                                                           bool
+	NoGuide, NoForgetting, NoNeeds, NoRanks, NoNarrowing                                              bool
 }
 
 // transitions holds configurations, and says how one leads to another (window.go
@@ -26,7 +26,8 @@ type transitions struct {
 	*fallback.Layout
 	Rules
 	width  int            // words of a configuration
-	exact  []uint64       // by return: the slots of open rows that are neither reads nor overwriting
+	narrow []bool         // by class: its operations may only narrow down what can happen, see window.go
+	exact  []uint64       // by return: the slots of open rows that are neither narrow nor overwriting
 	blind  []uint64       // by return: the slots of open rows that overwrite
 	counts fallback.Tally // by crash class
 
@@ -37,6 +38,7 @@ type transitions struct {
 	live      *liveness         // nil if the model does not say what matters
 	ranks     *ranks            // nil if the model has none
 	horizon   int32             // see wants
+	latest    int32             // see blame
 	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
 	endless   bool              // crashed operations are never used up, see Refute
 }
@@ -67,6 +69,13 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 	if traits.Liveness != nil {
 		m.live = newLiveness(l, traits.Liveness)
 	}
+	m.narrow = m.Space.Reads
+	if traits.Narrows != nil && !m.NoNarrowing {
+		m.narrow = slices.Clone(m.narrow)
+		for class, op := range m.Space.Ops {
+			m.narrow[class] = m.narrow[class] || traits.Narrows(op)
+		}
+	}
 	m.findAlone()
 	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
 	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
@@ -75,7 +84,7 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 			switch class := l.Class[row]; {
 			case l.Space.Blind[class]:
 				fallback.SetBit(m.blind[k*l.Words:], l.Slot[row])
-			case !l.Space.Reads[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
+			case !m.narrow[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
 				fallback.SetBit(m.exact[k*l.Words:], l.Slot[row])
 			}
 		}
@@ -113,7 +122,7 @@ func (m *transitions) discharged(c []uint64, row int32) bool { return fallback.H
 
 // free says whether an open row can still be used.
 func (m *transitions) free(c []uint64, row int32) bool {
-	if m.Space.Reads[m.Class[row]] {
+	if m.narrow[m.Class[row]] {
 		return !m.discharged(c, row)
 	}
 	return !fallback.HasBit(c[m.Words:], m.Slot[row])
@@ -227,6 +236,9 @@ func (m *transitions) mayGo(open []int32, i int, c []uint64) bool {
 // crash returns the next row of a crash class, or false if there is none.
 func (m *transitions) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
 	class, n := &m.Crashed[crash], m.used(c, crash)
+	if m.narrow[class.Class] && !m.NoNarrowing {
+		return 0, false
+	}
 	if n == len(class.Rows) || m.Ops.Inv[class.Rows[n]] > m.Ends[k] {
 		return 0, false
 	}
@@ -294,6 +306,9 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 	if m.lookahead == nil {
 		return anyhow
 	}
+	if m.lookahead.Never != nil && m.misses(k, state, c) {
+		return hopeless
+	}
 	open := m.OpenRows(k)
 	class := m.Class[open[0]]
 	if m.discharged(c, open[0]) {
@@ -319,6 +334,20 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 		return hopeless
 	}
 	return itself
+}
+
+// misses says whether some open operation that must happen never can, in a configuration at the k-th return. It looks at
+// those that liveness.go looks at.
+func (m *transitions) misses(k, state int32, c []uint64) bool {
+	open := m.OpenRows(k)
+	m.Work += len(open)
+	for _, row := range open {
+		if !m.discharged(c, row) && (row == open[0] || m.Ops.Res[row] < m.horizon) && m.lookahead.Never(m.Space.States[state], m.Space.Ops[m.Class[row]]) {
+			m.blame(row, open)
+			return true
+		}
+	}
+	return false
 }
 
 // follow returns the plan of a configuration at the k-th return if the model guides the search.
@@ -423,7 +452,7 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		return
 	}
 	fallback.SetBit(c, m.Slot[row])
-	if !m.Space.Reads[class] {
+	if !m.narrow[class] {
 		fallback.SetBit(c[m.Words:], m.Slot[row])
 	}
 }
@@ -451,14 +480,18 @@ func (m *transitions) withoutDead(k, state int32) int32 {
 	return m.live.forget(k, state)
 }
 
-// read linearizes the open rows that change nothing and fit the state, and
-// appends them to order.
+// read linearizes the open rows that fit the state, change nothing there and may
+// only narrow down what can happen, and appends them to order.
 func (m *transitions) read(order []int32, k int32, c []uint64, state int32) []int32 {
 	if m.NoEagerReads {
 		return order
 	}
 	for _, row := range m.OpenRows(k) {
-		if class := m.Class[row]; m.Space.Reads[class] && !m.discharged(c, row) && len(m.Space.Step(state, class)) > 0 {
+		class := m.Class[row]
+		if !m.narrow[class] || m.discharged(c, row) {
+			continue
+		}
+		if to := m.Space.Step(state, class); len(to) > 0 && (to[0] == state || m.Space.Reads[class]) {
 			fallback.SetBit(c, m.Slot[row])
 			m.aimAt(k, c, row, anyhow)
 			order = append(order, row)

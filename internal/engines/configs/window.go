@@ -61,6 +61,13 @@ import (
 //     last such read and it can be moved behind it. So either it goes first, or some open
 //     read that may happen before it must do so. That read is owed. If two configurations
 //     differ in nothing else, the one that owes no read makes the other redundant.
+//     A configuration is also given up if an open operation that must happen never can
+//     again (Lookahead.Never), among those that liveness.go says are looked at.
+//   - Narrowing, if the model says which operations at most narrow down what can happen
+//     (models.Traits.Narrows). Where such an operation leaves the state as it is, it is
+//     linearized as soon as it fits, like a read: without it, all that comes later can
+//     happen as well. For the same reason, one that crashed is never used, and a
+//     configuration that need not linearize one makes another redundant that must.
 //   - A guide, if the model knows what is worth a try before the operation that
 //     returns next (models.Guide): nothing else is tried.
 //   - Liveness, and needs, if a state has values at places (models.Liveness). The search
@@ -151,18 +158,22 @@ type frame struct {
 }
 
 // run searches, and says whether it found a linearization. If it may give up because
-// of what some operation needs (liveness.go), it first looks as far ahead as it can,
-// which finds linearizations sooner. If there is none, it searches again to find out
-// where that shows.
+// of what some operation needs (liveness.go), or because it can never happen, it first
+// looks as far ahead as it can, which finds linearizations sooner. If there is none, it
+// searches again to find out where that shows, unless it gave up nothing because of an
+// operation that returns as late as the failure or later.
 func (s *windowSearch) run() bool {
 	if s.Cause != "" {
 		return false
 	}
 	s.failed = newAntichain(s.transitions, true)
-	if s.live != nil && !s.NoNeeds {
+	if s.live != nil && !s.NoNeeds || s.lookahead != nil && s.lookahead.Never != nil {
 		s.horizon = models.Open
 		if found := s.search(); found || s.proven || s.Cause != "" {
 			return found
+		}
+		if s.latest < s.Ends[s.furthest] {
+			return false // it would find the same
 		}
 		s.horizon = s.Ends[s.furthest]
 		s.reached, s.furthest, s.best, s.others = s.furthest, -1, nil, nil

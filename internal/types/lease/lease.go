@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Anomaly: anomaly,
+	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -191,8 +191,20 @@ func (m *lease) lookahead() *models.Lookahead {
 			}
 		},
 		MayLead: func(models.State, models.Op, []models.Op) bool { return false },
+		Never:   never,
 	}
 }
+
+// never is Lookahead.Never. Epochs grow, and in one epoch the lease has one owner until it is released.
+func never(s models.State, op models.Op) bool {
+	if op.B == 0 || op.B != s[1] {
+		return op.B != 0 && op.B < s[1]
+	}
+	return op.Kind == leaseClaim || op.A != s[0] && edn.ID(op.A) != edn.Nil
+}
+
+// narrows is Traits.Narrows. A renewal or a check tells the epoch at most.
+func narrows(op models.Op) bool { return op.Kind == leaseRenew || op.Kind == leaseCheck }
 
 // anomaly is Traits.Anomaly. It compares an operation with the claims that returned before it did: each claim has a
 // greater epoch than those before it, and only its owner acts then.
