@@ -14,7 +14,7 @@ type Space struct {
 	traits models.Traits
 	goOn   func() bool // unless nil, asked now and then within a step
 	States []models.State
-	byHash map[uint64][]int32
+	byHash []uint64    // open addressing over States: half of a hash, and 1 + a state; 0 is free
 	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
 	many   [][]int32   // the states of steps that lead to several
 	Ops    []models.Op // by class
@@ -43,7 +43,7 @@ const maxTable = 1 << 16
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
-	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: map[uint64][]int32{}}
+	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: make([]uint64, minMemo)}
 	classes := make([]int32, minMemo) // open addressing over s.Ops: 1 + a class; 0 is free
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -89,20 +89,37 @@ func (s *Space) Number(state models.State) int32 {
 	}
 	s.work += NumberWork + len(state)
 	h := hashState(state)
-	for _, n := range s.byHash[h] {
-		if slices.Equal(s.States[n], state) {
+	at := int(h) & (len(s.byHash) - 1)
+	for ; s.byHash[at] != 0; at = (at + 1) & (len(s.byHash) - 1) {
+		if n := int32(uint32(s.byHash[at])) - 1; s.byHash[at]>>32 == h>>32 && slices.Equal(s.States[n], state) {
 			return n
 		}
 	}
 	n := int32(len(s.States))
 	s.States = append(s.States, state)
-	s.byHash[h] = append(s.byHash[h], n)
+	s.byHash[at] = h>>32<<32 | uint64(n+1)
+	if 2*len(s.States) > len(s.byHash) {
+		s.rehash()
+	}
 	s.bytes += 150 + 4*int64(len(state))
 	if s.traits.Weight != nil {
 		s.bytes += s.traits.Weight(state)
 	}
 	s.meet(n)
 	return n
+}
+
+// rehash doubles the table of states.
+func (s *Space) rehash() {
+	s.byHash = make([]uint64, 2*len(s.byHash))
+	for n, state := range s.States {
+		h := hashState(state)
+		at := int(h) & (len(s.byHash) - 1)
+		for s.byHash[at] != 0 {
+			at = (at + 1) & (len(s.byHash) - 1)
+		}
+		s.byHash[at] = h>>32<<32 | uint64(n+1)
+	}
 }
 
 // meet makes room for the states up to n.
@@ -130,6 +147,13 @@ func (s *Space) Step(state, class int32) []int32 {
 			s.table[at] = to
 		}
 	} else {
+		if s.traits.Fits != nil {
+			if possible, same := s.traits.Fits(s.States[state], s.Ops[class]); !possible {
+				return nil
+			} else if same {
+				return s.self[state : state+1]
+			}
+		}
 		to = s.lookUp(state, class)
 	}
 	switch {
@@ -139,6 +163,15 @@ func (s *Space) Step(state, class int32) []int32 {
 		return nil
 	}
 	return s.many[manySteps-to]
+}
+
+// Fits says whether a class's operation can happen in a state, and whether it then leaves that as it is.
+func (s *Space) Fits(state, class int32) (possible, same bool) {
+	if s.traits.Fits != nil && int(state) >= int(s.few) {
+		return s.traits.Fits(s.States[state], s.Ops[class])
+	}
+	to := s.Step(state, class)
+	return len(to) > 0, len(to) == 1 && to[0] == state
 }
 
 // BytesPerAsking is how much memory new states may take before the search is
@@ -227,11 +260,11 @@ func (s *Space) worked() int {
 	return n
 }
 
-// hashState returns FNV-1a over the numbers of a state.
+// hashState returns a hash of the numbers of a state.
 func hashState(state models.State) uint64 {
 	h := uint64(14695981039346656037)
 	for _, x := range state {
-		h = (h ^ uint64(uint32(x))) * 1099511628211
+		h = (h ^ h>>29 ^ uint64(uint32(x))) * 0xbf58476d1ce4e5b9
 	}
-	return h
+	return h ^ h>>32
 }

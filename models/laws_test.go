@@ -27,6 +27,7 @@ var promises = map[string][]string{
 	"Because":        {"says why"},
 	"Run":            {"run_test.go TestRunsAgreeWithStep"},
 	"Outcomes":       {"outcomes are those of Step"},
+	"Fits":           {"fits"},
 	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},
 	"Weight":         {"../limits_test.go TestASearchCountsWhatItsModelHolds"},
 	"Expects":        {"../cmd/clew/asked_test.go TestStdioAsksForTheStepsOfAnOrder"},
@@ -160,6 +161,10 @@ func (l *laws) step(s models.State, op models.Op) {
 	if traits.Overwrites != nil && traits.Overwrites(op) {
 		first := m.Step(nil, m.Init(), op)
 		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)
+	}
+	if traits.Fits != nil {
+		possible, same := traits.Fits(s, op)
+		l.true("fits", possible == (len(next) > 0) && len(next) <= 1 && same == (possible && slices.Equal(next[0], s)), s, op)
 	}
 	if traits.IsRegister {
 		l.true("is a register", len(s) == 1 && op.Kind <= models.FailedCAS && traits.Visibility != nil, s, op)

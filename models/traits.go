@@ -53,6 +53,9 @@ type Traits struct {
 	// with very many outcomes: a crashed drain of n different elements has 2^n. A search can then stop at its limits
 	// within a step.
 	Outcomes func(s State, op Op, yield func(State) bool)
+	// Fits says whether op can happen in s, and whether it then leaves s as it is. It is for a model with very many
+	// states, where that takes less time than to look up a step that is remembered. No step has several outcomes.
+	Fits func(s State, op Op) (possible, same bool)
 	// StepNumber returns the state that op leads to, or -1 if op cannot happen. It is for a model that numbers its
 	// states from 0 on, as it meets them. A State is its number alone, and no step has several outcomes. The search
 	// then does not number them again.

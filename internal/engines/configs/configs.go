@@ -253,15 +253,21 @@ func (m *transitions) crash(open []int32, k int32, crash int, c []uint64) (row i
 	return class.Rows[n], true
 }
 
+// possible says whether a class's operation can happen in a state.
+func (m *transitions) possible(state, class int32) bool {
+	possible, _ := m.Space.Fits(state, class)
+	return possible
+}
+
 // enables says whether the returning operation must still happen, cannot happen
 // now, and can happen after a row.
 func (m *transitions) enables(state, row, returning int32, c []uint64) bool {
 	class := m.Class[returning]
-	if m.discharged(c, returning) || len(m.Space.Step(state, class)) > 0 {
+	if m.discharged(c, returning) || m.possible(state, class) {
 		return false
 	}
 	for _, to := range m.Space.Step(state, m.Class[row]) {
-		if len(m.Space.Step(to, class)) > 0 {
+		if m.possible(to, class) {
 			return true
 		}
 	}
@@ -277,7 +283,7 @@ func (m *transitions) useful(open []int32, state int32, c []uint64) bool {
 	}
 	m.Work += len(open)
 	for _, o := range open[1:] {
-		if !m.discharged(c, o) && len(m.Space.Step(state, m.Class[o])) == 0 && len(m.Space.Step(to[0], m.Class[o])) > 0 {
+		if !m.discharged(c, o) && !m.possible(state, m.Class[o]) && m.possible(to[0], m.Class[o]) {
 			return true
 		}
 	}
@@ -316,7 +322,7 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 	}
 	m.gather(k, c)
 	now, op := m.Space.States[state], m.Space.Ops[class]
-	aimed, possible := m.aimed(c), len(m.Space.Step(state, class)) > 0
+	aimed, possible := m.aimed(c), m.possible(state, class)
 	switch {
 	case !aimed && !possible && m.lookahead.MayFollow(now, op, m.others):
 		return anyhow
@@ -387,7 +393,7 @@ func (m *transitions) keeps(k, state, row int32, p plan) bool {
 		return true
 	}
 	returning, crashed := m.Ops.Op(m.OpenRows(k)[0]), m.Ops.Res[row] == models.Open
-	return len(m.Space.Step(state, m.Class[row])) > 0 &&
+	return m.possible(state, m.Class[row]) &&
 		m.guide.Keeps(m.Space.States[state], models.Course(p-guided), returning, m.Ops.Op(row), crashed, m.others)
 }
 
@@ -491,7 +497,7 @@ func (m *transitions) read(order []int32, k int32, c []uint64, state int32) []in
 		if !m.narrow[class] || m.discharged(c, row) {
 			continue
 		}
-		if to := m.Space.Step(state, class); len(to) > 0 && (to[0] == state || m.Space.Reads[class]) {
+		if possible, same := m.Space.Fits(state, class); possible && (same || m.Space.Reads[class]) {
 			fallback.SetBit(c, m.Slot[row])
 			m.aimAt(k, c, row, anyhow)
 			order = append(order, row)
@@ -634,6 +640,9 @@ func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 
 // covered says whether a configuration is redundant.
 func (a *antichain) covered(k, state int32, c []uint64) bool {
+	if int(a.n) == len(a.free) {
+		return false // it is empty
+	}
 	key := keyOf(k, state)
 	for i := *a.bucket(key, c); i != 0; {
 		r := a.record(i - 1)

@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Anomaly: anomaly,
+	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Fits: fits, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -130,26 +130,36 @@ func (m *lease) update(o models.Operation) (owner, epoch int32, err error) {
 }
 
 func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	possible, same := fits(s, op)
 	owner, epoch, told := s[0], s[1], s[2]
-	if op.Kind == leaseClaim {
-		switch {
-		case op.B == 0:
-			return models.Only(dst, op.A, epoch+1, 0)
-		case op.B > epoch:
-			return models.Only(dst, op.A, op.B, 1)
-		}
+	switch {
+	case !possible:
 		return dst
-	}
-	if owner != op.A || op.B != 0 && (told == 1 && op.B != epoch || op.B < epoch) {
-		return dst
-	}
-	if op.B != 0 {
+	case same:
+		return append(dst, s)
+	case op.B != 0:
 		epoch, told = op.B, 1
+	case op.Kind == leaseClaim:
+		epoch, told = epoch+1, 0
 	}
-	if op.Kind == leaseRelease {
+	switch op.Kind {
+	case leaseClaim:
+		owner = op.A
+	case leaseRelease:
 		owner = int32(edn.Nil)
 	}
 	return models.Only(dst, owner, epoch, told)
+}
+
+// fits is Traits.Fits.
+func fits(s models.State, op models.Op) (possible, same bool) {
+	owner, epoch, told := s[0], s[1], s[2] == 1
+	if op.Kind == leaseClaim {
+		return op.B == 0 || op.B > epoch, false
+	}
+	possible = owner == op.A && (op.B == 0 || op.B == epoch || op.B > epoch && !told)
+	same = possible && (op.B == 0 || told) && (op.Kind != leaseRelease || edn.ID(owner) == edn.Nil)
+	return possible, same
 }
 
 // levels are how often each owner has claimed the lease.
