@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"clew/fallback"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -92,6 +93,7 @@ const (
 
 func newSearch(p *problem, r Rules, guide []int32) *search {
 	s := &search{problem: p, Rules: r, width: p.words + p.counts.Words(), offers: make([]offer, len(p.add)), best: none}
+	s.frames, s.bits = hugepages.Make[frame](len(p.inv) + 1)[:0], hugepages.Make[uint64](s.width * (len(p.inv) + 1))[:0]
 	s.sizes = newSizes(p, guide)
 	s.visited = visited{problem: p, Rules: r, sizes: s.sizes}
 	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
