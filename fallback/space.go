@@ -39,7 +39,7 @@ const (
 )
 
 // maxTable bounds the entries of the table.
-const maxTable = 1 << 16
+const maxTable = 1 << 19
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {

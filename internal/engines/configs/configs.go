@@ -27,20 +27,20 @@ type transitions struct {
 	Rules
 	width  int            // words of a configuration
 	narrow []bool         // by class: its operations may only narrow down what can happen, see window.go
-	exact  []uint64       // by return: the slots of open rows that are neither narrow nor overwriting
-	blind  []uint64       // by return: the slots of open rows that overwrite
+	exact  []uint64       // by return: the slots of open rows that are neither narrow nor overwriting; nil until needed
+	blind  []uint64       // by return: the slots of open rows that overwrite; nil until needed
 	counts fallback.Tally // by crash class
 
-	lookahead *models.Lookahead // nil if the model has none
-	others    []models.Op       // see gather and gatherAll
-	guide     *models.Guide     // nil if the model has none
-	aim       int32             // see aimed
-	live      *liveness         // nil if the model does not say what matters
-	ranks     *ranks            // nil if the model has none
-	horizon   int32             // see wants
-	latest    int32             // see blame
-	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
-	endless   bool              // crashed operations are never used up, see Refute
+	lookahead  *models.Lookahead // nil if the model has none
+	others     []models.Op       // see gather and gatherAll
+	guide      *models.Guide     // nil if the model has none
+	aim        int32             // see aimed
+	live       *liveness         // nil if the model does not say what matters
+	ranks      *ranks            // nil if the model has none
+	horizon    int32             // see wants
+	latest     int32             // see blame
+	firstCrash int32             // when the first crashed operation begins
+	endless    bool              // crashed operations are never used up, see Refute
 }
 
 func newTransitions(l *fallback.Layout, r Rules) *transitions {
@@ -76,34 +76,34 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 			m.narrow[class] = m.narrow[class] || traits.Narrows(op)
 		}
 	}
-	m.findAlone()
-	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
-	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
-	for k := range l.Ends {
-		for _, row := range l.OpenRows(int32(k)) {
-			switch class := l.Class[row]; {
-			case l.Space.Blind[class]:
-				fallback.SetBit(m.blind[k*l.Words:], l.Slot[row])
-			case !m.narrow[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
-				fallback.SetBit(m.exact[k*l.Words:], l.Slot[row])
-			}
-		}
+	m.firstCrash = m.Ops.Events
+	for _, c := range m.Crashed {
+		m.firstCrash = min(m.firstCrash, m.Ops.Inv[c.Rows[0]])
 	}
 	return m
 }
 
-// findAlone finds the operations that run alone: nothing else is open between
-// their invocation and their return, not even a crashed one.
-func (m *transitions) findAlone() {
-	crash := int32(m.Ops.Events) // the first
-	for _, c := range m.Crashed {
-		crash = min(crash, m.Ops.Inv[c.Rows[0]])
+// findMasks fills exact and blind. A search that goes straight needs neither.
+func (m *transitions) findMasks() {
+	m.exact = make([]uint64, m.Words*(len(m.Ends)+1))
+	m.blind = make([]uint64, m.Words*(len(m.Ends)+1))
+	for k := range m.Ends {
+		for _, row := range m.OpenRows(int32(k)) {
+			switch class := m.Class[row]; {
+			case m.Space.Blind[class]:
+				fallback.SetBit(m.blind[k*m.Words:], m.Slot[row])
+			case !m.narrow[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
+				fallback.SetBit(m.exact[k*m.Words:], m.Slot[row])
+			}
+		}
 	}
-	m.alone = make([]bool, len(m.Ends))
-	for k, end := range m.Ends {
-		open := m.OpenRows(int32(k))
-		m.alone[k] = len(open) == 1 && (k == 0 || m.Ends[k-1] < m.Ops.Inv[open[0]]) && end < crash && !m.NoQuiescence
-	}
+}
+
+// alone says whether the operation of the k-th return runs alone: nothing else is open between
+// its invocation and its return, not even a crashed one.
+func (m *transitions) alone(k int32) bool {
+	open := m.OpenRows(k)
+	return len(open) == 1 && (k == 0 || m.Ends[k-1] < m.Ops.Inv[open[0]]) && m.Ends[k] < m.firstCrash && !m.NoQuiescence
 }
 
 // used returns how many crashed operations of a class a configuration uses.
@@ -444,6 +444,9 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		fallback.ClearBit(c, m.Slot[returning])
 	}
 	if m.Space.Blind[class] && !m.NoCovering {
+		if m.blind == nil {
+			m.findMasks()
+		}
 		for i, blind := range m.blind[int(k)*m.Words : (int(k)+1)*m.Words] {
 			c[i] |= blind &^ c[m.Words+i]
 		}
@@ -629,6 +632,9 @@ func (r *ranks) group(space *fallback.Space, state int32) int32 {
 func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 	if a.ranks != nil {
 		key = keyOf(int32(key>>32), a.ranks.group(a.Space, int32(uint32(key))))
+	}
+	if a.exact == nil {
+		a.findMasks()
 	}
 	h := key * 0x9e3779b97f4a7c15
 	k := int(key >> 32)

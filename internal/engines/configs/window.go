@@ -283,7 +283,7 @@ func (s *windowSearch) enter(k, state int32) bool {
 			break
 		}
 		s.pass(k, c)
-		if k++; s.alone[k-1] && (s.Space.Fixes[s.Class[returning]] || s.known == k-1 && len(s.Space.Step(s.knownState, s.Class[returning])) == 1) {
+		if k++; s.alone(k-1) && (s.Space.Fixes[s.Class[returning]] || s.known == k-1 && len(s.Space.Step(s.knownState, s.Class[returning])) == 1) {
 			s.known, s.knownState = k, state
 			c, from = s.forget(c), -1
 		}
