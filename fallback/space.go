@@ -38,8 +38,13 @@ const (
 	manySteps
 )
 
-// maxTable bounds the entries of the table.
-const maxTable = 1 << 19
+// The table has at most maxTable entries, and sparseTable if there are more than fewClasses: most entries of a state would
+// never be asked for, and making room for them takes longer than looking up those that are.
+const (
+	maxTable    = 1 << 19
+	sparseTable = 1 << 16
+	fewClasses  = 1 << 10
+)
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
@@ -66,7 +71,9 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 		}
 		class[i] = c
 	}
-	s.few = int32(maxTable / max(len(s.Ops), 1))
+	if s.few = int32(maxTable / max(len(s.Ops), 1)); len(s.Ops) > fewClasses {
+		s.few = int32(sparseTable / len(s.Ops))
+	}
 	s.bytes = 150 * int64(len(s.Ops))
 	return s, class
 }
