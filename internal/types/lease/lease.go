@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Fits: fits, Anomaly: anomaly,
+	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Fits: fits, Run: run, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -131,24 +131,46 @@ func (m *lease) update(o models.Operation) (owner, epoch int32, err error) {
 
 func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	possible, same := fits(s, op)
-	owner, epoch, told := s[0], s[1], s[2]
 	switch {
 	case !possible:
 		return dst
 	case same:
 		return append(dst, s)
+	}
+	next := slices.Clone(s)
+	apply(next, op)
+	return append(dst, next)
+}
+
+// apply changes a state by an operation that is possible.
+func apply(s models.State, op models.Op) {
+	switch {
 	case op.B != 0:
-		epoch, told = op.B, 1
+		s[1], s[2] = op.B, 1
 	case op.Kind == leaseClaim:
-		epoch, told = epoch+1, 0
+		s[1], s[2] = s[1]+1, 0
 	}
 	switch op.Kind {
 	case leaseClaim:
-		owner = op.A
+		s[0] = op.A
 	case leaseRelease:
-		owner = int32(edn.Nil)
+		s[0] = int32(edn.Nil)
 	}
-	return models.Only(dst, owner, epoch, told)
+}
+
+// run is Traits.Run.
+func run(s models.State) models.Run { return leaseRun(slices.Clone(s)) }
+
+type leaseRun models.State
+
+func (r leaseRun) State() models.State { return slices.Clone(models.State(r)) }
+
+func (r leaseRun) Apply(op models.Op) models.Outcome {
+	possible, _ := fits(models.State(r), op)
+	if possible {
+		apply(models.State(r), op)
+	}
+	return models.OneIf(possible)
 }
 
 // fits is Traits.Fits.
