@@ -147,29 +147,34 @@ func (s *Space) Met() int { return len(s.self) }
 
 // Step returns the states that a class's operation leads to from a state, each once.
 func (s *Space) Step(state, class int32) []int32 {
-	var to int32
-	if at := int(state)*len(s.Ops) + int(class); at < len(s.table) {
-		if to = s.table[at]; to == unknownStep {
-			to = s.lookUp(state, class)
-			s.table[at] = to
-		}
-	} else {
-		if s.traits.Fits != nil {
-			if possible, same := s.traits.Fits(s.States[state], s.Ops[class]); !possible {
-				return nil
-			} else if same {
-				return s.self[state : state+1]
-			}
-		}
-		to = s.lookUp(state, class)
-	}
-	switch {
+	switch to := s.step(state, class); {
 	case to >= 0:
 		return s.self[to : to+1]
 	case to == noStep:
 		return nil
+	default:
+		return s.many[manySteps-to]
 	}
-	return s.many[manySteps-to]
+}
+
+// step returns a step as next stores it.
+func (s *Space) step(state, class int32) int32 {
+	if at := int(state)*len(s.Ops) + int(class); at < len(s.table) {
+		to := s.table[at]
+		if to == unknownStep {
+			to = s.lookUp(state, class)
+			s.table[at] = to
+		}
+		return to
+	}
+	if s.traits.Fits != nil {
+		if possible, same := s.traits.Fits(s.States[state], s.Ops[class]); !possible {
+			return noStep
+		} else if same {
+			return state
+		}
+	}
+	return s.lookUp(state, class)
 }
 
 // Fits says whether a class's operation can happen in a state, and whether it then leaves that as it is.
@@ -177,8 +182,8 @@ func (s *Space) Fits(state, class int32) (possible, same bool) {
 	if s.traits.Fits != nil && int(state) >= int(s.few) {
 		return s.traits.Fits(s.States[state], s.Ops[class])
 	}
-	to := s.Step(state, class)
-	return len(to) > 0, len(to) == 1 && to[0] == state
+	to := s.step(state, class)
+	return to != noStep, to == state
 }
 
 // BytesPerAsking is how much memory new states may take before the search is
