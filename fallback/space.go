@@ -14,7 +14,7 @@ type Space struct {
 	traits models.Traits
 	goOn   func() bool // unless nil, asked now and then within a step
 	States []models.State
-	byHash map[uint64][]int32
+	byHash []uint64    // open addressing over States: half of a hash, and 1 + a state; 0 is free
 	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
 	many   [][]int32   // the states of steps that lead to several
 	Ops    []models.Op // by class
@@ -38,12 +38,17 @@ const (
 	manySteps
 )
 
-// maxTable bounds the entries of the table.
-const maxTable = 1 << 16
+// The table has at most maxTable entries, and sparseTable if there are more than fewClasses: most entries of a state would
+// never be asked for, and making room for them takes longer than looking up those that are.
+const (
+	maxTable    = 1 << 19
+	sparseTable = 1 << 16
+	fewClasses  = 1 << 10
+)
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
-	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: map[uint64][]int32{}}
+	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: make([]uint64, minMemo)}
 	classes := make([]int32, minMemo) // open addressing over s.Ops: 1 + a class; 0 is free
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -66,7 +71,9 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 		}
 		class[i] = c
 	}
-	s.few = int32(maxTable / max(len(s.Ops), 1))
+	if s.few = int32(maxTable / max(len(s.Ops), 1)); len(s.Ops) > fewClasses {
+		s.few = int32(sparseTable / len(s.Ops))
+	}
 	s.bytes = 150 * int64(len(s.Ops))
 	return s, class
 }
@@ -89,20 +96,37 @@ func (s *Space) Number(state models.State) int32 {
 	}
 	s.work += NumberWork + len(state)
 	h := hashState(state)
-	for _, n := range s.byHash[h] {
-		if slices.Equal(s.States[n], state) {
+	at := int(h) & (len(s.byHash) - 1)
+	for ; s.byHash[at] != 0; at = (at + 1) & (len(s.byHash) - 1) {
+		if n := int32(uint32(s.byHash[at])) - 1; s.byHash[at]>>32 == h>>32 && slices.Equal(s.States[n], state) {
 			return n
 		}
 	}
 	n := int32(len(s.States))
 	s.States = append(s.States, state)
-	s.byHash[h] = append(s.byHash[h], n)
+	s.byHash[at] = h>>32<<32 | uint64(n+1)
+	if 2*len(s.States) > len(s.byHash) {
+		s.rehash()
+	}
 	s.bytes += 150 + 4*int64(len(state))
 	if s.traits.Weight != nil {
 		s.bytes += s.traits.Weight(state)
 	}
 	s.meet(n)
 	return n
+}
+
+// rehash doubles the table of states.
+func (s *Space) rehash() {
+	s.byHash = make([]uint64, 2*len(s.byHash))
+	for n, state := range s.States {
+		h := hashState(state)
+		at := int(h) & (len(s.byHash) - 1)
+		for s.byHash[at] != 0 {
+			at = (at + 1) & (len(s.byHash) - 1)
+		}
+		s.byHash[at] = h>>32<<32 | uint64(n+1)
+	}
 }
 
 // meet makes room for the states up to n.
@@ -123,22 +147,43 @@ func (s *Space) Met() int { return len(s.self) }
 
 // Step returns the states that a class's operation leads to from a state, each once.
 func (s *Space) Step(state, class int32) []int32 {
-	var to int32
-	if at := int(state)*len(s.Ops) + int(class); at < len(s.table) {
-		if to = s.table[at]; to == unknownStep {
-			to = s.lookUp(state, class)
-			s.table[at] = to
-		}
-	} else {
-		to = s.lookUp(state, class)
-	}
-	switch {
+	switch to := s.step(state, class); {
 	case to >= 0:
 		return s.self[to : to+1]
 	case to == noStep:
 		return nil
+	default:
+		return s.many[manySteps-to]
 	}
-	return s.many[manySteps-to]
+}
+
+// step returns a step as next stores it.
+func (s *Space) step(state, class int32) int32 {
+	if at := int(state)*len(s.Ops) + int(class); at < len(s.table) {
+		to := s.table[at]
+		if to == unknownStep {
+			to = s.lookUp(state, class)
+			s.table[at] = to
+		}
+		return to
+	}
+	if s.traits.Fits != nil {
+		if possible, same := s.traits.Fits(s.States[state], s.Ops[class]); !possible {
+			return noStep
+		} else if same {
+			return state
+		}
+	}
+	return s.lookUp(state, class)
+}
+
+// Fits says whether a class's operation can happen in a state, and whether it then leaves that as it is.
+func (s *Space) Fits(state, class int32) (possible, same bool) {
+	if s.traits.Fits != nil && int(state) >= int(s.few) {
+		return s.traits.Fits(s.States[state], s.Ops[class])
+	}
+	to := s.step(state, class)
+	return to != noStep, to == state
 }
 
 // BytesPerAsking is how much memory new states may take before the search is
@@ -227,11 +272,11 @@ func (s *Space) worked() int {
 	return n
 }
 
-// hashState returns FNV-1a over the numbers of a state.
+// hashState returns a hash of the numbers of a state.
 func hashState(state models.State) uint64 {
 	h := uint64(14695981039346656037)
 	for _, x := range state {
-		h = (h ^ uint64(uint32(x))) * 1099511628211
+		h = (h ^ h>>29 ^ uint64(uint32(x))) * 0xbf58476d1ce4e5b9
 	}
-	return h
+	return h ^ h>>32
 }

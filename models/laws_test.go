@@ -27,6 +27,7 @@ var promises = map[string][]string{
 	"Because":        {"says why"},
 	"Run":            {"run_test.go TestRunsAgreeWithStep"},
 	"Outcomes":       {"outcomes are those of Step"},
+	"Fits":           {"fits"},
 	"StepNumber":     {"../contrib/porcupine/porcupine_test.go TestSmallHistoriesAsPorcupineHasThem"},
 	"Weight":         {"../limits_test.go TestASearchCountsWhatItsModelHolds"},
 	"Expects":        {"../cmd/clew/asked_test.go TestStdioAsksForTheStepsOfAnOrder"},
@@ -38,13 +39,14 @@ var promises = map[string][]string{
 	"Told":           {"../internal/families/position/own_test.go TestOwnModelsAgainstTheOracle"},
 	"RefusesNothing": {"../vacuous_test.go TestVacuousVerdicts"},
 	"Overwrites":     {"overwrites"},
-	"Lookahead":      {"may not follow", "may lead"},
+	"Lookahead":      {"may not follow", "may lead", "never"},
 	"Guide":          {"../internal/engines/small_test.go TestEverySmallHistoryAgreesWithTheOracle"},
 	"Liveness":       {"needs", "leaves the rest"},
 	"Levels":         {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Hindsight":      {"../internal/engines/refute_test.go TestRefutationsAndBeamsAgreeWithTheOracle"},
 	"Projections":    {"projections"},
 	"Rank":           {"rank"},
+	"Narrows":        {"narrows"},
 	"Hard":           {"../limits_test.go TestAdviceFitsTheModel"},
 	"Droppable":      {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
 	"Alone":          {"../core_test.go TestCoresOfTheGeneralSearchAreMinimal"},
@@ -110,6 +112,7 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 			}
 			l.projections(row)
 			l.rank(s)
+			l.narrows(s)
 			l.parts()
 		}
 	}
@@ -158,6 +161,10 @@ func (l *laws) step(s models.State, op models.Op) {
 	if traits.Overwrites != nil && traits.Overwrites(op) {
 		first := m.Step(nil, m.Init(), op)
 		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)
+	}
+	if traits.Fits != nil {
+		possible, same := traits.Fits(s, op)
+		l.true("fits", possible == (len(next) > 0) && len(next) <= 1 && same == (possible && slices.Equal(next[0], s)), s, op)
 	}
 	if traits.IsRegister {
 		l.true("is a register", len(s) == 1 && op.Kind <= models.FailedCAS && traits.Visibility != nil, s, op)
@@ -209,6 +216,34 @@ func (l *laws) rank(s models.State) {
 	}
 }
 
+// narrows compares what can happen in a row with and without an operation that narrows that down.
+func (l *laws) narrows(s models.State) {
+	m := l.ops.Model
+	narrows := m.Traits().Narrows
+	if narrows == nil {
+		return
+	}
+	for range 20 {
+		op := l.op()
+		next := m.Step(nil, s, op)
+		if !narrows(op) || len(next) == 0 {
+			continue
+		}
+		l.true("narrows", len(next) == 1, s, op)
+		with, without, row := next[0], s, []models.Op{op}
+		for range 8 {
+			op := l.op()
+			after, also := m.Step(nil, with, op), m.Step(nil, without, op)
+			if len(after) == 0 {
+				continue
+			}
+			row = append(row, op)
+			l.true("narrows", len(also) == 1 && len(after) == 1, s, op, row...)
+			with, without = after[0], also[0]
+		}
+	}
+}
+
 // projections lets what can happen in a row happen under the model's projections.
 func (l *laws) projections(row []models.Op) {
 	project := l.ops.Model.Traits().Projections
@@ -254,6 +289,9 @@ func (l *laws) lookahead(s models.State, op models.Op) {
 			l.true("may not follow", len(l.ops.Model.Step(nil, s, op)) == 0, s, op, others...)
 		})
 	}
+	if m.Never != nil {
+		l.never(s, m.Never)
+	}
 	first := l.ops.Model.Step(nil, s, op)
 	if len(first) == 0 || !m.MayLead(s, op, changing) {
 		return
@@ -271,6 +309,24 @@ func (l *laws) lookahead(s models.State, op models.Op) {
 		}
 		l.true("may lead", len(after) == 1 && slices.Equal(after[0], last[0]), s, op, order...)
 	})
+}
+
+// never looks for a row of operations from a state that leads to one that a model says cannot happen anymore.
+func (l *laws) never(s models.State, never func(s models.State, op models.Op) bool) {
+	ruled := map[models.Op]models.State{} // what cannot happen, and the state in which the model said so
+	for range 30 {
+		for row := range l.ops.Len() {
+			op := l.ops.Op(models.Row(row))
+			if from, ok := ruled[op]; ok {
+				l.true("never", len(l.ops.Model.Step(nil, s, op)) == 0, from, op)
+			} else if never(s, op) {
+				ruled[op] = s
+			}
+		}
+		if next := l.ops.Model.Step(nil, s, l.op()); len(next) > 0 {
+			s = next[0]
+		}
+	}
 }
 
 // orders calls f with each state that some of the operations lead to, each at most once,

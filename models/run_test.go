@@ -112,7 +112,7 @@ func blowsUp(d *models.Definition, set []models.State, op models.Op) bool {
 func TestRunsAgreeWithStep(t *testing.T) {
 	for _, d := range models.All() {
 		t.Run(d.Name, func(t *testing.T) {
-			if t.Parallel(); d.Name == "etcd" {
+			if t.Parallel(); d.Name == "etcd" || d.Name == "bank" {
 				t.Skip("none of these values is one of its maps; the tests of its home compare its runs")
 			}
 			steps, refused, several, kinds := 0, 0, 0, map[models.Kind]bool{}

@@ -53,6 +53,9 @@ type Traits struct {
 	// with very many outcomes: a crashed drain of n different elements has 2^n. A search can then stop at its limits
 	// within a step.
 	Outcomes func(s State, op Op, yield func(State) bool)
+	// Fits says whether op can happen in s, and whether it then leaves s as it is. It is for a model with very many
+	// states, where that takes less time than to look up a step that is remembered. No step has several outcomes.
+	Fits func(s State, op Op) (possible, same bool)
 	// StepNumber returns the state that op leads to, or -1 if op cannot happen. It is for a model that numbers its
 	// states from 0 on, as it meets them. A State is its number alone, and no step has several outcomes. The search
 	// then does not number them again.
@@ -101,6 +104,10 @@ type Traits struct {
 	// happen from those of the same group with a lower rank. 1,000 operations of a lease, 40 crashed, take 0.1 s
 	// instead of more than 3 s.
 	Rank func(s State) (group State, rank int32)
+	// Narrows says that op leads to at most one state, and that whatever can happen in a row after it can also happen
+	// without it: it only tells more of the state. Where it leaves the state as it is, the search need not try it later,
+	// like a read. No operation of the model overwrites, and it has no Liveness.
+	Narrows func(op Op) bool
 	// Lookahead rules out orders by sums or bounds.
 	Lookahead *Lookahead
 	// Guide says which operations are worth trying.
@@ -194,6 +201,9 @@ type Lookahead struct {
 	// If some of the others, in any order, can happen from s and op after them, op and then these can happen too. Both
 	// ways lead to the same state. False means nothing. None of the others is a pure read.
 	MayLead func(s State, op Op, others []Op) bool
+	// Never, unless it is nil, says that op cannot happen in s, nor in any state that operations lead to from there. False
+	// means nothing.
+	Never func(s State, op Op) bool
 }
 
 // Levels is for a model whose operations raise and lower levels, and whose answers bound them: the number of elements

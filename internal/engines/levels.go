@@ -36,6 +36,7 @@ import (
 
 // level holds the sums of what operations added and took.
 type level struct {
+	number                int64
 	start                 int64
 	invokedAdd, doneAdd   int64   // by those that were invoked, and by those that have returned
 	invokedTake, doneTake int64   // at most 0
@@ -82,6 +83,7 @@ type levelsOf struct {
 	ops     *models.Operations
 	model   *models.Levels
 	levels  map[int64]*level
+	recent  [64]*level // some of them, by the end of their numbers: most are needed several times within a short time
 	moves   []models.Move
 	bounds  []models.Bound
 	open    []shown
@@ -118,11 +120,16 @@ func refutedByLevels(ops *models.Operations) (fail int32) {
 }
 
 func (x *levelsOf) level(number int64) *level {
+	at := &x.recent[uint64(number)%uint64(len(x.recent))]
+	if l := *at; l != nil && l.number == number {
+		return l
+	}
 	l := x.levels[number]
 	if l == nil {
-		l = &level{start: x.model.Start(number)}
+		l = &level{number: number, start: x.model.Start(number)}
 		x.levels[number] = l
 	}
+	*at = l
 	return l
 }
 

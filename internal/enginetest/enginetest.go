@@ -30,8 +30,9 @@ var Switches = map[string]configs.Rules{
 	"no guide":           {NoGuide: true},
 	"no forgetting":      {NoForgetting: true},
 	"no needs":           {NoNeeds: true},
+	"no narrowing":       {NoNarrowing: true},
 	"no rule on": {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true,
-		NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true, NoRanks: true},
+		NoLookahead: true, NoGuide: true, NoForgetting: true, NoNeeds: true, NoRanks: true, NoNarrowing: true},
 }
 
 // Compare lets two engines decide operations. It checks that they agree on the

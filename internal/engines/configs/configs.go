@@ -12,7 +12,7 @@ import (
 // (window.go says why).
 type Rules struct {
 	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoLookahead bool
-	NoGuide, NoForgetting, NoNeeds, NoRanks                                                           bool
+	NoGuide, NoForgetting, NoNeeds, NoRanks, NoNarrowing                                              bool
 }
 
 // transitions holds configurations, and says how one leads to another (window.go
@@ -26,19 +26,21 @@ type transitions struct {
 	*fallback.Layout
 	Rules
 	width  int            // words of a configuration
-	exact  []uint64       // by return: the slots of open rows that are neither reads nor overwriting
-	blind  []uint64       // by return: the slots of open rows that overwrite
+	narrow []bool         // by class: its operations may only narrow down what can happen, see window.go
+	exact  []uint64       // by return: the slots of open rows that are neither narrow nor overwriting; nil until needed
+	blind  []uint64       // by return: the slots of open rows that overwrite; nil until needed
 	counts fallback.Tally // by crash class
 
-	lookahead *models.Lookahead // nil if the model has none
-	others    []models.Op       // see gather and gatherAll
-	guide     *models.Guide     // nil if the model has none
-	aim       int32             // see aimed
-	live      *liveness         // nil if the model does not say what matters
-	ranks     *ranks            // nil if the model has none
-	horizon   int32             // see wants
-	alone     []bool            // by return: its operation runs alone, and no crashed one has begun by then
-	endless   bool              // crashed operations are never used up, see Refute
+	lookahead  *models.Lookahead // nil if the model has none
+	others     []models.Op       // see gather and gatherAll
+	guide      *models.Guide     // nil if the model has none
+	aim        int32             // see aimed
+	live       *liveness         // nil if the model does not say what matters
+	ranks      *ranks            // nil if the model has none
+	horizon    int32             // see wants
+	latest     int32             // see blame
+	firstCrash int32             // when the first crashed operation begins
+	endless    bool              // crashed operations are never used up, see Refute
 }
 
 func newTransitions(l *fallback.Layout, r Rules) *transitions {
@@ -67,34 +69,41 @@ func newTransitions(l *fallback.Layout, r Rules) *transitions {
 	if traits.Liveness != nil {
 		m.live = newLiveness(l, traits.Liveness)
 	}
-	m.findAlone()
-	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
-	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
-	for k := range l.Ends {
-		for _, row := range l.OpenRows(int32(k)) {
-			switch class := l.Class[row]; {
-			case l.Space.Blind[class]:
-				fallback.SetBit(m.blind[k*l.Words:], l.Slot[row])
-			case !l.Space.Reads[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
-				fallback.SetBit(m.exact[k*l.Words:], l.Slot[row])
-			}
+	m.narrow = m.Space.Reads
+	if traits.Narrows != nil && !m.NoNarrowing {
+		m.narrow = slices.Clone(m.narrow)
+		for class, op := range m.Space.Ops {
+			m.narrow[class] = m.narrow[class] || traits.Narrows(op)
 		}
+	}
+	m.firstCrash = m.Ops.Events
+	for _, c := range m.Crashed {
+		m.firstCrash = min(m.firstCrash, m.Ops.Inv[c.Rows[0]])
 	}
 	return m
 }
 
-// findAlone finds the operations that run alone: nothing else is open between
-// their invocation and their return, not even a crashed one.
-func (m *transitions) findAlone() {
-	crash := int32(m.Ops.Events) // the first
-	for _, c := range m.Crashed {
-		crash = min(crash, m.Ops.Inv[c.Rows[0]])
+// findMasks fills exact and blind. A search that goes straight needs neither.
+func (m *transitions) findMasks() {
+	m.exact = make([]uint64, m.Words*(len(m.Ends)+1))
+	m.blind = make([]uint64, m.Words*(len(m.Ends)+1))
+	for k := range m.Ends {
+		for _, row := range m.OpenRows(int32(k)) {
+			switch class := m.Class[row]; {
+			case m.Space.Blind[class]:
+				fallback.SetBit(m.blind[k*m.Words:], m.Slot[row])
+			case !m.narrow[class] && (m.NoCovering || m.live == nil || !m.live.coverable(class)):
+				fallback.SetBit(m.exact[k*m.Words:], m.Slot[row])
+			}
+		}
 	}
-	m.alone = make([]bool, len(m.Ends))
-	for k, end := range m.Ends {
-		open := m.OpenRows(int32(k))
-		m.alone[k] = len(open) == 1 && (k == 0 || m.Ends[k-1] < m.Ops.Inv[open[0]]) && end < crash && !m.NoQuiescence
-	}
+}
+
+// alone says whether the operation of the k-th return runs alone: nothing else is open between
+// its invocation and its return, not even a crashed one.
+func (m *transitions) alone(k int32) bool {
+	open := m.OpenRows(k)
+	return len(open) == 1 && (k == 0 || m.Ends[k-1] < m.Ops.Inv[open[0]]) && m.Ends[k] < m.firstCrash && !m.NoQuiescence
 }
 
 // used returns how many crashed operations of a class a configuration uses.
@@ -113,7 +122,7 @@ func (m *transitions) discharged(c []uint64, row int32) bool { return fallback.H
 
 // free says whether an open row can still be used.
 func (m *transitions) free(c []uint64, row int32) bool {
-	if m.Space.Reads[m.Class[row]] {
+	if m.narrow[m.Class[row]] {
 		return !m.discharged(c, row)
 	}
 	return !fallback.HasBit(c[m.Words:], m.Slot[row])
@@ -227,6 +236,9 @@ func (m *transitions) mayGo(open []int32, i int, c []uint64) bool {
 // crash returns the next row of a crash class, or false if there is none.
 func (m *transitions) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
 	class, n := &m.Crashed[crash], m.used(c, crash)
+	if m.narrow[class.Class] && !m.NoNarrowing {
+		return 0, false
+	}
 	if n == len(class.Rows) || m.Ops.Inv[class.Rows[n]] > m.Ends[k] {
 		return 0, false
 	}
@@ -241,15 +253,21 @@ func (m *transitions) crash(open []int32, k int32, crash int, c []uint64) (row i
 	return class.Rows[n], true
 }
 
+// possible says whether a class's operation can happen in a state.
+func (m *transitions) possible(state, class int32) bool {
+	possible, _ := m.Space.Fits(state, class)
+	return possible
+}
+
 // enables says whether the returning operation must still happen, cannot happen
 // now, and can happen after a row.
 func (m *transitions) enables(state, row, returning int32, c []uint64) bool {
 	class := m.Class[returning]
-	if m.discharged(c, returning) || len(m.Space.Step(state, class)) > 0 {
+	if m.discharged(c, returning) || m.possible(state, class) {
 		return false
 	}
 	for _, to := range m.Space.Step(state, m.Class[row]) {
-		if len(m.Space.Step(to, class)) > 0 {
+		if m.possible(to, class) {
 			return true
 		}
 	}
@@ -265,7 +283,7 @@ func (m *transitions) useful(open []int32, state int32, c []uint64) bool {
 	}
 	m.Work += len(open)
 	for _, o := range open[1:] {
-		if !m.discharged(c, o) && len(m.Space.Step(state, m.Class[o])) == 0 && len(m.Space.Step(to[0], m.Class[o])) > 0 {
+		if !m.discharged(c, o) && !m.possible(state, m.Class[o]) && m.possible(to[0], m.Class[o]) {
 			return true
 		}
 	}
@@ -294,6 +312,9 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 	if m.lookahead == nil {
 		return anyhow
 	}
+	if m.lookahead.Never != nil && m.misses(k, state, c) {
+		return hopeless
+	}
 	open := m.OpenRows(k)
 	class := m.Class[open[0]]
 	if m.discharged(c, open[0]) {
@@ -301,7 +322,7 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 	}
 	m.gather(k, c)
 	now, op := m.Space.States[state], m.Space.Ops[class]
-	aimed, possible := m.aimed(c), len(m.Space.Step(state, class)) > 0
+	aimed, possible := m.aimed(c), m.possible(state, class)
 	switch {
 	case !aimed && !possible && m.lookahead.MayFollow(now, op, m.others):
 		return anyhow
@@ -319,6 +340,20 @@ func (m *transitions) lookAhead(k, state int32, c []uint64) plan {
 		return hopeless
 	}
 	return itself
+}
+
+// misses says whether some open operation that must happen never can, in a configuration at the k-th return. It looks at
+// those that liveness.go looks at.
+func (m *transitions) misses(k, state int32, c []uint64) bool {
+	open := m.OpenRows(k)
+	m.Work += len(open)
+	for _, row := range open {
+		if !m.discharged(c, row) && (row == open[0] || m.Ops.Res[row] < m.horizon) && m.lookahead.Never(m.Space.States[state], m.Space.Ops[m.Class[row]]) {
+			m.blame(row, open)
+			return true
+		}
+	}
+	return false
 }
 
 // follow returns the plan of a configuration at the k-th return if the model guides the search.
@@ -358,7 +393,7 @@ func (m *transitions) keeps(k, state, row int32, p plan) bool {
 		return true
 	}
 	returning, crashed := m.Ops.Op(m.OpenRows(k)[0]), m.Ops.Res[row] == models.Open
-	return len(m.Space.Step(state, m.Class[row])) > 0 &&
+	return m.possible(state, m.Class[row]) &&
 		m.guide.Keeps(m.Space.States[state], models.Course(p-guided), returning, m.Ops.Op(row), crashed, m.others)
 }
 
@@ -409,6 +444,9 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		fallback.ClearBit(c, m.Slot[returning])
 	}
 	if m.Space.Blind[class] && !m.NoCovering {
+		if m.blind == nil {
+			m.findMasks()
+		}
 		for i, blind := range m.blind[int(k)*m.Words : (int(k)+1)*m.Words] {
 			c[i] |= blind &^ c[m.Words+i]
 		}
@@ -423,7 +461,7 @@ func (m *transitions) use(k int32, c []uint64, row int32, crash int, p plan) {
 		return
 	}
 	fallback.SetBit(c, m.Slot[row])
-	if !m.Space.Reads[class] {
+	if !m.narrow[class] {
 		fallback.SetBit(c[m.Words:], m.Slot[row])
 	}
 }
@@ -451,14 +489,18 @@ func (m *transitions) withoutDead(k, state int32) int32 {
 	return m.live.forget(k, state)
 }
 
-// read linearizes the open rows that change nothing and fit the state, and
-// appends them to order.
+// read linearizes the open rows that fit the state, change nothing there and may
+// only narrow down what can happen, and appends them to order.
 func (m *transitions) read(order []int32, k int32, c []uint64, state int32) []int32 {
 	if m.NoEagerReads {
 		return order
 	}
 	for _, row := range m.OpenRows(k) {
-		if class := m.Class[row]; m.Space.Reads[class] && !m.discharged(c, row) && len(m.Space.Step(state, class)) > 0 {
+		class := m.Class[row]
+		if !m.narrow[class] || m.discharged(c, row) {
+			continue
+		}
+		if possible, same := m.Space.Fits(state, class); possible && (same || m.Space.Reads[class]) {
 			fallback.SetBit(c, m.Slot[row])
 			m.aimAt(k, c, row, anyhow)
 			order = append(order, row)
@@ -591,6 +633,9 @@ func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 	if a.ranks != nil {
 		key = keyOf(int32(key>>32), a.ranks.group(a.Space, int32(uint32(key))))
 	}
+	if a.exact == nil {
+		a.findMasks()
+	}
 	h := key * 0x9e3779b97f4a7c15
 	k := int(key >> 32)
 	for i, exact := range a.exact[k*a.Words : (k+1)*a.Words] {
@@ -601,6 +646,9 @@ func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 
 // covered says whether a configuration is redundant.
 func (a *antichain) covered(k, state int32, c []uint64) bool {
+	if int(a.n) == len(a.free) {
+		return false // it is empty
+	}
 	key := keyOf(k, state)
 	for i := *a.bucket(key, c); i != 0; {
 		r := a.record(i - 1)

@@ -83,7 +83,7 @@ func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
 			if s.run() || s.furthest != len(l.Ends)-1 {
 				t.Fatalf("%s: found a linearization, or failed at return %d of %d", name, s.furthest, len(l.Ends))
 			}
-			held[i], steps[i] = cap(s.configs)/s.width, s.steps
+			held[i], steps[i] = len(s.configs)*wayChunk, s.steps
 		}
 		t.Logf("%s: %d steps and %d configurations, without the rule %d and %d", name, steps[0], held[0], steps[1], held[1])
 		if 10*held[0] > held[1] || 5*steps[0] > 4*steps[1] {

@@ -271,11 +271,19 @@ func (m *transitions) wants(k, state int32, c []uint64) bool {
 		for _, x := range needs {
 			m.Work++
 			if !m.live.mayBecome(m.Space.States[state], x) && !m.comes(k, c, row, x) {
+				m.blame(row, open)
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// blame notes that a configuration was given up because of an open row, which may return later than the first one.
+func (m *transitions) blame(row int32, open []int32) {
+	if row != open[0] {
+		m.latest = max(m.latest, m.Ops.Res[row])
+	}
 }
 
 // mayBecome says whether the value that is there in a state is a cell, or may

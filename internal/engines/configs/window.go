@@ -3,8 +3,10 @@ package configs
 import (
 	"context"
 	"slices"
+	"unsafe"
 
 	"clew/fallback"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -61,6 +63,13 @@ import (
 //     last such read and it can be moved behind it. So either it goes first, or some open
 //     read that may happen before it must do so. That read is owed. If two configurations
 //     differ in nothing else, the one that owes no read makes the other redundant.
+//     A configuration is also given up if an open operation that must happen never can
+//     again (Lookahead.Never), among those that liveness.go says are looked at.
+//   - Narrowing, if the model says which operations at most narrow down what can happen
+//     (models.Traits.Narrows). Where such an operation leaves the state as it is, it is
+//     linearized as soon as it fits, like a read: without it, all that comes later can
+//     happen as well. For the same reason, one that crashed is never used, and a
+//     configuration that need not linearize one makes another redundant that must.
 //   - A guide, if the model knows what is worth a try before the operation that
 //     returns next (models.Guide): nothing else is tried.
 //   - Liveness, and needs, if a state has values at places (models.Liveness). The search
@@ -93,7 +102,8 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, lim fallback
 	if l.Cause != "" {
 		return fallback.Answer{Cause: l.Cause}
 	}
-	s := &windowSearch{transitions: m, maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience}
+	s := &windowSearch{transitions: m, maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience,
+		order: hugepages.Make[int32](ops.Len())[:0], best: hugepages.Make[int32](ops.Len())[:0]}
 	found := s.run()
 	switch {
 	case s.Cause != "":
@@ -113,9 +123,8 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, lim fallback
 type windowSearch struct {
 	*transitions
 
-	stack   []frame
-	configs []uint64 // width words for each frame
-	order   []int32  // rows linearized so far; see settle
+	way
+	order []int32 // rows linearized so far; see settle
 
 	furthest int     // the furthest return that the search was about to pass
 	best     []int32 // the order with which it got there first
@@ -140,7 +149,7 @@ type other struct {
 	rest   []int32
 }
 
-// frame is a configuration under test; its words are in configs.
+// frame is a configuration under test, without its words.
 type frame struct {
 	k      int32 // the return to pass
 	state  int32
@@ -150,19 +159,26 @@ type frame struct {
 	plan   plan
 }
 
+// frameBytes is how much memory a frame takes.
+const frameBytes = int64(unsafe.Sizeof(frame{}))
+
 // run searches, and says whether it found a linearization. If it may give up because
-// of what some operation needs (liveness.go), it first looks as far ahead as it can,
-// which finds linearizations sooner. If there is none, it searches again to find out
-// where that shows.
+// of what some operation needs (liveness.go), or because it can never happen, it first
+// looks as far ahead as it can, which finds linearizations sooner. If there is none, it
+// searches again to find out where that shows, unless it gave up nothing because of an
+// operation that returns as late as the failure or later.
 func (s *windowSearch) run() bool {
 	if s.Cause != "" {
 		return false
 	}
-	s.failed = newAntichain(s.transitions, true)
-	if s.live != nil && !s.NoNeeds {
+	s.failed, s.way = newAntichain(s.transitions, true), way{budget: &s.Budget, width: s.transitions.width}
+	if s.live != nil && !s.NoNeeds || s.lookahead != nil && s.lookahead.Never != nil {
 		s.horizon = models.Open
 		if found := s.search(); found || s.proven || s.Cause != "" {
 			return found
+		}
+		if s.latest < s.Ends[s.furthest] {
+			return false // it would find the same
 		}
 		s.horizon = s.Ends[s.furthest]
 		s.reached, s.furthest, s.best, s.others = s.furthest, -1, nil, nil
@@ -174,12 +190,12 @@ func (s *windowSearch) run() bool {
 
 // search searches from the beginning.
 func (s *windowSearch) search() bool {
-	s.configs = make([]uint64, s.width, 64*s.width)
+	clear(s.config(0))
 	s.known, s.knownState = 0, s.Space.Number(s.Ops.Model.Init())
 	if s.enter(0, s.knownState) {
 		return true
 	}
-	for len(s.stack) > 0 {
+	for s.n > 0 {
 		if s.steps++; s.steps == s.maxSteps {
 			s.Cause = fallback.GaveUp
 		}
@@ -201,9 +217,7 @@ func (s *windowSearch) search() bool {
 // completes a linearization. If no choice is left, the configuration has
 // failed.
 func (s *windowSearch) next() bool {
-	top := len(s.stack) - 1
-	f := &s.stack[top]
-	c := s.configs[top*s.width : (top+1)*s.width]
+	f, c := s.frame(s.n-1), s.config(s.n-1)
 	if f.plan >= guided {
 		s.gatherAll(f.k, c)
 	}
@@ -215,9 +229,8 @@ func (s *windowSearch) next() bool {
 		if row == passes {
 			f.choice++
 			s.truncate(int(f.order))
-			s.push(c)
 			s.order = append(s.order, ^s.OpenRows(f.k)[0])
-			s.pass(f.k, s.configs[(top+1)*s.width:])
+			s.pass(f.k, s.above())
 			return s.enter(f.k+1, s.withoutDead(f.k+1, f.state))
 		}
 		to := s.Space.Step(f.state, s.Class[row])
@@ -228,12 +241,11 @@ func (s *windowSearch) next() bool {
 		f.branch++
 		s.truncate(int(f.order))
 		s.order = append(s.order, row)
-		s.push(c)
-		s.use(f.k, s.configs[(top+1)*s.width:], row, crash, f.plan)
+		s.use(f.k, s.above(), row, crash, f.plan)
 		return s.enter(f.k, state)
 	}
 	s.failed.add(f.k, f.state, c)
-	s.stack = s.stack[:top]
+	s.n--
 	return false
 }
 
@@ -243,13 +255,7 @@ func (s *windowSearch) held() int64 {
 	if s.failed == nil {
 		return 0
 	}
-	return int64(len(s.stack)) + int64(s.failed.n) - int64(len(s.failed.free))
-}
-
-// push puts a copy of the top configuration above it.
-func (s *windowSearch) push(c []uint64) {
-	n := len(s.stack) * s.width
-	s.configs = append(fallback.Grow(&s.Budget, s.configs[:n], s.width), c...)
+	return int64(s.n) + int64(s.failed.n) - int64(len(s.failed.free))
 }
 
 // enter goes on to a configuration whose words lie above those of the top. It
@@ -257,12 +263,11 @@ func (s *windowSearch) push(c []uint64) {
 // and pushes the configuration unless it is known to fail. It says whether
 // nothing is left to pass.
 func (s *windowSearch) enter(k, state int32) bool {
-	depth := len(s.stack)
 	from := -1 // the return at which the top is
-	if depth > 0 {
-		from = int(s.stack[depth-1].k)
+	if s.n > 0 {
+		from = int(s.frame(s.n - 1).k)
 	}
-	c := s.configs[depth*s.width : (depth+1)*s.width]
+	c := s.config(s.n)
 	for {
 		if int(k) > s.furthest {
 			s.gotTo(int(k))
@@ -278,14 +283,14 @@ func (s *windowSearch) enter(k, state int32) bool {
 			break
 		}
 		s.pass(k, c)
-		if k++; s.alone[k-1] && (s.Space.Fixes[s.Class[returning]] || s.known == k-1 && len(s.Space.Step(s.knownState, s.Class[returning])) == 1) {
+		if k++; s.alone(k-1) && (s.Space.Fixes[s.Class[returning]] || s.known == k-1 && len(s.Space.Step(s.knownState, s.Class[returning])) == 1) {
 			s.known, s.knownState = k, state
 			c, from = s.forget(c), -1
 		}
 		state = s.withoutDead(k, state)
 	}
 	if p := s.lookAhead(k, state, c); p != hopeless && !s.failed.covered(k, state, c) {
-		s.stack = append(fallback.Grow(&s.Budget, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order)), plan: p})
+		s.add(frame{k: k, state: state, order: int32(len(s.order)), plan: p})
 	}
 	return false
 }
@@ -293,12 +298,13 @@ func (s *windowSearch) enter(k, state int32) bool {
 // forget removes all configurations except the one that is entered. The words
 // of that one become the first.
 func (s *windowSearch) forget(c []uint64) []uint64 {
-	copy(s.configs, c)
-	s.stack = s.stack[:0]
+	first := s.config(0)
+	copy(first, c)
+	s.n = 0
 	if s.failed.n > 0 {
 		s.failed.empty()
 	}
-	return s.configs[:s.width]
+	return first
 }
 
 // gotTo records that the search got further than before. It copies only the

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fallback"
+	"clew/internal/hugepages"
 	"clew/models"
 )
 
@@ -113,10 +114,12 @@ func (p *problem) says(op int32) bool {
 // layOut gives every operation its place and its bit, or its class.
 func (p *problem) layOut(values int) {
 	p.add, p.take = slices.Repeat([]int32{none}, values), slices.Repeat([]int32{none}, values)
-	p.in.Overlap, p.out.Overlap = fallback.NewOverlap(p.res, 0), fallback.NewOverlap(p.res, 0)
+	at := p.at()
+	in, out := p.countOpen(at)
+	p.in.Overlap, p.out.Overlap = fallback.NewOverlap(p.res, in), fallback.NewOverlap(p.res, out)
 	alike := map[string]int32{}
 	passed := int32(0)
-	for t, op := range p.at() {
+	for t, op := range at {
 		if op == none {
 			continue
 		}
@@ -151,9 +154,33 @@ func (p *problem) layOut(values int) {
 	}
 }
 
+// countOpen returns how many operations are open on each side at each of its returns, summed over all returns.
+func (p *problem) countOpen(at []int32) (in, out int) {
+	var open, sum [2]int
+	for t, op := range at {
+		if op == none || p.res[op] == models.Open || !p.says(op) {
+			continue
+		}
+		side := 1
+		if p.kind[op] == models.Enqueue {
+			side = 0
+		}
+		if p.inv[op] == int32(t) {
+			open[side]++
+		} else {
+			sum[side] += open[side]
+			open[side]--
+		}
+	}
+	return sum[0], sum[1]
+}
+
 // at returns the operation of each event, or none.
 func (p *problem) at() []int32 {
-	at := slices.Repeat([]int32{none}, int(2*p.first+p.ops.Events))
+	at := hugepages.Make[int32](int(2*p.first + p.ops.Events))
+	for t := range at {
+		at[t] = none
+	}
 	for op, inv := range p.inv {
 		at[inv] = int32(op)
 		if res := p.res[op]; res != models.Open {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"clew/fallback"
+	"clew/internal/hugepages"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -92,6 +93,7 @@ const (
 
 func newSearch(p *problem, r Rules, guide []int32) *search {
 	s := &search{problem: p, Rules: r, width: p.words + p.counts.Words(), offers: make([]offer, len(p.add)), best: none}
+	s.frames, s.bits = hugepages.Make[frame](len(p.inv) + 1)[:0], hugepages.Make[uint64](s.width * (len(p.inv) + 1))[:0]
 	s.sizes = newSizes(p, guide)
 	s.visited = visited{problem: p, Rules: r, sizes: s.sizes}
 	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
@@ -270,7 +272,8 @@ func (s *search) learn(last int) {
 }
 
 // size finds the sizes that can come now, if the enqueues that come later make them right.
-// Those for which that is likely come before all other choices, the others behind them.
+// Those for which that is likely come before all other choices, the smallest first, which need
+// the fewest enqueues. The others come behind them.
 func (s *search) size(f *frame, w []uint64, forced bool) {
 	if forced || f.out >= s.empties || !s.sizes.any {
 		return
@@ -291,7 +294,11 @@ func (s *search) size(f *frame, w []uint64, forced bool) {
 		switch {
 		case twin && !s.NoTwins:
 		case s.sizes.likely(f, op):
-			s.choices = slices.Insert(s.choices, int(likely), stepOf(op, false))
+			at := likely
+			for at > f.from && s.value[s.choices[at-1].op()] > s.value[op] {
+				at--
+			}
+			s.choices = slices.Insert(s.choices, int(at), stepOf(op, false))
 			likely++
 		default:
 			s.choose(op)
@@ -340,10 +347,12 @@ func (s *search) harmless(f *frame) int32 {
 }
 
 // atFront finds the operations that can see or take the first element. It says whether one of
-// them may as well come before anything else.
+// them may as well come before anything else. Peeks come before the others: once the element is
+// taken, a peek needs another one of its value, and there may be none.
 func (s *search) atFront(f *frame, w []uint64, value int32) (eager bool) {
 	harmless, before := s.harmless(f), s.out.res[f.out]
 	twins := [2]int32{models.Open, models.Open} // of dequeues and peeks, as twin says
+	peeks := f.from
 	for _, op := range s.out.at(f.out) {
 		s.work++
 		kind := s.kind[op]
@@ -358,8 +367,11 @@ func (s *search) atFront(f *frame, w []uint64, value int32) (eager bool) {
 			s.choices = s.choices[:f.from]
 			s.choose(op)
 			return true
-		case kind == models.Dequeue && !s.twin(op, &twins[0], harmless), kind == models.Peek && !s.twin(op, &twins[1], harmless):
+		case kind == models.Dequeue && !s.twin(op, &twins[0], harmless):
 			s.choose(op)
+		case kind == models.Peek && !s.twin(op, &twins[1], harmless):
+			s.choices = slices.Insert(s.choices, int(peeks), stepOf(op, false))
+			peeks++
 		}
 	}
 	if len(s.classes) == 0 {

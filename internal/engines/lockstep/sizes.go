@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"clew/fallback"
@@ -31,9 +30,8 @@ type sizes struct {
 	firstIn []int32 // by event: the first place of an enqueue that is invoked from there on, or models.Open
 
 	lists   [][]owed
-	numbers map[string]int32
-	list    []owed // in the making
-	key     []byte
+	numbers []uint64 // open addressing over lists: half of a hash, and 1 + a number; 0 is free
+	list    []owed   // in the making
 	filler  filler
 
 	held int64 // about how many bytes the lists hold
@@ -44,7 +42,7 @@ type sizes struct {
 }
 
 func newSizes(p *problem, guide []int32) *sizes {
-	s := &sizes{problem: p, any: p.sizes, lists: make([][]owed, 1), numbers: map[string]int32{"": 0}, filler: filler{problem: p}}
+	s := &sizes{problem: p, any: p.sizes, lists: make([][]owed, 1), filler: filler{problem: p}}
 	if !s.any {
 		return s
 	}
@@ -290,20 +288,34 @@ func (f *frame) inside() int32 {
 
 // number returns the number of the list.
 func (s *sizes) number() int32 {
-	s.key = s.key[:0]
-	for _, o := range s.list {
-		s.key = binary.LittleEndian.AppendUint32(s.key, uint32(o.at))
-		s.key = binary.LittleEndian.AppendUint32(s.key, uint32(o.before))
-		s.key = binary.LittleEndian.AppendUint32(s.key, uint32(o.after))
+	if len(s.list) == 0 {
+		return 0
 	}
-	n, ok := s.numbers[string(s.key)]
-	if !ok {
-		n = int32(len(s.lists))
-		s.numbers[string(s.key)] = n
-		s.lists = append(s.lists, slices.Clone(s.list))
-		s.held += bytesPerList + 2*int64(len(s.key))
+	if 2*len(s.lists) > len(s.numbers) {
+		s.numbers = doubled(s.numbers)
 	}
+	hash, mask := hashOf(s.list), uint32(len(s.numbers)-1)
+	at := hash & mask
+	for ; s.numbers[at] != 0; at = (at + 1) & mask {
+		if n := int32(uint32(s.numbers[at])) - 1; uint32(s.numbers[at]>>32) == hash && slices.Equal(s.lists[n], s.list) {
+			return n
+		}
+	}
+	n := int32(len(s.lists))
+	s.numbers[at] = uint64(hash)<<32 | uint64(n+1)
+	s.lists = append(s.lists, slices.Clone(s.list))
+	s.held += bytesPerList + 24*int64(len(s.list))
 	return n
+}
+
+// hashOf returns a hash of a list.
+func hashOf(list []owed) uint32 {
+	h := uint64(len(list))
+	for _, o := range list {
+		h = (h ^ h>>29 ^ uint64(uint32(o.at)) ^ uint64(uint32(o.before))<<32) * odd
+		h = (h ^ h>>29 ^ uint64(uint32(o.after))) * mixer
+	}
+	return uint32(h ^ h>>32)
 }
 
 // bytesPerList is about how many bytes a list takes besides its items.

@@ -10,7 +10,7 @@ type visited struct {
 	*problem
 	Rules
 	sizes  *sizes
-	heads  []uint32   // by hash: the first record of those that differ only in counts, plus 1
+	heads  []uint64   // by hash: the hash, and the first record of those that differ only in counts, plus 1, in half a word each
 	chunks [][]uint64 // of records: the places, the mode and what it owes, the bits, the counts, and the next record, plus 1, if they are linked
 	n      uint32
 	lists  uint32 // how many heads there are
@@ -21,6 +21,8 @@ const (
 	chunkBits = 10
 	minHeads  = 1 << 10
 	places    = 2 // the words before the bits
+
+	odd, mixer = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9 // of hashes
 )
 
 // stride returns how many words a record has.
@@ -43,17 +45,16 @@ func (v *visited) record(i uint32) []uint64 {
 
 // bytes returns how much memory the table holds.
 func (v *visited) bytes() int64 {
-	return 4*int64(len(v.heads)) + int64(len(v.chunks))*8*int64(v.stride())<<chunkBits
+	return 8*int64(len(v.heads)) + int64(len(v.chunks))*8*int64(v.stride())<<chunkBits
 }
 
 // hash returns a hash of what must be equal.
-func (v *visited) hash(place, mode uint64, bits []uint64) uint64 {
-	const odd, mixer = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9
+func (v *visited) hash(place, mode uint64, bits []uint64) uint32 {
 	h := (place*odd ^ mode) * mixer
 	for _, b := range bits {
 		h = (h ^ h>>29 ^ b) * mixer
 	}
-	return h ^ h>>32
+	return uint32(h ^ h>>32)
 }
 
 // same says whether a record has the configuration, ignoring its counts.
@@ -68,12 +69,12 @@ func (v *visited) add(f *frame, w []uint64) (record int32, ok bool) {
 		return none, true
 	}
 	if 2*int(v.lists) >= len(v.heads) {
-		v.grow()
+		v.heads = doubled(v.heads)
 	}
 	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.mode)
 	bits, counts := w[:v.words], w[v.words:v.words+v.counts.Words()]
-	at := v.find(place, mode, bits)
-	head := v.heads[at]
+	at, hash := v.find(place, mode, bits)
+	head := uint32(v.heads[at])
 	if head == 0 {
 		v.lists++
 	}
@@ -106,7 +107,7 @@ func (v *visited) add(f *frame, w []uint64) (record int32, ok bool) {
 	if v.linked() {
 		r[len(r)-1] = uint64(f.adds)<<32 | uint64(head)
 	}
-	v.heads[at] = v.n
+	v.heads[at] = uint64(hash)<<32 | uint64(v.n)
 	return int32(v.n - 1), true
 }
 
@@ -131,23 +132,30 @@ func (v *visited) covers(a, b []uint64) bool {
 }
 
 // find returns the place of a configuration among the heads, or the free one
-// where it belongs.
-func (v *visited) find(place, mode uint64, bits []uint64) uint64 {
-	mask := uint64(len(v.heads) - 1)
-	at := v.hash(place, mode, bits) & mask
-	for v.heads[at] != 0 && !same(v.record(v.heads[at]-1), place, mode, bits) {
+// where it belongs, and its hash.
+func (v *visited) find(place, mode uint64, bits []uint64) (at, hash uint32) {
+	mask := uint32(len(v.heads) - 1)
+	hash = v.hash(place, mode, bits)
+	at = hash & mask
+	for v.heads[at] != 0 && (uint32(v.heads[at]>>32) != hash || !same(v.record(uint32(v.heads[at])-1), place, mode, bits)) {
 		at = (at + 1) & mask
 	}
-	return at
+	return at, hash
 }
 
-func (v *visited) grow() {
-	old := v.heads
-	v.heads = make([]uint32, max(minHeads, 2*len(old)))
-	for _, head := range old {
-		if head != 0 {
-			r := v.record(head - 1)
-			v.heads[v.find(r[0], uint64(uint32(r[1])), r[places:places+v.words])] = head
+// doubled returns a hash table with open addressing, each of whose words begins with the hash, with twice the
+// places.
+func doubled(table []uint64) []uint64 {
+	next := make([]uint64, max(minHeads, 2*len(table)))
+	mask := uint32(len(next) - 1)
+	for _, x := range table {
+		if x != 0 {
+			at := uint32(x>>32) & mask
+			for next[at] != 0 {
+				at = (at + 1) & mask
+			}
+			next[at] = x
 		}
 	}
+	return next
 }

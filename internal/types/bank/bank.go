@@ -69,6 +69,7 @@ func (m *bank) offers() models.Traits {
 			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
 		},
 		Because:   m.because,
+		Run:       m.run,
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 		Hard: func() models.Hard {
 			return models.Hard{Change: []string{"use more banks with fewer transfers each"}}
@@ -117,19 +118,18 @@ func balance(s models.State, class int32) int64 {
 	return 0
 }
 
-// withBalance returns a state with another balance of an account.
+// withBalance changes a state to another balance of an account, and returns it.
 func withBalance(s models.State, class int32, n int64) models.State {
 	i, found := account(s, class)
-	next := slices.Clone(s)
 	switch n2 := home.StateOf(n); {
 	case found && n == 0:
-		return slices.Delete(next, i, i+3)
+		return slices.Delete(s, i, i+3)
 	case found:
-		copy(next[i+1:], n2)
+		copy(s[i+1:], n2)
 	case n != 0:
-		return slices.Insert(next, i, class, n2[0], n2[1])
+		return slices.Insert(s, i, class, n2[0], n2[1])
 	}
-	return next
+	return s
 }
 
 func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
@@ -218,8 +218,35 @@ func (m *bank) Step(dst []models.State, s models.State, op models.Op) []models.S
 	case t.from == t.to || t.amount == 0:
 		return append(dst, s)
 	}
-	s = withBalance(s, t.from, left)
-	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
+	return append(dst, moved(slices.Clone(s), t))
+}
+
+// moved changes a state by a transfer that is possible, and returns it.
+func moved(s models.State, t transfer) models.State {
+	s = withBalance(s, t.from, balance(s, t.from)-int64(t.amount))
+	return withBalance(s, t.to, balance(s, t.to)+int64(t.amount))
+}
+
+// run is Traits.Run.
+func (m *bank) run(s models.State) models.Run { return &bankRun{m, slices.Clone(s)} }
+
+type bankRun struct {
+	m *bank
+	s models.State
+}
+
+func (r *bankRun) State() models.State { return slices.Clone(r.s) }
+
+func (r *bankRun) Apply(op models.Op) models.Outcome {
+	if op.Kind == bankRead {
+		return models.OneIf(slices.Equal(r.s, r.m.reads[op.A]))
+	}
+	t := r.m.transfers[op.A]
+	if !r.m.negative && balance(r.s, t.from) < int64(t.amount) {
+		return models.Impossible
+	}
+	r.s = moved(r.s, t)
+	return models.One
 }
 
 // total is a level: the sum of all accounts. The others are balances, by the account's class.
@@ -524,7 +551,7 @@ func (o *bankOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
 // takeBack returns the state before a transfer.
 func (o *bankOpening) takeBack(s models.State, i jepsen.Operation) models.State {
 	t := o.m.transfers[o.calls[i]]
-	s = withBalance(s, t.from, balance(s, t.from)+int64(t.amount))
+	s = withBalance(slices.Clone(s), t.from, balance(s, t.from)+int64(t.amount))
 	return withBalance(s, t.to, balance(s, t.to)-int64(t.amount))
 }
 

@@ -43,7 +43,7 @@ func newLease(b *models.Binding) (models.Reader, error) {
 	m := &lease{Base: home.NewBase(b), fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch")}
 	m.Initial = models.State{int32(edn.Nil), 0, 1}
-	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Anomaly: anomaly,
+	m.Offered = models.Traits{Because: m.because, Levels: m.levels(), Projections: m.projections, Lookahead: m.lookahead(), Rank: rank, Narrows: narrows, Fits: fits, Run: run, Anomaly: anomaly,
 		Opening: func() models.Opening { return &leaseOpening{v: m.V, Callers: home.Callers{}} }}
 	if b.InitID == nil {
 		return m, nil
@@ -130,26 +130,58 @@ func (m *lease) update(o models.Operation) (owner, epoch int32, err error) {
 }
 
 func (m *lease) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	owner, epoch, told := s[0], s[1], s[2]
+	possible, same := fits(s, op)
+	switch {
+	case !possible:
+		return dst
+	case same:
+		return append(dst, s)
+	}
+	next := slices.Clone(s)
+	apply(next, op)
+	return append(dst, next)
+}
+
+// apply changes a state by an operation that is possible.
+func apply(s models.State, op models.Op) {
+	switch {
+	case op.B != 0:
+		s[1], s[2] = op.B, 1
+	case op.Kind == leaseClaim:
+		s[1], s[2] = s[1]+1, 0
+	}
+	switch op.Kind {
+	case leaseClaim:
+		s[0] = op.A
+	case leaseRelease:
+		s[0] = int32(edn.Nil)
+	}
+}
+
+// run is Traits.Run.
+func run(s models.State) models.Run { return leaseRun(slices.Clone(s)) }
+
+type leaseRun models.State
+
+func (r leaseRun) State() models.State { return slices.Clone(models.State(r)) }
+
+func (r leaseRun) Apply(op models.Op) models.Outcome {
+	possible, _ := fits(models.State(r), op)
+	if possible {
+		apply(models.State(r), op)
+	}
+	return models.OneIf(possible)
+}
+
+// fits is Traits.Fits.
+func fits(s models.State, op models.Op) (possible, same bool) {
+	owner, epoch, told := s[0], s[1], s[2] == 1
 	if op.Kind == leaseClaim {
-		switch {
-		case op.B == 0:
-			return models.Only(dst, op.A, epoch+1, 0)
-		case op.B > epoch:
-			return models.Only(dst, op.A, op.B, 1)
-		}
-		return dst
+		return op.B == 0 || op.B > epoch, false
 	}
-	if owner != op.A || op.B != 0 && (told == 1 && op.B != epoch || op.B < epoch) {
-		return dst
-	}
-	if op.B != 0 {
-		epoch, told = op.B, 1
-	}
-	if op.Kind == leaseRelease {
-		owner = int32(edn.Nil)
-	}
-	return models.Only(dst, owner, epoch, told)
+	possible = owner == op.A && (op.B == 0 || op.B == epoch || op.B > epoch && !told)
+	same = possible && (op.B == 0 || told) && (op.Kind != leaseRelease || edn.ID(owner) == edn.Nil)
+	return possible, same
 }
 
 // levels are how often each owner has claimed the lease.
@@ -191,8 +223,20 @@ func (m *lease) lookahead() *models.Lookahead {
 			}
 		},
 		MayLead: func(models.State, models.Op, []models.Op) bool { return false },
+		Never:   never,
 	}
 }
+
+// never is Lookahead.Never. Epochs grow, and in one epoch the lease has one owner until it is released.
+func never(s models.State, op models.Op) bool {
+	if op.B == 0 || op.B != s[1] {
+		return op.B != 0 && op.B < s[1]
+	}
+	return op.Kind == leaseClaim || op.A != s[0] && edn.ID(op.A) != edn.Nil
+}
+
+// narrows is Traits.Narrows. A renewal or a check tells the epoch at most.
+func narrows(op models.Op) bool { return op.Kind == leaseRenew || op.Kind == leaseCheck }
 
 // anomaly is Traits.Anomaly. It compares an operation with the claims that returned before it did: each claim has a
 // greater epoch than those before it, and only its owner acts then.
