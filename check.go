@@ -17,6 +17,7 @@ import (
 	"clew/internal/hugepages"
 	"clew/internal/levels"
 	"clew/internal/limits"
+	"clew/internal/memory"
 	"clew/internal/story"
 	"clew/internal/text"
 	_ "clew/internal/types" // the data types
@@ -428,6 +429,7 @@ func conclude(decisions []decision) conclusion {
 // valid fills in the witness and the final state in parallel. The witness only reads the history and the orders; the
 // model alone adds to the history's Values.
 func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
+	memory.Collect(c.ops.Len())
 	var late, replayed error // what is wrong with the witness
 	evidence := [2]func(){
 		func() {

@@ -59,7 +59,7 @@ func (v *Values) truncate(n int) {
 			arena = max(arena, f.at+int64(f.n))
 			if !f.nan {
 				v.enter(slot{hashItems(f.kind, v.items(ID(id))), ID(id)})
-				if f.kind == KindSet && v.class[id] == ID(id) {
+				if f.kind == KindSet && v.Same(ID(id)) == ID(id) {
 					v.joinSet(ID(id))
 				}
 			}

@@ -70,7 +70,7 @@ type slot struct {
 // Sets have none; see joinSet.
 type Values struct {
 	forms []form
-	class []ID // by form: the first member of its class
+	class []ID // by form: the first member of its class, less the form. Nearly always 0, so that hardly any of it takes memory; see Same
 	texts []string
 	arena [][]ID // the items of all collections, in a row; one that is full stays where it is
 	lists []list // the last long one with each first item, by hash; see share
@@ -137,7 +137,7 @@ func (v *Values) Kind(id ID) Kind { return v.forms[id].kind }
 // Same returns the representative of the form's class: a and b are equal in the sense of
 // Clojure's = if and only if Same(a) == Same(b). NaN is the one exception. Each reading of
 // a NaN, alone or in a collection, makes a new class, but an ID counts as equal to itself.
-func (v *Values) Same(id ID) ID { return v.class[id] }
+func (v *Values) Same(id ID) ID { return id + v.class[id] }
 
 // Int returns the value of an integer that fits in an int64, however it is spelled.
 func (v *Values) Int(id ID) (int64, bool) {
@@ -197,7 +197,7 @@ func (v *Values) Get(id, key ID) (ID, bool) {
 	}
 	kvs := v.items(id)
 	for i := 0; i < len(kvs); i += 2 {
-		if v.class[kvs[i]] == v.class[key] {
+		if v.Same(kvs[i]) == v.Same(key) {
 			return kvs[i+1], true
 		}
 	}
@@ -224,10 +224,11 @@ func (v *Values) add(f form) ID {
 		v.forms = hugepages.Grow(v.forms, len(v.forms))
 	}
 	if len(v.class) == cap(v.class) {
-		v.class = hugepages.Grow(v.class, len(v.class))
+		v.class = hugepages.Grow(v.class, max(len(v.class), 64))
 	}
 	v.forms = append(v.forms, f)
-	v.class = append(v.class, id)
+	v.class = v.class[:id+1]
+	v.setClass(id, id)
 	return id
 }
 
@@ -240,9 +241,17 @@ func (v *Values) addText(kind Kind, text string) ID {
 // form is new as well, the class is led by the form that stands in a text.
 func (v *Values) join(id, canonical ID, fresh bool) {
 	if fresh {
-		v.class[canonical] = id
+		v.setClass(canonical, id)
 	}
-	v.class[id] = v.class[canonical]
+	v.setClass(id, v.Same(canonical))
+}
+
+// setClass says which form is the first member of a form's class. What is right already is not written: a page of zeros
+// that was never written takes no memory.
+func (v *Values) setClass(id, first ID) {
+	if at := &v.class[id]; *at != first-id {
+		*at = first - id
+	}
 }
 
 // InternInt interns an integer.
@@ -323,8 +332,10 @@ func (v *Values) rehash(size int) {
 // to the number of forms, so that counters do not need the other table.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
-	grown := hugepages.Grow(v.dense, int(max(old, n+1-old)))
-	v.dense = grown[:max(2*old, n+1)]
+	if n >= int64(cap(v.dense)) {
+		v.dense = hugepages.Grow(v.dense, int(max(old, n+1-old)))
+	}
+	v.dense = v.dense[:max(min(2*old, int64(cap(v.dense))), n+1)]
 	if v.others > 0 {
 		v.rehash(len(v.sparse))
 	}
@@ -332,7 +343,7 @@ func (v *Values) growDense(n int64) {
 
 // Reserve makes room for more forms.
 func (v *Values) Reserve(more int) {
-	v.forms, v.class = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more)
+	v.forms, v.class, v.dense = hugepages.Grow(v.forms, more), hugepages.Grow(v.class, more), hugepages.Grow(v.dense, more)
 }
 
 // ReserveInts makes room for the integers from 0 to n-1, which are all about to be interned.
@@ -487,7 +498,7 @@ func (v *Values) duplicate(kind Kind, items []ID) int {
 	}
 	for i := step; i < len(items); i += step {
 		for k := 0; k < i; k += step {
-			if v.class[items[k]] == v.class[items[i]] {
+			if v.Same(items[k]) == v.Same(items[i]) {
 				return i
 			}
 		}
@@ -505,7 +516,7 @@ func (v *Values) mark(items []ID, step int) int {
 		v.marks = append(v.marks, make([]uint64, more)...)
 	}
 	for i := 0; i < len(items); i += step {
-		class := v.class[items[i]]
+		class := v.Same(items[i])
 		word, bit := &v.marks[class/64], uint64(1)<<(class%64)
 		if *word&bit != 0 {
 			return i
@@ -518,7 +529,7 @@ func (v *Values) mark(items []ID, step int) int {
 // unmark takes the marks of every step-th item away.
 func (v *Values) unmark(items []ID, step int) {
 	for i := 0; i < len(items); i += step {
-		v.marks[v.class[items[i]]/64] = 0
+		v.marks[v.Same(items[i])/64] = 0
 	}
 }
 
@@ -526,11 +537,11 @@ func (v *Values) unmark(items []ID, step int) {
 func (v *Values) agree(kvs []ID) bool {
 	values := map[ID]ID{}
 	for i := 0; i < len(kvs); i += 2 {
-		value := v.class[kvs[i+1]]
-		if old, seen := values[v.class[kvs[i]]]; seen && old != value {
+		value := v.Same(kvs[i+1])
+		if old, seen := values[v.Same(kvs[i])]; seen && old != value {
 			return false
 		}
-		values[v.class[kvs[i]]] = value
+		values[v.Same(kvs[i])] = value
 	}
 	return true
 }
@@ -540,11 +551,11 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 	kept := make([]ID, 0, len(items))
 	place := map[ID]int{}
 	for i := 0; i < len(items); i += step {
-		if at, ok := place[v.class[items[i]]]; ok {
+		if at, ok := place[v.Same(items[i])]; ok {
 			copy(kept[at:at+step], items[i:])
 			continue
 		}
-		place[v.class[items[i]]] = len(kept)
+		place[v.Same(items[i])] = len(kept)
 		kept = append(kept, items[i:i+step]...)
 	}
 	return kept
@@ -596,7 +607,7 @@ func (v *Values) addItems(kind Kind, items []ID, hash uint32) ID {
 	nan, classes := false, true // whether some item is or holds a NaN, and whether all are their classes
 	for _, item := range items {
 		nan = nan || v.forms[item].nan
-		classes = classes && v.class[item] == item
+		classes = classes && v.Same(item) == item
 	}
 	id := v.store(kind, items)
 	if nan {
@@ -633,7 +644,7 @@ func (v *Values) joinSet(id ID) {
 	mask := uint32(len(v.table) - 1)
 	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
 		if s := v.table[at]; s.hash == hash && s.id < Nil && v.sameSet(-s.id, items) {
-			v.class[id] = v.class[-s.id]
+			v.setClass(id, v.Same(-s.id))
 			return
 		}
 	}
@@ -648,7 +659,7 @@ func (v *Values) sameSet(id ID, items []ID) bool {
 	}
 	v.mark(others, 1)
 	same := !slices.ContainsFunc(items, func(item ID) bool {
-		class := v.class[item]
+		class := v.Same(item)
 		return v.marks[class/64]>>(class%64)&1 == 0
 	})
 	v.unmark(others, 1)
@@ -767,7 +778,7 @@ func hashItems(kind Kind, items []ID) uint32 {
 func (v *Values) hashSet(items []ID) uint32 {
 	h := uint64(len(items))
 	for _, item := range items {
-		hi, lo := bits.Mul64(uint64(uint32(v.class[item]))^salt, 0xa0761d6478bd642f)
+		hi, lo := bits.Mul64(uint64(uint32(v.Same(item)))^salt, 0xa0761d6478bd642f)
 		h += hi ^ lo
 	}
 	return uint32(h ^ h>>32)
@@ -778,7 +789,7 @@ func (v *Values) hashSet(items []ID) uint32 {
 func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	classes := v.scratch[:0]
 	for _, item := range items {
-		classes = append(classes, v.class[item])
+		classes = append(classes, v.Same(item))
 	}
 	v.scratch = classes
 	switch kind {

@@ -52,7 +52,15 @@ func (c *Columns) Append(inv, res int32, op Op) {
 	c.Res = append(c.Res, res)
 	c.Kind = append(c.Kind, op.Kind)
 	c.A = append(c.A, op.A)
-	c.B = append(c.B, op.B)
+	n := len(c.B)
+	if n == cap(c.B) {
+		c.B = append(c.B, op.B)
+		return
+	}
+	// Many models leave B 0. A page of zeros that was never written takes no memory.
+	if c.B = c.B[:n+1]; c.B[n] != op.B {
+		c.B[n] = op.B
+	}
 }
 
 // grow makes room for n more operations.

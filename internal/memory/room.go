@@ -18,6 +18,9 @@ const (
 	some  = 24 << 20  // a heap that Steady keeps small
 )
 
+// many is how many operations take longer than a collection by far.
+const many = 1 << 20
+
 // growth returns how much a heap with this many live bytes may grow.
 func growth(live uint64) uint64 {
 	return max(room, min(4*live, ample), min(live, max(large, live/3)))
@@ -39,6 +42,7 @@ func Spacious() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
+	spacious.Store(true)
 	debug.SetGCPercent(room / (4 << 20) * 100) // the least heap is 4 MB at 100
 	afterEachCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -53,6 +57,17 @@ func Spacious() {
 		}
 		debug.SetGCPercent(percent)
 	})
+}
+
+// spacious is whether Spacious has taken over.
+var spacious atomic.Bool
+
+// Collect collects garbage if a stage of work on that many operations leaves much of it, which the next stage would
+// otherwise take as much again for. It changes nothing unless Spacious did.
+func Collect(operations int) {
+	if spacious.Load() && operations >= many {
+		runtime.GC()
+	}
 }
 
 // Sparing makes the process collect garbage often: there is time for it, and other processes need the memory.

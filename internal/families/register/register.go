@@ -55,7 +55,7 @@ func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
 		return fastpath.Result{Reason: fastpath.Unsupported.Of(bad)}
 	}
 	values[in.Init].write = writtenAtFirst
-	z := zones(hugepages.Make[int32](in.Events))
+	z := zones(hugepages.Make[int32](int(in.Events) + countOpen(in))[:in.Events])
 	if !placeWrites(in, values, z) {
 		return decideCAS(in, witness)
 	}
@@ -174,9 +174,20 @@ func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 	return r
 }
 
+// countOpen returns how many operations never returned.
+func countOpen(in fastpath.Input) (n int) {
+	for _, res := range in.Res {
+		if res == models.Open {
+			n++
+		}
+	}
+	return n
+}
+
 // registerWitness puts the blocks in the order of their zones' starts, after the reads of
 // the initial value. Each block is a write followed by its reads in order of invocation. The writes, plus 1, take the place
-// of the zones, which are no longer needed.
+// of the zones, which are no longer needed. The order takes their place in turn, from its end on: no operation of a block
+// returns before its zone starts, so those of the blocks from an event on fit behind it, with room for those that never return.
 func registerWitness(in fastpath.Input, values []regValue, z zones) []int32 {
 	for i, kind := range in.Kind {
 		if kind != models.Write {
@@ -188,21 +199,23 @@ func registerWitness(in fastpath.Input, values []regValue, z zones) []int32 {
 			z[in.Inv[i]] = int32(i) + 1
 		}
 	}
-	order := hugepages.Make[int32](in.Len())
-	first := &values[in.Init]
-	k := int32(0)
-	if first.write == writtenAtFirst {
-		k, first.reads = first.reads, 0
-	}
-	for _, w := range z {
+	order := z[:cap(z)]
+	k := int32(len(order))
+	for event := len(z) - 1; event >= 0; event-- {
+		w := z[event]
 		if w == 0 {
 			continue
 		}
-		order[k] = w - 1
-		k++
-		if v := &values[in.A[w-1]]; v.reads > 0 {
-			k, v.reads = k+v.reads, k
+		k--
+		v := &values[in.A[w-1]]
+		if v.reads > 0 {
+			k, v.reads = k-v.reads, k-v.reads+1
 		}
+		order[k] = w - 1
+	}
+	if first := &values[in.Init]; first.write == writtenAtFirst {
+		k -= first.reads
+		first.reads = k
 	}
 	for i, kind := range in.Kind {
 		if kind == models.Read && in.Res[i] != models.Open {
@@ -211,5 +224,5 @@ func registerWitness(in fastpath.Input, values []regValue, z zones) []int32 {
 			v.reads++
 		}
 	}
-	return order[:k]
+	return order[k:]
 }
