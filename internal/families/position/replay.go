@@ -91,13 +91,15 @@ func (x *replay) fillRun() (r fastpath.Result, failed bool) {
 // block takes the steps of the operations of a position. If several of them may change the state, they may have
 // happened in another order.
 func (x *replay) block(b block) (r fastpath.Result, failed bool) {
-	changing := 0
+	changing, beside := 0, false
 	for _, row := range x.rows[b.from:b.to] {
 		if x.moves[row] == models.MayMove || x.changes[row] {
 			changing++
 		}
+		beside = beside || x.changes[row]
 	}
-	x.filled = x.filled || changing > 0 && b.to-b.from > 1 || x.unsure(b) && x.mayFillBelow(b.at)
+	// Operations without a position may come before or after what changes the state beside the order.
+	x.filled = x.filled || changing > 0 && b.to-b.from > 1 || beside && len(x.floats) > 0 || x.unsure(b) && x.mayFillBelow(b.at)
 	if changing > 1 && x.p.Aside != nil {
 		x.startPosition(b)
 	}

@@ -304,7 +304,9 @@ func (m *etcd) answered(c *call, id edn.ID) error {
 		return err
 	}
 	if f.has(anError) {
-		c.answer.refused, err = m.refusal(f.is[anError])
+		if c.answer.refused, err = m.refusal(f.is[anError]); err == nil && !c.refusedBy(c.answer.refused) {
+			err = fmt.Errorf("expected an answer that the operation can have, found %s", m.V.Text(id))
+		}
 		return err
 	}
 	if f.has(succeeded) {
@@ -319,31 +321,46 @@ func (m *etcd) answered(c *call, id edn.ID) error {
 	from := len(m.results)
 	defer func() { c.answer.results = since(m.results, from) }()
 	if !f.has(theResults) { // a put, a range or a delete is a transaction of one action
-		return m.result(&f)
+		return m.result(c, 0, &f)
 	}
 	results, err := f.items(theResults)
 	if err == nil {
 		err = fits(c, len(results))
 	}
-	for _, x := range results {
+	for i, x := range results {
 		if err == nil {
 			f, err = m.fields(x, answerWords)
 		}
 		if err == nil {
-			err = m.result(&f)
+			err = m.result(c, i, &f)
 		}
 	}
 	return err
 }
 
-// fits returns an error unless a branch that a transaction may have taken has that many actions.
-func fits(c *call, results int) error {
-	for branch, actions := range c.branches {
-		if actions.len() == results && (c.answer.branch == untold || int(c.answer.branch) == branch) {
-			return nil
-		}
+// refusedBy says whether an operation can have an error as its answer.
+func (c *call) refusedBy(r refusal) bool {
+	switch c.kind {
+	case transaction, revoke:
+		return r == noLease
+	case compact, old:
+		return r != noLease
 	}
-	return fmt.Errorf("expected a result for each action, found %d", results)
+	return false
+}
+
+// fits notes which branch a transaction has taken if only one has that many actions. If none has, it returns an error.
+func fits(c *call, results int) error {
+	one, other := c.branches[1].len() == results && c.answer.branch != 0, c.branches[0].len() == results && c.answer.branch != 1
+	switch {
+	case !one && !other:
+		return fmt.Errorf("expected a result for each action, found %d", results)
+	case !one:
+		c.answer.branch = 0
+	case !other:
+		c.answer.branch = 1
+	}
+	return nil
 }
 
 // refusal reads an error: a keyword, or a string that may have more words.
@@ -357,8 +374,8 @@ func (m *etcd) refusal(id edn.ID) (refusal, error) {
 	return 0, fmt.Errorf("expected an :error that is an answer (compacted, future revision or lease not found), found %s; an answer that is lost is an :info", m.V.Text(id))
 }
 
-// result reads what an action showed.
-func (m *etcd) result(f *fields) error {
+// result reads what the i-th action showed. Only ranges show keys, and only deletes how many were deleted.
+func (m *etcd) result(c *call, i int, f *fields) error {
 	r, from := result{finds: f.has(kvs)}, len(m.kvs)
 	found, err := f.items(kvs)
 	for _, x := range found {
@@ -376,6 +393,15 @@ func (m *etcd) result(f *fields) error {
 		r.deleted, err = f.number(aDeleted, untold)
 	}
 	m.results = hugepages.Append(m.results, r)
+	ranges, removes := false, false
+	for _, branch := range c.mayTake() {
+		if actions := m.actionsOf(c, branch); i < len(actions) {
+			ranges, removes = ranges || actions[i].do == gets, removes || actions[i].do == deletes
+		}
+	}
+	if err == nil && (!ranges && (len(found) > 0 || r.count > 0) || !removes && r.deleted > 0) {
+		err = fmt.Errorf("expected what the action shows, found %s", m.V.Text(f.of))
+	}
 	return err
 }
 

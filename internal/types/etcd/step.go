@@ -105,7 +105,7 @@ func (x *now) reaches(revision int32, refused refusal, compacted int32) bool {
 
 // looksBack says whether a read of an old revision can happen. What it shows is judged once the order is known.
 func (m *etcd) looksBack(x *now, c *call) bool {
-	if c.pinned {
+	if c.pinned && (c.answer.refused == notRefused || c.answer.revision <= x.revision()) {
 		return x.reaches(c.revision, c.answer.refused, x.compacted()-1)
 	}
 	return c.answer.revision <= x.revision() || x.no(ofFuture, 0, x.revision(), c.answer.revision)
@@ -113,7 +113,7 @@ func (m *etcd) looksBack(x *now, c *call) bool {
 
 func (m *etcd) revoke(x *now, c *call) bool {
 	if c.answer.refused == noLease {
-		return !x.has(c.lease) || x.no(ofLease, 0, 1, 0)
+		return x.at(c.answer.revision, 0) && (!x.has(c.lease) || x.no(ofLease, 0, 1, 0))
 	}
 	more := int32(0)
 	for at := x.base(); at < len(x.s) && more == 0; at += wide {
@@ -154,7 +154,7 @@ func (m *etcd) moved(x *now, c *call, more int32) bool {
 // transact lets a transaction happen.
 func (m *etcd) transact(x *now, c *call) bool {
 	a := &c.answer
-	if told := a.revision; told != untold && told != x.revision() && told != x.revision()+1 {
+	if told := a.revision; told != untold && told != x.revision() && (told != x.revision()+1 || a.refused != notRefused) {
 		return x.no(ofRevision, 0, x.revision(), told)
 	}
 	branch := m.branch(x, c)
