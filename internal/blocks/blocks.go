@@ -80,6 +80,13 @@ func (b *Blocks) More(i int) error {
 	return b.ended(kept)
 }
 
+// Alone gives Ahead up, unless it has begun.
+func (b *Blocks) Alone() {
+	if b.first {
+		b.Ahead = nil
+	}
+}
+
 // ended returns Err if Data has not become longer than that.
 func (b *Blocks) ended(before int) error {
 	if len(b.Data) == before {

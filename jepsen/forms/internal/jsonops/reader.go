@@ -128,9 +128,7 @@ func (r *Reader) begun() bool {
 func (r *Reader) scan() error {
 	c, at, err := r.token()
 	if err == nil && c == '[' && r.ops == 0 && !r.array {
-		if r.array, r.opened = true, at; !bytes.HasPrefix(r.Data[r.At:], []byte("\n{")) {
-			r.Blocks.Ahead = nil // rows are lines
-		}
+		r.array, r.opened = true, at
 		c, at, err = r.token()
 	} else if err == nil && r.array && r.ops > 0 && (c == ',' || r.comma) {
 		if !r.comma {

@@ -36,9 +36,12 @@ func (r *Reader) Rows() *opmap.Rows {
 	switch {
 	case r.ops == 0 || r.Blocks.Ahead == nil:
 		return &none
-	case r.array && !r.comma && bytes.HasPrefix(rest, []byte(",\n")):
+	case r.array && !r.comma && bytes.HasPrefix(rest, []byte(",\n{")):
 		r.At, r.comma = r.At+2, true
 	case r.array && !r.comma:
+		if r.ops == 1 { // the ops do not stand on lines of their own
+			r.Alone()
+		}
 		return &none
 	case !r.array && bytes.HasPrefix(rest, []byte("\n")):
 		r.At++
