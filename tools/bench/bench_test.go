@@ -210,7 +210,7 @@ func TestFiguresAsTheyPrint(t *testing.T) {
 	for got, want := range map[string]string{
 		duration(1234 * time.Microsecond): "1.2 ms", duration(123 * time.Millisecond): "123 ms",
 		duration(1234 * time.Millisecond): "1.2 s", duration(time.Minute): "60 s", duration(10 * time.Second): "10 s",
-		megabytes(3 << 20): "3 MB", megabytes(3 << 29): "1.5 GB",
+		megabytes(3e6): "3 MB", megabytes(1.5e9): "1.5 GB",
 		thousands(5): "5", thousands(1000): "1k", thousands(1_000_000): "1M", thousands(1500): "1500",
 	} {
 		if got != want {

@@ -234,10 +234,10 @@ func duration(d time.Duration) string {
 }
 
 func megabytes(n int64) string {
-	if n < 10<<30 && n >= 1<<30 {
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	if n < 1e10 && n >= 1e9 {
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
-	return fmt.Sprintf("%d MB", n>>20)
+	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 }
 
 // thousands writes 10000 as 10k, and 1000000 as 1M.
