@@ -445,14 +445,14 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 
 // Texts may come from several readers, and so have more layouts than one of them knows. Numbers are close together or not.
 func TestTextsOfManyLayouts(t *testing.T) {
-	v, far := edn.NewValues(), []int{0, 1, 1<<24 - 1, 1 << 24, -1, 1 << 31, -1 << 40, 1<<62 - 1}
+	v, far := edn.NewValues(), []int64{0, 1, 1<<24 - 1, 1 << 24, -1, 1 << 31, -1 << 40, 1<<62 - 1}
 	var texts Texts
 	var events []Event
 	var want []string
 	for reader := range 8 {
 		var history strings.Builder
 		for i := range 240 {
-			fmt.Fprintf(&history, "{:type :ok, :process 1, :f :f, :value 1, :key%d-%d %d}\n", reader, i/8, far[i*7%8]+i)
+			fmt.Fprintf(&history, "{:type :ok, :process 1, :f :f, :value 1, :key%d-%d %d}\n", reader, i/8, far[i*7%8]+int64(i))
 		}
 		r := NewReader(strings.NewReader(history.String()), "", v)
 		var ev Event
