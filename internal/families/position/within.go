@@ -8,6 +8,24 @@ import (
 	"clew/models"
 )
 
+// # Orders within a position
+//
+// Decides nothing by itself: it finds an order in which the operations of a position can happen, if some of them change the
+// state without moving it, as grants and revocations of leases do, or may turn out not to be the update. First they are
+// arranged by what later ones depend on (arrange). Where a step of the replay is impossible, it goes back to the last
+// positions, and searches each for an order that leaves another state (reorder): chronological backtracking, with the states
+// that failed remembered.
+//
+// Precondition: that of a decision. Only models that have operations beside the order (models.Positions.Aside) are searched.
+//
+// Cost: arrange takes linear time, but for the positions that it sorts. The searches are bounded by maxStarts, maxBacks,
+// maxOrders and the steps of all searches.
+//
+// Every step is the model's, in the order of time, so an order that is found is a linearization. None is certain to be the only
+// one: the replay notes that something was chosen, and a failure after it is not certain.
+//
+// Crashed operations are not among these. What never returned is tried afterwards (beside.go, search.go).
+
 // arrange puts the operations of each position that may change the state into the order in which they most likely can
 // happen: those that take something away, then those that read or may have done nothing, then those that give
 // something. What leaves the contrary of what is needed later goes first, and what leaves that goes last. Of these,

@@ -105,10 +105,10 @@ func (x *now) reaches(revision int32, refused refusal, compacted int32) bool {
 
 // looksBack says whether a read of an old revision can happen. What it shows is judged once the order is known.
 func (m *etcd) looksBack(x *now, c *call) bool {
-	if c.pinned && (c.answer.refused == notRefused || c.answer.revision <= x.revision()) {
-		return x.reaches(c.revision, c.answer.refused, x.compacted()-1)
+	if told := c.answer.revision; told > x.revision() && (!c.pinned || c.answer.refused != notRefused) {
+		return x.no(ofFuture, 0, x.revision(), told)
 	}
-	return c.answer.revision <= x.revision() || x.no(ofFuture, 0, x.revision(), c.answer.revision)
+	return !c.pinned || x.reaches(c.revision, c.answer.refused, x.compacted()-1)
 }
 
 func (m *etcd) revoke(x *now, c *call) bool {
