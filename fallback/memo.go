@@ -60,3 +60,20 @@ func (m *Memo) grow() {
 		}
 	}
 }
+
+// Doubled returns a hash table with open addressing, with twice the places, which are a power of two. Each of its words
+// begins with a hash of 32 bits, which says where the word belongs; 0 is free. The table may be nil.
+func Doubled(table []uint64) []uint64 {
+	next := make([]uint64, max(minMemo, 2*len(table)))
+	mask := uint32(len(next) - 1)
+	for _, x := range table {
+		if x != 0 {
+			at := uint32(x>>32) & mask
+			for next[at] != 0 {
+				at = (at + 1) & mask
+			}
+			next[at] = x
+		}
+	}
+	return next
+}

@@ -14,7 +14,7 @@ type Space struct {
 	traits models.Traits
 	goOn   func() bool // unless nil, asked now and then within a step
 	States []models.State
-	byHash []uint64    // open addressing over States: half of a hash, and 1 + a state; 0 is free
+	byHash []uint64    // open addressing over States: a hash, and 1 + a state, in half a word each; 0 is free
 	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
 	many   [][]int32   // the states of steps that lead to several
 	Ops    []models.Op // by class
@@ -48,7 +48,7 @@ const (
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
-	s = &Space{model: ops.Model, traits: *ops.Model.Traits(), byHash: make([]uint64, minMemo)}
+	s = &Space{model: ops.Model, traits: *ops.Model.Traits()}
 	classes := make([]int32, minMemo) // open addressing over s.Ops: 1 + a class; 0 is free
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -95,38 +95,25 @@ func (s *Space) Number(state models.State) int32 {
 		return state[0]
 	}
 	s.work += NumberWork + len(state)
-	h := hashState(state)
-	at := int(h) & (len(s.byHash) - 1)
-	for ; s.byHash[at] != 0; at = (at + 1) & (len(s.byHash) - 1) {
-		if n := int32(uint32(s.byHash[at])) - 1; s.byHash[at]>>32 == h>>32 && slices.Equal(s.States[n], state) {
+	if 2*len(s.States) >= len(s.byHash) {
+		s.byHash = Doubled(s.byHash)
+	}
+	h, mask := hashState(state), uint32(len(s.byHash)-1)
+	at := h & mask
+	for ; s.byHash[at] != 0; at = (at + 1) & mask {
+		if n := int32(uint32(s.byHash[at])) - 1; uint32(s.byHash[at]>>32) == h && slices.Equal(s.States[n], state) {
 			return n
 		}
 	}
 	n := int32(len(s.States))
 	s.States = append(s.States, state)
-	s.byHash[at] = h>>32<<32 | uint64(n+1)
-	if 2*len(s.States) > len(s.byHash) {
-		s.rehash()
-	}
+	s.byHash[at] = uint64(h)<<32 | uint64(n+1)
 	s.bytes += 150 + 4*int64(len(state))
 	if s.traits.Weight != nil {
 		s.bytes += s.traits.Weight(state)
 	}
 	s.meet(n)
 	return n
-}
-
-// rehash doubles the table of states.
-func (s *Space) rehash() {
-	s.byHash = make([]uint64, 2*len(s.byHash))
-	for n, state := range s.States {
-		h := hashState(state)
-		at := int(h) & (len(s.byHash) - 1)
-		for s.byHash[at] != 0 {
-			at = (at + 1) & (len(s.byHash) - 1)
-		}
-		s.byHash[at] = h>>32<<32 | uint64(n+1)
-	}
 }
 
 // meet makes room for the states up to n.
@@ -273,10 +260,10 @@ func (s *Space) worked() int {
 }
 
 // hashState returns a hash of the numbers of a state.
-func hashState(state models.State) uint64 {
+func hashState(state models.State) uint32 {
 	h := uint64(14695981039346656037)
 	for _, x := range state {
 		h = (h ^ h>>29 ^ uint64(uint32(x))) * 0xbf58476d1ce4e5b9
 	}
-	return h ^ h>>32
+	return uint32(h ^ h>>32)
 }

@@ -292,7 +292,7 @@ func (s *sizes) number() int32 {
 		return 0
 	}
 	if 2*len(s.lists) > len(s.numbers) {
-		s.numbers = doubled(s.numbers)
+		s.numbers = fallback.Doubled(s.numbers)
 	}
 	hash, mask := hashOf(s.list), uint32(len(s.numbers)-1)
 	at := hash & mask

@@ -1,6 +1,10 @@
 package lockstep
 
-import "slices"
+import (
+	"slices"
+
+	"clew/fallback"
+)
 
 // visited holds the configurations that the search has visited, in a hash table of
 // flat records. It finds those that need not be looked at, because the search has
@@ -19,7 +23,6 @@ type visited struct {
 
 const (
 	chunkBits = 10
-	minHeads  = 1 << 10
 	places    = 2 // the words before the bits
 
 	odd, mixer = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9 // of hashes
@@ -69,7 +72,7 @@ func (v *visited) add(f *frame, w []uint64) (record int32, ok bool) {
 		return none, true
 	}
 	if 2*int(v.lists) >= len(v.heads) {
-		v.heads = doubled(v.heads)
+		v.heads = fallback.Doubled(v.heads)
 	}
 	place, mode := uint64(uint32(f.in))<<32|uint64(uint32(f.out)), uint64(f.mode)
 	bits, counts := w[:v.words], w[v.words:v.words+v.counts.Words()]
@@ -141,21 +144,4 @@ func (v *visited) find(place, mode uint64, bits []uint64) (at, hash uint32) {
 		at = (at + 1) & mask
 	}
 	return at, hash
-}
-
-// doubled returns a hash table with open addressing, each of whose words begins with the hash, with twice the
-// places.
-func doubled(table []uint64) []uint64 {
-	next := make([]uint64, max(minHeads, 2*len(table)))
-	mask := uint32(len(next) - 1)
-	for _, x := range table {
-		if x != 0 {
-			at := uint32(x>>32) & mask
-			for next[at] != 0 {
-				at = (at + 1) & mask
-			}
-			next[at] = x
-		}
-	}
-	return next
 }
