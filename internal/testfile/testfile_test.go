@@ -100,6 +100,16 @@ func TestFilesHoldWhatTheirEDNHolds(t *testing.T) {
 	}
 }
 
+// refused checks that a file is refused in which an op has two values for a key, as a Maelstrom run of kafka wrote it:
+// the topics of :assign as strings, and again as numbers, which alone stand in its history.edn.
+func refused(t *testing.T, file string) {
+	t.Helper()
+	if _, err := read(content(t, file)); err == nil || !strings.Contains(err.Error(), `expected an op map with different keys, found {`) ||
+		!strings.Contains(err.Error(), `:value ["0" `) || !strings.Contains(err.Error(), `:value [0 `) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestRealFilesHoldWhatTheirHistoriesHold(t *testing.T) {
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
@@ -110,11 +120,17 @@ func TestRealFilesHoldWhatTheirHistoriesHold(t *testing.T) {
 		t.Fatalf("only %d files, %v", len(files), err)
 	}
 	for _, file := range files {
+		beside := filepath.Join(filepath.Dir(file), "history.edn")
+		info, err := os.Stat(file)
+		if _, alone := os.Stat(beside); err != nil || alone != nil || info.Size() > 350_000 && effort.Few() {
+			continue // long ones are for CLEW_FULL
+		}
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(file))), func(t *testing.T) {
-			if info, err := os.Stat(file); err != nil || info.Size() > 350_000 && effort.Few() {
-				t.Skip("a long one, for CLEW_FULL: ", err)
+			if filepath.Base(filepath.Dir(filepath.Dir(file))) == "27-kafka" {
+				refused(t, file)
+				return
 			}
-			alike(t, file, filepath.Join(filepath.Dir(file), "history.edn"))
+			alike(t, file, beside)
 		})
 	}
 }
