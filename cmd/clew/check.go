@@ -302,7 +302,6 @@ func (k *checker) header(jobs []*job) {
 	}
 	if k.output.Several != nil && stored && len(jobs) > 1 {
 		k.output, k.shown.Table = *k.output.Several, table
-		k.heading = k.output.Heading(&k.shown)
 	}
 }
 

@@ -101,9 +101,6 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	for _, l := range lines {
 		m.shown.Table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
-	if m.output.Heading != nil {
-		m.heading = m.output.Heading(&m.shown)
-	}
 	for _, l := range lines {
 		if err := m.say(ctx, newJob(&batch.Job{Source: store.Source{Path: l.File}}), m.answer(l)); err != nil {
 			m.loseLast(ctx, err)

@@ -143,7 +143,7 @@ type runner struct {
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
 	closed         bool      // nothing reads standard output anymore
-	heading        string    // of a table, until there is a row
+	headed         bool      // the heading of the output is printed
 	progress       *progress.Bar
 	tally          tally
 	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
@@ -344,9 +344,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	if a.colored {
 		out = r.screen
 	}
-	said := r.heading + r.added(a)
-	r.heading = ""
-	err := r.printTo(ctx, out, said)
+	err := r.printTo(ctx, out, r.heading()+r.added(a))
 	if a.printed != nil {
 		a.printed()
 	}
@@ -464,10 +462,22 @@ func (r *runner) added(a answer) string {
 	return a.out
 }
 
-func (r *runner) showAll(ctx context.Context) {
-	if r.output.All != nil {
-		r.summarize(ctx, r.output.All(r.records, &r.shown))
+// heading returns the heading of the output for the first text that is printed, and then "".
+func (r *runner) heading() string {
+	if r.headed || r.output.Heading == nil {
+		return ""
 	}
+	r.headed = true
+	return r.output.Heading(&r.shown)
+}
+
+// showAll prints what comes after the last answer. There may have been none, so the heading may be missing.
+func (r *runner) showAll(ctx context.Context) {
+	said := r.heading()
+	if r.output.All != nil {
+		said += r.output.All(r.records, &r.shown)
+	}
+	r.summarize(ctx, said)
 }
 
 func (r *runner) summarize(ctx context.Context, said string) {

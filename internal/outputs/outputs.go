@@ -29,7 +29,8 @@ type Output struct {
 	// printed after the last result. One of them is nil.
 	Each func(*Record, *Options) string
 	All  func([]Record, *Options) string
-	// Heading returns what is printed before the first result. It is nil if there is nothing.
+	// Heading returns what is printed once, before the first result, or alone if there are
+	// no results. It is nil if there is nothing.
 	Heading func(*Options) string
 	// Stream writes a single result that may be too long to hold. If it is nil, Each is used.
 	Stream func(io.Writer, *report.Result) error
