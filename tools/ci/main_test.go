@@ -25,7 +25,7 @@ func TestTestsAreCounted(t *testing.T) {
 {"Action":"pass","Package":"q","Elapsed":2}
 `), out)
 	want := "a plain line\nh.go:3: what is wrong\nFAIL\tp\t1.500s\nok  \tq\t2.000s\n"
-	if r.Passed != 1 || r.Failed != 1 || !slices.Equal(r.Skips, []string{"p TestIdle/part"}) || out.String() != want {
+	if len(r.Passes) != 1 || r.Failed != 1 || !slices.Equal(r.Skips, []string{"p TestIdle/part"}) || out.String() != want {
 		t.Errorf("%+v\n%s", r, out)
 	}
 }
@@ -36,12 +36,13 @@ func TestTheTableFailsOnUnlistedSkips(t *testing.T) {
 		r     result
 		fails bool
 	}{
-		"all is well":        {result{OK: true, Passed: 1}, false},
+		"all is well":        {result{OK: true, Passes: []string{"p TestGood"}}, false},
 		"a listed skip":      {result{OK: true, Skips: []string{"p TestRoot"}}, false},
 		"one of a listed *":  {result{OK: true, Skips: []string{"p TestAll/x"}}, false},
+		"one that ran":       {result{OK: true, Passes: []string{"p TestSlow"}, Skips: []string{"p TestSlow"}}, false},
 		"an unlisted skip":   {result{OK: true, Skips: []string{"p TestRootToo"}}, true},
 		"another package":    {result{OK: true, Skips: []string{"q TestRoot"}}, true},
-		"a step that failed": {result{Passed: 1}, true},
+		"a step that failed": {result{Passes: []string{"p TestGood"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
