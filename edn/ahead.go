@@ -24,7 +24,8 @@ func (m *Maps) ReadAhead(a interface {
 func (m *Maps) Stand(data []byte, i int, at Pos) {
 	s := &m.s
 	at.File, at.Offset = s.start.File, at.Offset-int64(i)
-	s.data, s.mark, s.start, m.at, m.end = data, i, at, i, i
+	s.onto(data, i)
+	s.start, m.at, m.end = at, i, i
 }
 
 // Scan makes m scan a part of a text for another Maps, from an index at
@@ -32,9 +33,8 @@ func (m *Maps) Stand(data []byte, i int, at Pos) {
 // something that is not a map. Only keywords are interned.
 func (m *Maps) Scan(text []byte, from int, raws *Raws) {
 	s := &m.s
-	s.begin()
-	s.data, s.final = text, false
-	s.start, s.mark = Pos{Line: 1, Col: 1}, from
+	s.onto(text, from)
+	s.final, s.start = false, Pos{Line: 1, Col: 1}
 	if from == 0 {
 		m.raws, m.items = raws, raws.items[:0]
 	}

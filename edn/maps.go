@@ -264,6 +264,7 @@ func (m *Maps) refillOrFinish() error {
 	if !m.s.final {
 		return m.refill()
 	}
+	m.s.begin() // a map that was read quickly in the end may have left brackets open before
 	if m.pending != "" || m.wrapper != 0 && !m.closed {
 		m.unexpected(m.at, "end of input")
 		return m.s.err
@@ -381,14 +382,18 @@ func (m *Maps) refill() error {
 	s.advance(m.at)
 	rest := s.data[m.at:]
 	if longest := m.text.Longest; len(rest) >= longest {
+		s.begin() // the brackets within the form do not enclose it
 		s.fail(m.at, "expected a form of at most "+strconv.Itoa(longest)+" bytes, found a longer one")
 		return s.err
 	}
 	s.start.Offset += int64(m.at)
 	first := s.data == nil
 	m.text.More(m.at) // its error, which ends the input, is used once the text before it has been read
-	s.data, s.mark, m.at, m.end = m.text.Data, 0, 0, 0
-	s.more = false
+	for first && m.text.Err == nil && len(m.text.Data) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, m.text.Data) {
+		m.text.More(0)
+	}
+	s.onto(m.text.Data, 0)
+	m.at, m.end = 0, 0
 	s.final = m.text.Err == io.EOF
 	if first && bytes.HasPrefix(s.data, byteOrderMark) {
 		s.mark, m.end = len(byteOrderMark), len(byteOrderMark)
@@ -399,7 +404,8 @@ func (m *Maps) refill() error {
 // Release ends the reading. Data, and everything that refers to it, is no longer valid.
 func (m *Maps) Release() {
 	m.text.Release()
-	m.s.data, m.at, m.end, m.err = nil, 0, 0, cmp.Or(m.err, errReleased)
+	m.s.onto(nil, 0)
+	m.at, m.end, m.err = 0, 0, cmp.Or(m.err, errReleased)
 }
 
 var errReleased = errors.New("no more is read")

@@ -15,6 +15,8 @@ func TestAFormOfAStreamHasABound(t *testing.T) {
 		{"{:a 1} {:a \"" + strings.Repeat("x", 200) + "\"}", "f:1:8: expected a form of at most 100 bytes, found a longer one"},
 		{"{:a 1}\n [" + strings.Repeat(" ", 200), "f:2:2: expected a map, found a vector"},
 		{"{:a 1} #_[" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
+		{"{:a 1} {:a [1 [" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
+		{"{:a 1} #_ [" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
 		{"{:a 1} ;" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
 		{"{:a \"" + strings.Repeat("x", 90) + "\"}" + strings.Repeat(" ", 200) + "{}", "EOF"},
 	} {

@@ -30,6 +30,13 @@ type scanner struct {
 	mark  int
 }
 
+// onto goes on to another text, or to another part of the same one, with the mark at an index. Only here does data change. What
+// counts from the beginning of data, such as the places of open brackets, means nothing in what follows, and is cleared.
+func (s *scanner) onto(data []byte, mark int) {
+	s.begin()
+	s.data, s.mark = data, mark
+}
+
 // begin clears what an unfinished reading has left behind.
 func (s *scanner) begin() {
 	s.more = false

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // Blocks is the part of a text that is in memory. A reader goes through Data, and calls More
@@ -39,6 +40,34 @@ const (
 	fullBlock  = 256 << 10
 )
 
+// longest bounds the length of blocks, in tests; 0: they are as long as usual.
+var longest atomic.Int64
+
+// AtMost makes all blocks that are read from now on at most n bytes long, whoever reads them, until the function that it
+// returns is called. It is for tests: a text of a few hundred bytes then ends in its tenth block. The text of a block
+// is also overwritten once it is no longer valid, so that whoever still looks at it is noticed.
+func AtMost(n int) (restore func()) {
+	before := longest.Swap(int64(n))
+	return func() { longest.Store(before) }
+}
+
+// Length returns how long a block is that usually has that many bytes.
+func Length(usual int) int {
+	if n := int(longest.Load()); n > 0 {
+		return min(n, usual)
+	}
+	return usual
+}
+
+func bounded() bool { return longest.Load() > 0 }
+
+// spoil overwrites a block. A bracket that nothing opens is wrong in every form.
+func spoil(block []byte) {
+	for i := range block {
+		block[i] = ']'
+	}
+}
+
 // More reads more of the text, and keeps what is in memory from i. It moves that
 // to the front of a block at least twice as long, so that a long form is moved
 // only a few times. It returns Err once there is no more.
@@ -50,6 +79,7 @@ func (b *Blocks) More(i int) error {
 	if b.Data == nil {
 		size = cmp.Or(b.First, firstBlock)
 	}
+	size = Length(size)
 	rest := b.Data[i:]
 	if b.Ahead != nil && b.Data != nil && !b.first {
 		if text, err := b.Ahead.Next(rest); text != nil {
@@ -67,11 +97,14 @@ func (b *Blocks) More(i int) error {
 	}
 	block := b.Data[:cap(b.Data)]
 	var old []byte
-	if size = max(size, twice); len(block) < size {
+	if size = max(size, twice); len(block) < size || bounded() {
 		old, b.own = b.own, newBlock(size)
 		block = b.own
 	}
 	kept := copy(block, rest)
+	if bounded() {
+		spoil(old)
+	}
 	recycle(old)
 	b.Offset += int64(i)
 	b.At -= i
