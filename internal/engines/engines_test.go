@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
@@ -25,8 +24,8 @@ import (
 // before. So here the engines judge each other on longer ones, a third of them
 // at the boundary at which a single crashed operation decides.
 
-// rivals are the engines that decide every history, with the time that each may
-// take. A decision past its limit counts as undecided.
+// rivals are the engines that decide every history, with the work that each may
+// do. A decision past its limit counts as undecided.
 var rivals = func() []rival {
 	all := []rival{{auto, easyFirst{}, nil, patience}}
 	for _, e := range All() {
@@ -47,22 +46,20 @@ type rival struct {
 	name     string
 	engine   fallback.Engine
 	only     func(models.Model) bool // nil: it decides any model
-	patience time.Duration
+	patience int64
 }
 
 func (r rival) suits(m models.Model) bool { return r.only == nil || r.only(m) }
 
 const (
-	patience      = 200 * time.Millisecond
+	patience      = enginetest.WorkPerSecond / 5
 	rivalMemory   = 64 << 20
 	longestRival  = 2000 // operations
 	shortestRival = 20
 )
 
 func (r rival) decide(ops *models.Operations) fallback.Answer {
-	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
-	defer cancel()
-	return r.engine.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
+	return enginetest.Bounded{Engine: r.engine, Work: r.patience}.Decide(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
 }
 
 // maimed returns the two searches with some of their rules switched off, chosen
@@ -133,9 +130,8 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdic
 // core lets the other engines decide the core that one engine finds.
 func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) error {
 	finder := by[(c.invalid)%len(by)]
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	rows := fallback.Core(ctx, finder.engine, ops, a.FailEvent, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
+	bounded := enginetest.Bounded{Engine: finder.engine, Work: patience}
+	rows := fallback.Core(context.Background(), bounded, ops, a.FailEvent, fallback.Limits{Memory: models.NewMemory(rivalMemory)})
 	if failing := int32(slices.Index(ops.Res, a.FailEvent)); !slices.Contains(rows, failing) {
 		return fmt.Errorf("the core of %s lacks the failing operation", finder.name)
 	}

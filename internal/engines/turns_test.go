@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clew/fallback"
@@ -103,12 +104,16 @@ func TestARelayEndsWithTheContext(t *testing.T) {
 		"in turns":          {First: 1, Turn: 1, Apart: 1 << 60},
 		"side by side":      {},
 	} {
-		r.Engines = []fallback.Engine{worker{"a", -1, nil, nil}, worker{"b", -1, nil, nil}, Race{worker{"c", -1, nil, nil}, worker{"d", 5, gaveUp, nil}}}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		ctx, stop := context.WithCancelCause(context.Background())
+		stops := func() fallback.Answer { stop(context.DeadlineExceeded); return gaveUp() }
+		first := worker{"a", -1, nil, nil}
+		if r.First > 1 { // the others never have a turn
+			first = worker{"a", 1000, stops, nil}
+		}
+		r.Engines = []fallback.Engine{first, worker{"b", -1, nil, nil}, Race{worker{"c", -1, nil, nil}, worker{"d", 5, stops, nil}}}
 		if a := r.Decide(ctx, nil, fallback.Limits{}); a.Cause != jepsen.Timeout {
 			t.Errorf("%s: %+v", name, a)
 		}
-		cancel()
 		enginetest.Settles(t, before)
 	}
 }
@@ -194,13 +199,9 @@ func TestSearchesStopAtTheirLimits(t *testing.T) {
 
 func stopsAtItsLimits(t *testing.T, e fallback.Engine) {
 	before := runtime.NumGoroutine()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	if a := e.Decide(ctx, testops.Endless(20, testops.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+	if a, _ := enginetest.StoppedSoon(e, context.DeadlineExceeded); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
-	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
 	budget := models.NewMemory(1 << 20)
 	if a := e.Decide(context.Background(), testops.Endless(20, testops.Counter{}), fallback.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
@@ -219,11 +220,13 @@ func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
 	if a.Verdict != want.Verdict || a.By != "window" {
 		t.Errorf("%+v, want %+v, of\n%s", a, want, text)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	if a := (Race{forever{}, forever{}}).Decide(ctx, ops, fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
-		t.Errorf("%+v, want unknown for the time", a)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if a := (Race{forever{}, forever{}}).Decide(ctx, ops, fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+			t.Errorf("%+v, want unknown for the time", a)
+		}
+	})
 	enginetest.Settles(t, before)
 }
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
@@ -96,9 +95,8 @@ func (c Configs) Every(t *testing.T, m models.Model, kinds []models.Op, fates fu
 type Meeting struct {
 	Configs
 	Judges []fallback.Engine
-	// Patience is how long the engine as it is may take, and Others how long it may
-	// take without some technique.
-	Patience, Others time.Duration
+	// Patience is how much work the engine may do as it is, and Others without some technique.
+	Patience, Others int64
 	// Cores says whether to check the core of each failure, too.
 	Cores bool
 
@@ -107,8 +105,8 @@ type Meeting struct {
 	edges, compared, alone, cores int
 }
 
-// judgePatience is how long a judge may take.
-const judgePatience = 100 * time.Millisecond
+// judgePatience is how much work a judge may do.
+const judgePatience = WorkPerSecond / 10
 
 // AtTheBoundary compares n histories of up to about most operations. If
 // possible, it bisects half of them to where a single crashed operation decides.
@@ -166,7 +164,7 @@ func (m *Meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 		}
 		if err := Shows(ops, a); err != nil {
 			small := testops.Shrink(ops, func(ops *models.Operations) bool {
-				a := Within(e, ops, time.Second)
+				a := Within(e, ops, WorkPerSecond)
 				return a.Verdict != jepsen.Unknown && Shows(ops, a) != nil
 			})
 			t.Fatalf("%s: %v; smaller, of %v:\n%s", name, err, ops.Model.Init(), testops.Text(small))
@@ -174,7 +172,7 @@ func (m *Meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 		for i, b := range known {
 			if m.compared++; !agree(a, b) {
 				small := testops.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(Within(e, ops, time.Second), Within(by[i], ops, time.Second))
+					return !agree(Within(e, ops, WorkPerSecond), Within(by[i], ops, WorkPerSecond))
 				})
 				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller, of %v:\n%s",
 					name, a.Verdict, a.FailEvent, by[i].Name(), b.Verdict, b.FailEvent, ops.Model.Init(), testops.Text(small))

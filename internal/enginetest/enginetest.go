@@ -6,12 +6,14 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/engines/configs"
 	"clew/internal/oracle"
+	"clew/internal/testops"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -40,9 +42,8 @@ var Switches = map[string]configs.Rules{
 // linearization replays. It returns Unknown if one of them does not know.
 func Compare(t *testing.T, ops *models.Operations, text, name string, one, other fallback.Engine) jepsen.Verdict {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	a, b := one.Decide(ctx, ops, fallback.Limits{}), other.Decide(ctx, ops, fallback.Limits{})
+	a := Bounded{one, 10 * WorkPerSecond}.Decide(context.Background(), ops, fallback.Limits{})
+	b := Bounded{other, 10 * WorkPerSecond}.Decide(context.Background(), ops, fallback.Limits{})
 	if a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown {
 		return jepsen.Unknown
 	}
@@ -73,11 +74,13 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 	return nil
 }
 
-// Within returns what an engine says within a time and 256 MB. It may be Unknown.
-func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(256 << 20)})
+// WorkPerSecond is the work that an engine does in about a second if it has a core to itself. Tests bound engines by work
+// instead of time, so that they decide the same histories on a busy machine and with the race detector.
+const WorkPerSecond = 100_000_000
+
+// Within returns what an engine says within some work and 256 MB. It may be Unknown.
+func Within(e fallback.Engine, ops *models.Operations, work int64) fallback.Answer {
+	return Bounded{e, work}.Decide(context.Background(), ops, fallback.Limits{Memory: models.NewMemory(256 << 20)})
 }
 
 // Bounded is an engine that stops when it has done some work.
@@ -88,29 +91,43 @@ type Bounded struct {
 
 // Decide implements fallback.Engine.
 func (b Bounded) Decide(ctx context.Context, ops *models.Operations, lim fallback.Limits) fallback.Answer {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	begun := false
-	lim.Turn = func() int64 {
-		if begun {
-			cancel()
-			return math.MaxInt64
-		}
-		begun = true
-		return b.Work
-	}
+	ctx, lim, stop := lim.Within(ctx, b.Work)
+	defer stop()
 	return b.Engine.Decide(ctx, ops, lim)
 }
 
-// Settles fails the test if more goroutines run than before. It gives those that have
-// nothing left to do time to end.
+// Expires returns what an engine says if its time is over after some work: with 0 before it begins.
+func Expires(e fallback.Engine, ops *models.Operations, lim fallback.Limits, work int64) fallback.Answer {
+	ctx, expire := context.WithCancelCause(context.Background())
+	defer expire(nil)
+	given := false
+	lim.Turn = func() int64 {
+		if given || work == 0 {
+			expire(context.DeadlineExceeded)
+			return math.MaxInt64 / 2
+		}
+		given = true
+		return work
+	}
+	return e.Decide(ctx, ops, lim)
+}
+
+// StoppedSoon decides a history without end until a context is stopped for a cause, some steps of the model later. It is for
+// engines that run side by side, which count no work together. It also returns the context, which is done then.
+func StoppedSoon(e fallback.Engine, cause error) (fallback.Answer, context.Context) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	var steps atomic.Int64
+	ops := testops.Endless(20, testops.Counter{Stop: func() {
+		if steps.Add(1) == 10_000 {
+			stop(cause)
+		}
+	}})
+	return e.Decide(ctx, ops, fallback.Limits{}), ctx
+}
+
+// Settles waits until no more goroutines run than before: those that have nothing left to do take a while to end.
 func Settles(t *testing.T, before int) {
 	t.Helper()
-	for range 1000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	effort.Await(t, "as few goroutines as before", func() bool { return runtime.NumGoroutine() <= before })
 }

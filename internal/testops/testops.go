@@ -84,13 +84,19 @@ func Simulated(n, processes, values int, crash float64, seed uint64) *models.Ope
 
 // Counter is a model with endlessly many states: every operation may happen in
 // every state, and no two orders lead to the same state.
-type Counter struct{ Panics bool }
+type Counter struct {
+	Panics bool
+	Stop   func() // unless nil, is called in each step
+}
 
 func (c Counter) Init() models.State { return models.State{0} }
 
 func (c Counter) Step(dst []models.State, s models.State, op models.Op) []models.State {
 	if c.Panics {
 		panic("the model is broken")
+	}
+	if c.Stop != nil {
+		c.Stop()
 	}
 	if op.Kind == 1 {
 		return dst // the operation that never fits

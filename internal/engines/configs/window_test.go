@@ -1,11 +1,9 @@
 package configs_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
@@ -54,7 +52,7 @@ func TestAFailedCASFixesNoState(t *testing.T) {
 			text := before + cas + fmt.Sprintf("0 :invoke :read nil\n0 :ok :read %d\n", value)
 			ops := testops.Read(t, models.Spec{Name: "cas-register", ObserveFailedCAS: true}, text)
 			for name, e := range map[string]fallback.Engine{"window": configs.Window{}, "frontier": configs.Frontier{}, "porcupine": porcupine.Engine{}} {
-				if a := enginetest.Within(e, ops, time.Minute); a.Verdict != want {
+				if a := enginetest.Within(e, ops, 60*enginetest.WorkPerSecond); a.Verdict != want {
 					t.Errorf("%s says %s, want %s:\n%s", name, a.Verdict, want, text)
 				}
 			}
@@ -80,7 +78,7 @@ func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 			text := begin.String() + fmt.Sprintf("%d :invoke :read nil\n%[1]d :ok :read %d\n", n, read) + end.String()
 			ops := testops.Read(t, models.Spec{Name: "counter"}, text)
 			for name, e := range map[string]fallback.Engine{"window": configs.Window{}, "frontier": configs.Frontier{}} {
-				a := enginetest.Within(e, ops, time.Minute)
+				a := enginetest.Within(e, ops, 60*enginetest.WorkPerSecond)
 				if a.Verdict != want || enginetest.Shows(ops, a) != nil {
 					t.Errorf("%s says %s of a read of %d with %d adds open, want %s; %v", name, a.Verdict, read, n, want, enginetest.Shows(ops, a))
 				}
@@ -99,10 +97,7 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 		valid, invalid, unknown := 0, 0, 0
 		for seed := range n {
 			ops, text := testops.Generated(t, spec, gen.Options{Operations: 40}, 1_000_000+seed)
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			undecided := porcupine.Engine{}.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(200 << 20)}).Verdict == jepsen.Unknown
-			cancel()
-			if undecided {
+			if enginetest.Within(porcupine.Engine{}, ops, enginetest.WorkPerSecond).Verdict == jepsen.Unknown {
 				unknown++
 				continue
 			}

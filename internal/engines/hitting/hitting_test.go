@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/internal/testops"
@@ -250,18 +250,10 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 
 func TestHittingEndsWhenItIsToldTo(t *testing.T) {
 	ops := testops.Simulated(3000, 10, 3, 0.05, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan fallback.Answer)
-	go func() { done <- Engine{5}.Decide(ctx, ops, fallback.Limits{}) }()
-	time.Sleep(20 * time.Millisecond)
-	cancel()
-	if a := <-done; a.Verdict == jepsen.Unknown && a.Cause != jepsen.Interrupted {
-		t.Errorf("%+v", a)
-	}
-	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	if a := (Engine{5}).Decide(ctx, ops, fallback.Limits{}); a.Verdict == jepsen.Unknown && a.Cause != jepsen.Timeout {
-		t.Errorf("%+v", a)
+	for why, cause := range map[error]jepsen.Cause{context.Canceled: jepsen.Interrupted, context.DeadlineExceeded: jepsen.Timeout} {
+		if a, _ := enginetest.StoppedSoon(Engine{5}, why); a.Verdict != jepsen.Unknown || a.Cause != cause {
+			t.Errorf("%+v", a)
+		}
 	}
 	for _, bytes := range []int64{0, 1000, familyBytes(ops.Len(), 5) + 10} {
 		b := models.NewMemory(bytes)

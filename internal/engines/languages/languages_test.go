@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"clew/edn"
 	"clew/fallback"
@@ -73,7 +72,7 @@ func TestEverySmallHistory(t *testing.T) {
 }
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 2 * time.Second, Others: 2 * time.Second}
+	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 2 * enginetest.WorkPerSecond, Others: 2 * enginetest.WorkPerSecond}
 	m.AtTheBoundary(t, effort.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
@@ -93,7 +92,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 		s := testops.DrawStacks(r, 5, 60, 6)
 		s.Wrong++
 		ops := s.Run(r)
-		a := enginetest.Within(languages.Engine{}, ops, 2*time.Second)
+		a := enginetest.Within(languages.Engine{}, ops, 2*enginetest.WorkPerSecond)
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
@@ -114,13 +113,9 @@ func hard() *models.Operations {
 
 func TestItStopsAtItsLimits(t *testing.T) {
 	ops := hard()
-	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+	for _, work := range []int64{0, enginetest.WorkPerSecond / 1000, enginetest.WorkPerSecond / 50} {
 		budget := models.NewMemory(1 << 30)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		start := time.Now()
-		a := languages.Engine{}.Decide(ctx, ops, fallback.Limits{Memory: budget})
-		t.Logf("stopped %v after the limit", time.Since(start)-limit)
-		cancel()
+		a := enginetest.Expires(languages.Engine{}, ops, fallback.Limits{Memory: budget}, work)
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
 		}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
@@ -186,7 +185,7 @@ func TestEverySmallHistory(t *testing.T) {
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Frontier{}, porcupine.Engine{}},
-		Patience: 5 * time.Second, Others: 200 * time.Millisecond, Cores: true}
+		Patience: 5 * enginetest.WorkPerSecond, Others: enginetest.WorkPerSecond / 5, Cores: true}
 	m.AtTheBoundary(t, effort.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
 		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
@@ -212,13 +211,9 @@ func long(t *testing.T, operations, crashed int) *models.Operations {
 func TestItStopsAtItsLimits(t *testing.T) {
 	ops := long(t, 8000, 300)
 	slow := variants["nothing"] // it would take long to decide
-	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+	for _, work := range []int64{0, enginetest.WorkPerSecond / 1000, enginetest.WorkPerSecond / 50} {
 		budget := models.NewMemory(1 << 30)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		start := time.Now()
-		a := slow.Decide(ctx, ops, fallback.Limits{Memory: budget})
-		t.Logf("stopped %v after the limit", time.Since(start)-limit)
-		cancel()
+		a := enginetest.Expires(slow, ops, fallback.Limits{Memory: budget}, work)
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"clew/edn"
 	"clew/fallback"
@@ -127,7 +126,7 @@ func TestEverySmallHistory(t *testing.T) {
 var judges = []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Frontier{}, enginetest.Bounded{Engine: staged.Engine{}, Work: 3_000_000}, porcupine.Engine{}}
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 10 * time.Second, Others: 10 * time.Second}
+	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 10 * enginetest.WorkPerSecond, Others: 10 * enginetest.WorkPerSecond}
 	m.AtTheBoundary(t, effort.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 30))
@@ -154,7 +153,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 			onlyWrites(r, ops)
 		}
 		testops.Disturb(r, ops, s.Values)
-		a := enginetest.Within(matching.Engine{}, ops, 10*time.Second)
+		a := enginetest.Within(matching.Engine{}, ops, 10*enginetest.WorkPerSecond)
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
@@ -172,13 +171,9 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	r := gen.Rand(1)
 	ops := s.Run(r)
 	slow := variants["nothing"] // it would take long to decide
-	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+	for _, work := range []int64{0, enginetest.WorkPerSecond / 1000, enginetest.WorkPerSecond / 50} {
 		budget := models.NewMemory(1 << 30)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		start := time.Now()
-		a := slow.Decide(ctx, ops, fallback.Limits{Memory: budget})
-		t.Logf("stopped %v after the limit", time.Since(start)-limit)
-		cancel()
+		a := enginetest.Expires(slow, ops, fallback.Limits{Memory: budget}, work)
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
 		}

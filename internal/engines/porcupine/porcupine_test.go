@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/engines/porcupine"
@@ -16,22 +15,17 @@ import (
 
 func TestATimeLimitStopsTheSearchAndLeavesNothingRunning(t *testing.T) {
 	before := runtime.NumGoroutine()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	a := porcupine.Engine{}.Decide(ctx, testops.Endless(14, testops.Counter{}), fallback.Limits{})
+	a, _ := enginetest.StoppedSoon(porcupine.Engine{}, context.DeadlineExceeded)
 	if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
-	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
 	enginetest.Settles(t, before)
 }
 
 func TestACancelledContextInterruptsTheSearch(t *testing.T) {
 	before := runtime.NumGoroutine()
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	if a := (porcupine.Engine{}).Decide(ctx, testops.Endless(14, testops.Counter{}), fallback.Limits{}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
+	a, ctx := enginetest.StoppedSoon(porcupine.Engine{}, context.Canceled)
+	if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v, want unknown for the interruption", a)
 	}
 	if a := (porcupine.Engine{}).Decide(ctx, testops.Endless(2, testops.Counter{}), fallback.Limits{}); a.Cause != jepsen.Interrupted {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"clew/fallback"
 	"clew/internal/effort"
@@ -36,23 +35,16 @@ func long() bool { return effort.Long() }
 
 // judge decides the boundaries.
 func judge(ops *models.Operations) jepsen.Verdict {
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel()
-	return engines.New("auto", 0).Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(64 << 20)}).Verdict
+	return enginetest.Within(engines.New("auto", 0), ops, enginetest.WorkPerSecond/5).Verdict
 }
 
 // agree compares every configuration, or some of them, with what the judges
 // say. They do not always know.
 func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judges ...fallback.Engine) (verdict jepsen.Verdict, compared int) {
 	t.Helper()
-	decide := func(e fallback.Engine, limit time.Duration) fallback.Answer {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		return e.Decide(ctx, ops, fallback.Limits{Memory: models.NewMemory(1 << 30)})
-	}
 	var known []fallback.Answer
 	for _, judge := range judges {
-		if b := decide(judge, 2*time.Second); b.Verdict != jepsen.Unknown {
+		if b := enginetest.Within(judge, ops, 2*enginetest.WorkPerSecond); b.Verdict != jepsen.Unknown {
 			known = append(known, b)
 		}
 	}
@@ -60,7 +52,7 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 		if config != "as it is" && r.IntN(3) > 0 {
 			continue
 		}
-		a := decide(staged.Engine{Rules: rules}, 20*time.Second)
+		a := enginetest.Within(staged.Engine{Rules: rules}, ops, 20*enginetest.WorkPerSecond)
 		if a.Verdict == jepsen.Unknown {
 			t.Logf("%s, %s: undecided for %s", name, config, a.Cause)
 			continue
@@ -180,13 +172,9 @@ func TestStagedStopsAtItsLimits(t *testing.T) {
 	ops := s.Run(r)
 	testops.Disturb(r, ops, s.Values)
 	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long to decide
-	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+	for _, work := range []int64{0, enginetest.WorkPerSecond / 1000, enginetest.WorkPerSecond / 50} {
 		budget := models.NewMemory(1 << 30)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		start := time.Now()
-		a := staged.Engine{Rules: rules}.Decide(ctx, ops, fallback.Limits{Memory: budget})
-		t.Logf("stopped %v after the limit", time.Since(start)-limit)
-		cancel()
+		a := enginetest.Expires(staged.Engine{Rules: rules}, ops, fallback.Limits{Memory: budget}, work)
 		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
 			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
 		}

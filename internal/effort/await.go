@@ -1,0 +1,32 @@
+package effort
+
+import (
+	"testing"
+	"time"
+)
+
+// Hang is how long a test waits for another goroutine, a process or the system before it fails. Most of what is waited for
+// takes milliseconds, and all of it less than a tenth of this even beside four busy loops on two cores. So only what hangs
+// is late, and no test says how soon something happens.
+const Hang = 3 * time.Minute
+
+// Await looks again and again until something holds.
+func Await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Hang); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", Hang, what)
+		}
+	}
+}
+
+// Receive returns what comes from a channel, or its zero value once it is closed.
+func Receive[T any](t testing.TB, what string, from <-chan T) (x T) {
+	t.Helper()
+	select {
+	case x = <-from:
+	case <-time.After(Hang):
+		t.Fatalf("after %v still not: %s", Hang, what)
+	}
+	return x
+}
