@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"compress/gzip"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,6 +138,10 @@ func TestTheLengthOfBlocksOfFilesMakesNoDifference(t *testing.T) {
 		}
 		return strings.Join(slices.Concat(whole(h), h.Warnings), "\n")
 	}
+	some := lengths[:5]
+	if effort.Few() {
+		some = lengths[:1]
+	}
 	for _, form := range Readable {
 		for _, text := range manyBlocks(t, form) {
 			for _, ending := range []string{"", ".gz", ".zst"} {
@@ -146,7 +151,7 @@ func TestTheLengthOfBlocksOfFilesMakesNoDifference(t *testing.T) {
 						t.Fatal(err)
 					}
 					want := read(path, 0)
-					for _, n := range lengths[:5] {
+					for _, n := range some {
 						if got := read(path, n); got != want {
 							t.Fatalf("%s as %s, in blocks of %d: %q\n%s\nin blocks as usual:\n%s", ending, form, n, text, got, want)
 						}
@@ -159,3 +164,49 @@ func TestTheLengthOfBlocksOfFilesMakesNoDifference(t *testing.T) {
 
 // cutOff returns most of a file.
 func cutOff(file []byte) []byte { return file[:len(file)*3/4] }
+
+// pieces are put into texts: what opens, closes or escapes something in one of the forms, and what ends a line.
+var pieces = []string{"[", "]", "{", "}", "(", ")", `"`, `\`, ";", "#", "#_", "^", "\n", "\r\n", "\x00", "\xff", "é", ",", ":", " ", "\t", "-", "0", "12345678901234567890", "nil", "null", "; ]", "; ]\n"}
+
+// mutated returns a piece of a text with a few changes.
+func mutated(r *rand.Rand, text string) string {
+	if most := 300 + r.IntN(200); len(text) > most {
+		text = text[:most]
+	}
+	changed := []byte(text)
+	for range r.IntN(4) {
+		if len(changed) == 0 {
+			break
+		}
+		at := r.IntN(len(changed))
+		switch r.IntN(5) {
+		case 0:
+			changed[at] = byte(r.Uint32())
+		case 1:
+			changed = slices.Delete(changed, at, min(at+1+r.IntN(9), len(changed)))
+		case 2:
+			from := r.IntN(len(text))
+			changed = slices.Insert(changed, at, []byte(text[from:min(from+r.IntN(40), len(text))])...)
+		default:
+			changed = slices.Insert(changed, at, []byte(pieces[r.IntN(len(pieces))])...)
+		}
+	}
+	return string(changed[:len(changed)-r.IntN(len(changed)+1)*r.IntN(2)]) + behind[r.IntN(len(behind))]
+}
+
+// Texts with errors are the same in short blocks, too. In its long mode this takes a million texts, half of them in blocks of 64 bytes.
+func TestTheLengthOfBlocksMakesNoDifferenceToErrors(t *testing.T) {
+	texts := effort.Histories(3000, 1_000_000)
+	for k, form := range Readable {
+		samples := manyBlocks(t, form)
+		r := rand.New(rand.NewPCG(uint64(k), 1))
+		for i := range texts / uint64(len(Readable)) {
+			n := lengths[0]
+			if i%2 == 1 {
+				n = lengths[r.IntN(len(lengths))]
+			}
+			blocksDiffer(t, form, mutated(r, samples[r.IntN(len(samples))]), n)
+		}
+	}
+	t.Logf("%d texts", texts)
+}
