@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 
+	"clew/internal/blocks"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -39,7 +41,7 @@ func (a *ahead) pump(r io.ReadCloser) {
 		select {
 		case block = <-a.spare:
 		default:
-			block = make([]byte, aheadBytes)
+			block = make([]byte, blocks.Length(aheadBytes))
 		}
 		n, err := io.ReadFull(r, block)
 		if err == io.ErrUnexpectedEOF { // the end, in a block
@@ -60,7 +62,7 @@ func (a *ahead) pump(r io.ReadCloser) {
 func (a *ahead) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.block != nil {
-			a.spare <- a.block[:aheadBytes] // Never blocks: spare has room for every block.
+			a.spare <- a.block[:cap(a.block)] // Never blocks: spare has room for every block.
 		}
 		var more bool
 		if a.block, more = <-a.blocks; !more {

@@ -137,7 +137,7 @@ type ahead struct {
 // them. The events and errors are the same. It must be called before Next, and Close after
 // the last read. If the input is ready, as a file always is, the goroutines read it, too.
 func (r *Reader) ReadAhead(scouts int, ready bool) {
-	r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready || scouts == 0, size: blockBytes, long: longForm}
+	r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready || scouts == 0, size: blocks.Length(blockBytes), long: longForm / blockBytes * blocks.Length(blockBytes)}
 	r.maps.ReadAhead(r.ahead)
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/fuzzing"
 )
 
@@ -351,6 +352,8 @@ func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 // FuzzAhead reads a history with and without scouts, which must not make a difference.
 func FuzzAhead(f *testing.F) {
 	f.Add(nasty, uint(30), uint(500))
+	f.Add(nasty, uint(63), uint(63))
+	f.Add("["+strings.Repeat("{:type :ok, :f :read, :value 1, :process 0} ", 5)+" ; ]", uint(63), uint(63))
 	f.Add(string(ordinaryHistory(100)), uint(1), uint(1000))
 	f.Add("{:type :ok, :value 1}\n{:type :ok, :value 2}\n{:type :ok, :value \"\n{:type :ok, :value 3}\n\"}", uint(22), uint(50))
 	alike := func(first, other string) { f.Add(alternating(first, other), uint(len(first)), uint(900)) }
@@ -358,12 +361,14 @@ func FuzzAhead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, first, size uint) {
 		defer fuzzing.Guard(t)()
 		want := plainly(text)
-		got := withScouts(strings.NewReader(text), size%2 == 0, int(first%1000)+4, int(size%1000)+1, 2000)
+		got := withScouts(strings.NewReader(text), size%2 == 0, int(first%1000)+1, int(size%1000)+1, 2000)
 		if strings.Contains(text, "##NaN") {
 			return // each reading of a NaN is a new value
 		}
 		differ(t, text, got, want)
-		compareWithRows(t, text, int(first%1000)+4, int(size%1000)+1)
+		compareWithRows(t, text, int(first%1000)+1, int(size%1000)+1)
+		defer blocks.AtMost(int(size%1000) + 1)() // and what is no longer valid is overwritten
+		differ(t, text, withScouts(strings.NewReader(text), size%2 == 0, 0, blocks.Length(blockBytes), 4*blocks.Length(blockBytes)), want)
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	olympos "olympos.io/encoding/edn"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/goedn"
 	"clew/internal/layouts"
 )
@@ -528,15 +529,17 @@ func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		"[{:type :ok, :f :read, :value [1 \"x\"], :process 0}]", "({:index 1 :key :a}; x\n#_y {})", "\xef\xbb\xbf#a{:error #error {:x \"}\"}}", "{:a \\} \\\" #\"\\\"\" }",
 		"{:value #{1 2} :x '(a @b)}\r\n{:f ^m x}", "#<a", "{:x #<a b>}", "{:value ##NaN}", "[#_#_ 1 2 {}]", "{:value \"\\ud83d\\ude00\"}", "{:value 1x}", "{1 2 [3] 4}",
+		"[{:type :ok, :f :read, :value 1, :process 0} {:type :ok, :f :read, :value 2, :process 0} ; ]",
 	} {
 		f.Add([]byte(text), uint8(3))
+		f.Add([]byte(text), uint8(63))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, block uint8) {
 		defer fuzzing.Guard(t)()
 		whole := NewReader(bytes.NewReader(text), "", edn.NewValues())
 		want, wantErr := collectEvents(whole)
+		defer blocks.AtMost(int(block) + 1)()
 		small := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "", edn.NewValues())
-		small.maps.Blocks(int(block)+4, int(block)+1)
 		got, err := collectEvents(small)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%q in blocks of %d:\ngot  %q, %v\nwant %q, %v", text, block, got, err, want, wantErr)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
@@ -166,7 +167,7 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 	growing := t.growing
 	for first := true; ; {
 		over := t.ctx.Err() != nil // before it is read
-		b := block{text: make([]byte, blockBytes)}
+		b := block{text: make([]byte, blocks.Length(blockBytes))}
 		var n int
 		n, b.err = r.Read(b.text)
 		b.text = b.text[:n]

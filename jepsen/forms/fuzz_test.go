@@ -62,22 +62,22 @@ func readAs(t *testing.T, form Form, r io.Reader, quick bool) string {
 	return strings.Join(slices.Concat(whole(h), places, h.Warnings), "\n")
 }
 
-// FuzzReaders reads a text as each form, in two ways. It reads all at once with all
-// fast paths, and in small pieces without them. Both must give the same result.
+// FuzzReaders reads a text as each form, all at once with all fast paths. Then it reads the text in short blocks with
+// them, and in small pieces without them. All must give the same result. The form's number also says how long blocks are.
 func FuzzReaders(f *testing.F) {
 	for form, texts := range formTexts {
 		for _, text := range texts {
-			f.Add(uint8(slices.Index(All, form)), text)
+			f.Add(uint8(slices.Index(Readable, form)), text)
 		}
 	}
-	f.Add(uint8(0), everyValue)
+	for _, text := range manyBlocks(f, EDN) {
+		f.Add(uint8(slices.Index(Readable, EDN)), text)
+		f.Add(uint8(slices.Index(Readable, EDN)), text+" ; ]")
+	}
 	f.Fuzz(func(t *testing.T, form uint8, text string) {
 		defer fuzzing.Guard(t)()
-		as := All[int(form)%len(All)]
-		want := readAs(t, as, strings.NewReader(text), true)
-		if got := readAs(t, as, iotest.OneByteReader(strings.NewReader(text)), false); got != want {
-			t.Fatalf("as %s: %q\nin pieces:\n%s\nat once:\n%s", as, text, got, want)
-		}
+		as := Readable[int(form)%len(Readable)]
+		blocksDiffer(t, as, text, lengths[int(form)/len(Readable)%len(lengths)])
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/blocks"
 	"clew/internal/fuzzing"
 	"clew/internal/layouts"
 	"clew/internal/opmap"
@@ -73,7 +74,7 @@ func opInJSON(values []string, comma, colon string) string {
 
 // FuzzJSON reads ops that may be like others quickly, and in the general way,
 // which is encoding/json and the reader of op maps. Both must give the same
-// result, wherever the text is cut into pieces.
+// result, wherever the text is cut into pieces, and into blocks of that length.
 func FuzzJSON(f *testing.F) {
 	usual := []string{"0", `"invoke"`, "[[1,2],[]]", `"read"`, "7", "null", "123456", `["x"]`}
 	op := opInJSON(usual, ",", ":")
@@ -91,6 +92,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	for _, odd := range []string{"", " ", "{}", "[]", "1", `{"edn":"{:process 0}"}`, `{"edn":"1"}`, `{"edn":1}`, `{"f":1,"f":2}`, `{"x":1,"x":2}`, `{"va\u006cue":1}`, `{"a b":1}`, `{"":1}`, strings.ReplaceAll(op, ",", "\n,\r\n\t"), op[:len(op)-1]} {
 		f.Add(op, odd, byte(1))
+		f.Add(op, odd, byte(63))
 		f.Add(odd, op, byte(7))
 	}
 	f.Fuzz(func(t *testing.T, first, other string, piece byte) {
@@ -101,7 +103,9 @@ func FuzzJSON(f *testing.F) {
 		} {
 			want, wantErr := opsInJSON(t, text, 1<<20, false)
 			for _, size := range []int{1 << 20, int(piece) + 1} {
+				restore := blocks.AtMost(size)
 				got, err := opsInJSON(t, text, size, true)
+				restore()
 				if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
 					t.Fatalf("in pieces of %d: %q\ngot  %q, %v\nwant %q, %v", size, text, got, err, want, wantErr)
 				}
