@@ -149,6 +149,24 @@ func TestLinksInDocumentsLead(t *testing.T) {
 // example matches a history in docs/models.md, with what clew says of it and the flags.
 var example = regexp.MustCompile("(?m)^(Linearizable|Not linearizable|Ambiguous)(?:, with `([^`]+)`)?:\n\n```\n((?:[^`].*\n)+)```$")
 
+// rowsOfModels are the rows that the section of a model must have.
+var rowsOfModels = []string{"operations", "nil", "crashed", "ambiguous", "flags", "cost"}
+
+// TestCONTRIBUTINGNamesTheRowsOfModels: a page that is added needs no guesses.
+func TestCONTRIBUTINGNamesTheRowsOfModels(t *testing.T) {
+	text := documents(t)[filepath.Join("..", "..", "CONTRIBUTING.md")]
+	_, text, _ = strings.Cut(text, "`page.md`")
+	text, _, found := strings.Cut(text, "\n  The plugin's tests")
+	if !found {
+		t.Fatal("CONTRIBUTING.md does not say what page.md has")
+	}
+	for _, row := range append(rowsOfModels, "Linearizable:", "Not linearizable:", "Ambiguous:") {
+		if !strings.Contains(text, "`"+row+"`") {
+			t.Errorf("CONTRIBUTING.md does not name %s", row)
+		}
+	}
+}
+
 // TestTheDocumentOfModels checks docs/models.md: every model has its section, which leaves out no operation and no
 // flag. The examples have the verdicts that the document gives.
 func TestTheDocumentOfModels(t *testing.T) {
@@ -164,7 +182,7 @@ func TestTheDocumentOfModels(t *testing.T) {
 		for _, row := range regexp.MustCompile(`(?m)^\| ([a-z]+) \| (.+) \|$`).FindAllStringSubmatch(section, -1) {
 			rows[row[1]] = row[2]
 		}
-		for _, row := range []string{"operations", "nil", "crashed", "ambiguous", "flags", "cost"} {
+		for _, row := range rowsOfModels {
 			if rows[row] == "" {
 				t.Errorf("%s has no row of %s", d.Name, row)
 			}
@@ -195,8 +213,11 @@ func TestTheDocumentOfModels(t *testing.T) {
 				t.Errorf("%s, %s: %s", d.Name, x[1], out.String())
 			}
 		}
-		if !said["Linearizable"] || !said["Not linearizable"] || said["Ambiguous"] == strings.HasPrefix(rows["ambiguous"], "never") {
+		if !said["Linearizable"] || !said["Not linearizable"] {
 			t.Errorf("%s lacks an example: %v", d.Name, said)
+		}
+		if never := strings.HasPrefix(rows["ambiguous"], "never"); said["Ambiguous"] == never {
+			t.Errorf(`%s has an example of "Ambiguous:": %t; expected one unless its row "ambiguous" begins with "never", and it is %q`, d.Name, never, rows["ambiguous"])
 		}
 	}
 	if n := strings.Count(text, "\n## "); n != len(models.All())+2 {

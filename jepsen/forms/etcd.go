@@ -40,6 +40,9 @@ var etcdForm = form{name: Etcd, wholeOps: true, times: true, read: readEtcd, det
 	has := func(all ...string) bool {
 		return !slices.ContainsFunc(all, func(key string) bool { return !slices.Contains(keys, key) })
 	}
+	if has("process") || has("type") || has("f") {
+		return false // an op or an interval record, which may have any other keys
+	}
 	return has("request", "responses") || has("clientid", "input") && etcdType().Match(text)
 }}
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"runtime"
+	"slices"
+	"strings"
 
 	"clew/internal/files"
 	"clew/internal/opmap"
@@ -23,8 +25,8 @@ var (
 )
 
 // firstObject returns a text from the brace of its first object in JSON, which may be in an array. It
-// returns nil if the text does not begin with one: with a brace, a string and a colon.
-// In EDN the colon would begin a keyword, but ops do not have strings as keys.
+// returns nil if the text does not begin with one: with a brace, a string, a colon and a value.
+// In EDN the colon begins a keyword, which few maps have that looks like a value of JSON.
 func firstObject(text []byte) []byte {
 	if text[0] == '[' {
 		text = bytes.TrimLeft(text[1:], " \t\r\n")
@@ -38,10 +40,25 @@ func firstObject(text []byte) []byte {
 	}
 	end := jsonops.Literal(key, 0)
 	rest := bytes.TrimLeft(key[min(end, len(key)):], " \t\r\n")
-	if len(rest) > 0 && rest[0] != ':' {
+	if len(rest) > 0 && (rest[0] != ':' || !beginsValue(bytes.TrimLeft(rest[1:], " \t\r\n"))) {
 		return nil
 	}
 	return text
+}
+
+// beginsValue reports whether a text can go on with a value of JSON. It may be cut off.
+func beginsValue(text []byte) bool {
+	if len(text) == 0 || bytes.IndexByte([]byte(`"{[-0123456789`), text[0]) >= 0 {
+		return true
+	}
+	end := bytes.IndexFunc(text, func(c rune) bool { return c < 'a' || c > 'z' })
+	word := string(text)
+	if end >= 0 {
+		word = word[:end]
+	}
+	return slices.ContainsFunc([]string{"true", "false", "null"}, func(known string) bool {
+		return word == known || end < 0 && strings.HasPrefix(known, word)
+	})
 }
 
 func (in *input) json(r io.Reader) *jsonops.Reader {
