@@ -43,9 +43,9 @@ const (
 // longest bounds the length of blocks, in tests; 0: they are as long as usual.
 var longest atomic.Int64
 
-// AtMost makes all blocks that are read from now on at most n bytes long, whoever reads them, until the function that it
+// AtMost makes all blocks that are read from now on at most n bytes long, in every reader, until the function that it
 // returns is called. It is for tests: a text of a few hundred bytes then ends in its tenth block. The text of a block
-// is also overwritten once it is no longer valid, so that whoever still looks at it is noticed.
+// is also overwritten once it is no longer valid, so that a reader that still looks at it is noticed.
 func AtMost(n int) (restore func()) {
 	before := longest.Swap(int64(n))
 	return func() { longest.Store(before) }

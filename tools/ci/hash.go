@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
 // hashOf returns a hash of the files that git tracks or would track in the paths, which
-// are git's pathspecs, of their names, and of the version.
+// are git's pathspecs, of their names, of the version, and of the names and sizes of the
+// real histories.
 func hashOf(version string, paths []string) (string, error) {
 	args := append([]string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}, paths...)
 	names, err := exec.Command("git", args...).Output()
@@ -37,6 +39,21 @@ func hashOf(version string, paths []string) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(all, "%s\x00%x\x00", name, one.Sum(nil))
+	}
+	if real := os.Getenv("CLEW_HISTORIES"); real != "" {
+		err := filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				fmt.Fprintf(all, "%s\x00%d\x00", strings.TrimPrefix(path, real), info.Size())
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
 	}
 	return hex.EncodeToString(all.Sum(nil)[:16]), nil
 }

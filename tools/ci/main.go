@@ -6,8 +6,9 @@
 //
 // A step's output is printed once it has ended, since other steps run beside it. The
 // folder that CLEW_CI_RESULTS names keeps what steps took. A test that skips itself fails
-// the table unless another step ran it, or .ci/skips lists it with a reason. With inputs, a step that passed
-// before with the same files is not run again, unless CLEW_CI is "all".
+// the table unless another step ran it, or .ci/skips lists it with a reason. With inputs,
+// a step that passed before with the same files is not run again, unless CLEW_CI is "all".
+// The real histories are among the inputs of each step, by their names and sizes.
 package main
 
 import (
@@ -134,7 +135,10 @@ func (r *result) read(in io.Reader, out io.Writer) {
 		}
 		key := [2]string{e.Package, e.Test}
 		switch e.Action {
-		case "output", "build-output":
+		case "build-output":
+			io.WriteString(out, e.Output)
+			continue
+		case "output":
 			if said[key] == nil {
 				said[key] = &strings.Builder{}
 			}
@@ -153,15 +157,16 @@ func (r *result) read(in io.Reader, out io.Writer) {
 			if e.Test != "" {
 				r.Failed++
 			} else {
+				for other, text := range said { // a test that a panic or the limit ended has no result of its own
+					if other[0] == e.Package && other[1] != "" {
+						io.WriteString(out, text.String())
+					}
+				}
 				fmt.Fprintf(out, "FAIL\t%s\t%.3fs\n", e.Package, e.Elapsed)
 			}
 		case "skip":
 			if e.Test != "" {
 				r.Skips = append(r.Skips, e.Package+" "+e.Test)
-			}
-		case "build-fail":
-			for _, text := range said {
-				io.WriteString(out, text.String())
 			}
 		default:
 			continue

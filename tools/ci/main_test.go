@@ -21,10 +21,13 @@ func TestTestsAreCounted(t *testing.T) {
 {"Action":"output","Package":"p","Test":"TestBad","Output":"h.go:3: what is wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestBad"}
 {"Action":"skip","Package":"p","Test":"TestIdle/part"}
+{"Action":"output","Package":"p","Test":"TestEnded","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"q","Test":"TestOther","Output":"not of p\n"}
+{"ImportPath":"r","Action":"build-output","Output":"r.go:1: undefined\n"}
 {"Action":"fail","Package":"p","Elapsed":1.5}
 {"Action":"pass","Package":"q","Elapsed":2}
 `), out)
-	want := "a plain line\nh.go:3: what is wrong\nFAIL\tp\t1.500s\nok  \tq\t2.000s\n"
+	want := "a plain line\nh.go:3: what is wrong\nr.go:1: undefined\npanic: test timed out\nFAIL\tp\t1.500s\nok  \tq\t2.000s\n"
 	if len(r.Passes) != 1 || r.Failed != 1 || !slices.Equal(r.Skips, []string{"p TestIdle/part"}) || out.String() != want {
 		t.Errorf("%+v\n%s", r, out)
 	}
@@ -111,4 +114,9 @@ func TestAHashFollowsItsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	note("a changed file", "tools/ci")
+	t.Setenv("CLEW_HISTORIES", t.TempDir())
+	if err := os.WriteFile(filepath.Join(os.Getenv("CLEW_HISTORIES"), "h.edn"), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	note("real histories", "tools/ci")
 }
