@@ -23,14 +23,11 @@ func Takes(i int) bool { return !Few() || i%3 == 0 }
 // Races reports whether a test takes the i-th of its inputs: one in three with the race detector.
 func Races(i int) bool { return !Race || i%3 == 0 }
 
-// Histories returns how many histories a test takes: full, or about a fifth of that if few are taken. With the race
-// detector it is at most 30, since that looks for what goroutines share, and not for wrong answers. In the long mode
-// it takes long, or CLEW_LONG_HISTORIES if that is set.
+// Histories returns how many histories a test takes: full, or about a fifth of that if few are taken. In the long
+// mode it takes long, or CLEW_LONG_HISTORIES if that is set.
 func Histories(full, long uint64) uint64 {
 	switch {
 	case Long():
-	case Race:
-		return min(full, 30)
 	case Few():
 		return max(full/5, min(full, 30))
 	default:
