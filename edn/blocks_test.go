@@ -10,7 +10,7 @@ import (
 )
 
 // endings are what may follow the maps of a text. Most leave something open.
-var endings = []string{"", "]", " ; ]", " ; a comment that is a good deal longer than a block ]\n", "\x00", " ]]", ")", " #_", " #_[1", " #", "^{:a 1}", " #tag", " {:a [1 2", " {:a \"[", " {:a ; }", " 7", " \xff"}
+var endings = []string{"", "]", " ; ]", " ; a comment that is a good deal longer than a block ]\n", "\x00", " ]]", ")", " #_", " #_[1", " #", "^{:a 1}", " #tag", " {:a [1 2", " {:a \"[", " {:a ; }", " 7", " \xff", " ##\x00", " #'a\x00", " #:a\x00 ", " a\x00"}
 
 // quickMap reads a map quickly if all of it is there, and leaves it open if not.
 func quickMap(m *Maps, i int) int {

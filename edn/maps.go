@@ -316,13 +316,10 @@ func (m *Maps) element(i int) int {
 }
 
 // noMap fails because the form at i is not a map. It first makes sure that
-// enough of the form has been read to name it.
+// enough of the form has been read to name it, and to find a NUL byte in its token.
 func (m *Maps) noMap(i int) int {
 	s := &m.s
-	if c := s.data[i]; c == '#' && i+1 == len(s.data) && !s.final {
-		s.more = true
-		return -1
-	} else if bytesOf[c]&delimByte == 0 && c != '#' && s.token(i) < 0 {
+	if bytesOf[s.data[i]]&delimByte == 0 && s.token(i) < 0 {
 		return -1
 	}
 	return m.unexpected(i, s.found(i))
