@@ -280,9 +280,8 @@ func TestStdioDoesNotWaitForAProgramForever(t *testing.T) {
 	c.tells = func(int, question) string { asked <- true; return "" }
 	c.ask(1, misread, "--asked-model=demo.Register", "--output=edn", "--time-limit=50ms")
 	c.ask(2, wellRead, "--model=register")
-	start := time.Now()
-	if a := c.answer(1); a.Status != exitUnknown || !strings.Contains(a.said, ":cause :timeout") || time.Since(start) > 2*time.Second {
-		t.Errorf("after %s: %+v", time.Since(start), a)
+	if a := c.answer(1); a.Status != exitUnknown || !strings.Contains(a.said, ":cause :timeout") {
+		t.Errorf("%+v", a)
 	}
 	if a := c.answer(2); a.Status != exitValid {
 		t.Errorf("beside it: %+v", a)
@@ -304,11 +303,11 @@ func TestStdioDoesNotWaitForAProgramForever(t *testing.T) {
 		}
 		return own.tells(q)
 	}
-	c.ask(5, misread, "--asked-model=demo.Register", "--output=edn", "--time-limit=50ms")
-	start = time.Now()
-	if a := c.answer(5); a.Status != exitInvalid || !strings.Contains(a.said, `:model "state 1 of demo.Register"`) || time.Since(start) > 2*time.Second {
-		t.Errorf("after %s: %+v", time.Since(start), a)
-	}
+	patiently(t, func(wait time.Duration) (string, bool) { // the limit ends the wait for the text, and should leave time for the verdict
+		c.ask(5, misread, "--asked-model=demo.Register", "--output=edn", "--time-limit="+wait.String())
+		a := c.answer(5)
+		return fmt.Sprintf("%+v", a), a.Status == exitInvalid && strings.Contains(a.said, `:model "state 1 of demo.Register"`)
+	})
 	c.ask(4, misread, "--asked-model=demo.Register", "--output=edn")
 	if q := c.next(); q.Ask == nil {
 		t.Fatalf("expected a question, found %+v", q)

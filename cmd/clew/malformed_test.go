@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"clew"
 	"clew/edn"
@@ -1368,9 +1367,7 @@ func TestTenMillionBracketsAreAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			putFile(t, "h.edn", text)
-			start := time.Now()
 			status, stdout, stderr := clewRun("check", "h.edn")
-			t.Log(time.Since(start))
 			if status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "clew: h.edn:1:") || len(stderr) > 200 {
 				t.Errorf("status %d, output %q, message %.300q", status, stdout, stderr)
 			}
@@ -1600,12 +1597,10 @@ func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
 func TestNothingIsDrawnWhereStandardErrorIsNoTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", hard(40))
-	start := time.Now()
 	for _, limit := range []string{"1ms", "900ms"} { // the bar would come after half a second
 		status, _, stderr := clewRun("check", "--time-limit", limit, "h.edn")
 		if status != exitUnknown || stderr != "" {
 			t.Errorf("status %d, message %q", status, stderr)
 		}
 	}
-	t.Log(time.Since(start))
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"clew"
 	"clew/internal/checking"
+	"clew/internal/effort"
 	"errors"
 	"io"
 	"net/http"
@@ -118,16 +119,14 @@ func TestAMonitorTellsTotalsWhileItDecides(t *testing.T) {
 	w := &watch{lines: checking.Lines{Form: "json"}, every: time.Hour, asked: make(chan os.Signal, 1)}
 	w.stdout = &out
 	w.next = time.Now().Add(time.Hour)
-	w.seen.Store(&seen{clew.MonitorTotals{Operations: 7}, time.Now().Add(-time.Minute)})
+	w.seen.Store(&seen{clew.MonitorTotals{Operations: 7}, time.Now().Add(-time.Hour)})
 	w.asked <- os.Interrupt
 	ended, told := make(chan struct{}), make(chan struct{})
 	go func() { defer close(told); w.whileDeciding(ended) }()
-	for len(w.asked) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	effort.Await(t, "it takes the signal", func() bool { return len(w.asked) == 0 })
 	close(ended)
 	<-told
-	if got := out.String(); !strings.HasPrefix(got, `{"totals":{"operations":7,"anomalies":0,"kinds":{},"delay-ms":6`) || strings.Count(got, "\n") != 1 {
+	if got := out.String(); !strings.HasPrefix(got, `{"totals":{"operations":7,"anomalies":0,"kinds":{},"delay-ms":3`) || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
 	}
 }

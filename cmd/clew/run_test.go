@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"clew"
 	"clew/internal/batch"
+	"clew/internal/effort"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/outputs"
@@ -165,13 +167,10 @@ func TestWritingEndsWithItsContext(t *testing.T) {
 	if err == nil || err.Error() != "not written to its end: timeout" {
 		t.Error(err)
 	}
-	for range 100 {
-		if left, _ := os.ReadDir("."); len(left) == 0 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Error("a file is left")
+	effort.Await(t, "no file is left", func() bool {
+		left, _ := os.ReadDir(".")
+		return len(left) == 0
+	})
 }
 
 func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
@@ -218,24 +217,25 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 		"json": `{"file":"b","valid":false,`,
 		"edn":  "{:analyzer :clew/fast-register, ",
 	} {
-		var out, errs strings.Builder
-		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{Folders: batch.NewFolders("", "", "")}}
-		k.output, _ = outputs.Find(outputs.Check(), output)
-		k.TimeLimit = 10 * time.Millisecond
-		never := make(chan struct{})
-		defer close(never)
-		_, err = k.all(t.Context(), []*job{newJob(k.found(store.Source{Path: "b"}, nil))}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
-			r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
-			if err != nil {
-				t.Error(err)
-			}
-			j.is(invalid)
-			j.Know(r)
-			<-never // a text of megabytes takes as long
-			return answer{}
-		}})
-		if err != nil || k.status() != exitInvalid || k.statusNow() != exitInvalid || !strings.HasPrefix(out.String(), want) {
-			t.Errorf("%s: %v, status %d\n%s%s", output, err, k.status(), out.String(), errs.String())
-		}
+		patiently(t, func(wait time.Duration) (string, bool) { // the verdict should be found within the limit
+			var out, errs strings.Builder
+			k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, evidence: &evidence{Folders: batch.NewFolders("", "", "")}}
+			k.output, _ = outputs.Find(outputs.Check(), output)
+			k.TimeLimit = wait
+			never := make(chan struct{})
+			defer close(never)
+			_, err = k.all(t.Context(), []*job{newJob(k.found(store.Source{Path: "b"}, nil))}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
+				r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
+				if err != nil {
+					t.Error(err)
+				}
+				j.is(invalid)
+				j.Know(r)
+				<-never // a text of megabytes takes as long
+				return answer{}
+			}})
+			return fmt.Sprintf("%s: %v, status %d\n%s%s", output, err, k.status(), out.String(), errs.String()),
+				err == nil && k.status() == exitInvalid && k.statusNow() == exitInvalid && strings.HasPrefix(out.String(), want)
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"clew/internal/effort"
 	"clew/internal/enginetest"
 )
 
@@ -175,7 +177,7 @@ func archived(name string, files fs.FS) (string, error) {
 	return b.String(), err
 }
 
-// clewReading starts clew as a process and returns once clew has read most of the history from its standard input.
+// clewReading starts clew as a process and returns once clew has read the history from its standard input.
 // The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
@@ -190,19 +192,18 @@ func clewReading(t *testing.T, history string, open bool, args ...string) (*exec
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	// More than a pipe holds: writing ends once clew has begun to read.
+	// More than a pipe holds: writing ends once clew has read the history. The search need not have begun.
 	blanks := strings.Repeat(" ", 1<<20)
-	if _, err := io.WriteString(in, blanks+history); err != nil {
+	if _, err := io.WriteString(in, history+blanks); err != nil && !errors.Is(err, syscall.EPIPE) { // it may have ended
 		t.Fatal(err)
 	}
 	if !open {
 		in.Close()
 	}
-	time.Sleep(100 * time.Millisecond) // The search need not have begun.
 	return cmd, &out
 }
 
-// ends waits for a process, which must end soon with a status.
+// ends waits for a process, which must end with a status.
 func ends(t *testing.T, cmd *exec.Cmd, status int) {
 	t.Helper()
 	ended(t, cmd)
@@ -211,17 +212,18 @@ func ends(t *testing.T, cmd *exec.Cmd, status int) {
 	}
 }
 
-// ended waits for a process, which must end soon.
+// ended waits for a process. It ends some tenths of a second after a limit or a signal, but ended does not say so: it fails
+// only if the process hangs.
 func ended(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(effort.Hang):
 		cmd.Process.Kill()
 		<-done
-		t.Fatal("still running after 20 seconds")
+		t.Fatalf("still running after %v", effort.Hang)
 	}
 }
 
@@ -270,30 +272,25 @@ func TestASignalEndsOutputThatIsNotRead(t *testing.T) {
 	defer unread.Close()
 	for _, signal := range signals {
 		for args, stdout := range map[string]*os.File{"--core fifo h.edn": nil, "--output edn many.edn": results} {
-			wait := 300 * time.Millisecond
-		again:
-			cmd := exec.Command("clew", append([]string{"check"}, strings.Fields(args)...)...)
-			var said strings.Builder
-			if cmd.Stderr, cmd.Stdout = &said, &said; stdout != nil {
-				cmd.Stdout = stdout
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { cmd.Process.Kill() })
-			time.Sleep(wait) // The verdict should be found by then. Nothing reads it.
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			ended(t, cmd)
-			s := said.String()
-			if cmd.ProcessState.ExitCode() == exitInvalid && strings.Contains(s, "not written to its end: interrupted\n") && (stdout != nil || strings.Contains(s, "INVALID")) {
-				continue
-			}
-			if wait *= 3; wait < 10*time.Second {
-				goto again // the machine was busy
-			}
-			t.Errorf("%s, %s: %s, want status %d\n%s", signal, args, cmd.ProcessState, exitInvalid, s)
+			patiently(t, func(wait time.Duration) (string, bool) {
+				cmd := exec.Command("clew", append([]string{"check"}, strings.Fields(args)...)...)
+				var said strings.Builder
+				if cmd.Stderr, cmd.Stdout = &said, &said; stdout != nil {
+					cmd.Stdout = stdout
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { cmd.Process.Kill() })
+				time.Sleep(wait) // The verdict should be found by then. Nothing reads it.
+				if err := cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				ended(t, cmd)
+				s := said.String()
+				return fmt.Sprintf("%s, %s: %s, want status %d\n%s", signal, args, cmd.ProcessState, exitInvalid, s), cmd.ProcessState.ExitCode() == exitInvalid &&
+					strings.Contains(s, "not written to its end: interrupted\n") && (stdout != nil || strings.Contains(s, "INVALID"))
+			})
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	histories "clew/internal/archive"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/outputs"
 	"clew/internal/store"
@@ -204,12 +205,10 @@ func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for range 200 {
-			if info, err := out.Stat(); err == nil && info.Size() > 0 {
-				break // the first line is there, and the second will not come
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		effort.Await(t, "the first line is there", func() bool { // and the second will not come
+			info, err := out.Stat()
+			return err == nil && info.Size() > 0
+		})
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
