@@ -33,7 +33,8 @@ const (
 var ofModels = []string{"A model", "A kind of failure", "A near-linear decision"}
 
 var tables = []table{
-	{file: "internal/outputs/outputs.go", name: "Output", titles: []string{"An output"}},
+	{file: "internal/outputs/outputs.go", name: "Output", titles: []string{"An output"},
+		others: map[string]string{"Compare": "the messages in cmd/clew/malformed_test.go list the outputs of clew compare by name"}},
 	{file: "jepsen/forms/forms.go", name: "form", titles: []string{"A text form"},
 		others: map[string]string{"binary": testJepsen, "rewritten": testJepsen, "wholeOps": operations, "times": operations}},
 	{file: "jepsen/forms/forms.go", name: "writing", titles: []string{"A text form"}, others: map[string]string{"end": operations}},
