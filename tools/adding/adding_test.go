@@ -107,13 +107,13 @@ func section(t *testing.T) map[string]string {
 
 // The page names every file or folder that a toy touches, and every kind of thing has a toy.
 func TestThePageNamesWhatToysTouch(t *testing.T) {
-	kinds, added := section(t), map[string]bool{}
+	kinds, added, shown := section(t), map[string]bool{}, map[string]bool{}
 	for _, x := range toys(t) {
 		page := kinds[x.title]
 		if page == "" {
 			t.Errorf("the page does not say how to add %q; it knows %q", x.title, kinds)
 		}
-		delete(kinds, x.title)
+		shown[x.title] = true
 		for _, l := range x.lines {
 			if !names(page, l.file) && !(added[l.file] && namesFolderOf(page, l.file)) {
 				t.Errorf("%s adds a line to %s, which the page does not name there", x.title, l.file)
@@ -126,6 +126,9 @@ func TestThePageNamesWhatToysTouch(t *testing.T) {
 		}
 	}
 	for title := range kinds {
+		if shown[title] {
+			continue
+		}
 		t.Errorf("%s has no toy in testdata", title)
 	}
 }
