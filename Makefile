@@ -47,7 +47,7 @@ shards: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Shard' ./cmd/clew
 fuzz: ; $(call tool,fuzzing) $(if $(MINUTES),-minutes $(MINUTES) -log fuzz.jsonl) $(ARGS)
 mutants: ; $(call tool,mutants) $(ARGS)
 bench: ; @$(call tool,bench) speed $(ARGS)
-benchmarks: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./internal/engines/... ./fastpath/... ./internal/families/...
+benchmarks: ; go test -run '^$$' -bench . -benchmem ./internal/tests/verdicts ./edn/... ./jepsen/... ./internal/engines/... ./fastpath/... ./internal/families/...
 bench-search: ; $(call tool,bench) search $(ARGS)
 bench-crashes: ; $(call tool,bench) crashes -limit 30s $(ARGS)
 bench-clients: ; $(call tool,bench) clients -limit 20s $(ARGS)
