@@ -240,6 +240,49 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
+// Every room of tests says what it tests, in one comment.
+func TestRoomsOfTestsAreDescribed(t *testing.T) {
+	rooms, err := filepath.Glob("../tests/*")
+	if err != nil || len(rooms) == 0 {
+		t.Fatal(len(rooms), err)
+	}
+	for _, room := range rooms {
+		files, err := filepath.Glob(room + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var described []string
+		for _, p := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Doc != nil {
+				described = append(described, p)
+			}
+		}
+		if len(described) != 1 {
+			t.Errorf("%s: the files %v have a package comment; expected one", room, described)
+		}
+	}
+}
+
+// whiteBox are the root's tests of what it does not export.
+var whiteBox = []string{"export_test.go", "follow_test.go"}
+
+// The root has its Examples, and no tests besides those of whiteBox.
+func TestTheRootHasNoTestsButExamples(t *testing.T) {
+	files, err := filepath.Glob("../../*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	for _, p := range files {
+		if name := filepath.Base(p); !strings.HasPrefix(name, "example") && !slices.Contains(whiteBox, name) {
+			t.Errorf("%s is in the root; expected it in a room of internal/tests", name)
+		}
+	}
+}
+
 // maxFiles is how many files a package may have besides its tests and doc.go.
 const maxFiles = 15
 

@@ -52,6 +52,7 @@ func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 // The parameters of a model are a closed table: any other name, and any other text, might mean something to clew that
 // the program would ignore.
 func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init", "answers", "kv-keys"}
 	fits := map[string][]string{"nil-reads": {"any", "exact"}, "failed-cas": {"ignore", "observe"}, "semantics": {"jepsen", "knossos"}, "priority": {"max", "min"},
@@ -282,6 +283,7 @@ func certificateOf(t *testing.T, c *certified, name, text string, o clew.Options
 
 // A certificate cannot be changed without notice, except in its words for people.
 func TestAnotherProgramRejectsWhateverIsChangedInACertificate(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	for name, x := range map[string]struct {
 		text string
@@ -314,6 +316,7 @@ func TestAnotherProgramRejectsWhateverIsChangedInACertificate(t *testing.T) {
 // A certificate says that an operation is the first one that fails. The proof once covered only that the history
 // fails up to there, so a later failure would have passed, too.
 func TestAnotherProgramProvesThatAFailureIsTheFirst(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "the first", stale, clew.Options{})
 	head, _, _ := strings.Cut(proof, "\n")
@@ -339,6 +342,7 @@ func TestAnotherProgramProvesThatAFailureIsTheFirst(t *testing.T) {
 
 // An operation without a key belongs to every key only if the certificate says so. The program's output says so, too.
 func TestAnotherProgramHonorsKeyless(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "said", oneWithoutKey, clew.Options{Independent: true, Keyless: true})
 	if !strings.Contains(proof, `"independent":true,"keyless":true,`) {
@@ -360,6 +364,7 @@ func TestAnotherProgramHonorsKeyless(t *testing.T) {
 
 // A completion can neither take back a write of its transaction nor turn it into another one.
 func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	proof := `{"clew-certificate":1,"operations":1,"model":"multi-register","parameters":{},"independent":false,"clients":"integers","valid":true}` +
 		"\n" + `{"key":null,"valid":true,"order":[0]}` + "\n"
@@ -374,6 +379,7 @@ func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
 // A certificate under other parameters is about another question. If the program still proves it, clew must answer
 // that question in the same way.
 func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	want := map[string]string{}
 	texts := map[string]string{}
@@ -502,6 +508,7 @@ func forged(random *rand.Rand, r *report.Result) (sections []string) {
 
 // A forger of a certificate may write anything at all.
 func TestAnotherProgramProvesNoForgery(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	texts := map[string]string{}
 	histories := 3
@@ -553,6 +560,7 @@ func TestAnotherProgramProvesNoForgery(t *testing.T) {
 
 // check.py names more.py for other models, and more.py does not name itself.
 func TestOnlyTheProgramOfFewerModelsNamesTheOther(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "mine", oneByOne, clew.Options{})
 	other := filepath.Join(c.dir, "other.json")

@@ -66,6 +66,7 @@ const liedRegisters = `{:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:
 
 // Each rule of the program that checks certificates of levels has a lie that only this rule refuses, and a truth beside it.
 func TestAnotherProgramRefusesLiesAboutLevels(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	files := make([]string, 5) // the last one reads what nothing wrote
 	for i, text := range []string{lied, liedWrong, liedTwice, liedRegisters, strings.Replace(liedRegisters, ":ok, :f :txn, :value [[:r :x nil]", ":ok, :f :txn, :value [[:r :x 7]", 1)} {
@@ -183,6 +184,7 @@ func TestAnotherProgramRefusesLiesAboutLevels(t *testing.T) {
 
 // A transaction that says nothing may stand anywhere, also where it began before one that had returned: orders leave it out.
 func TestOrdersOfLevelsLeaveOutWhatSaysNothing(t *testing.T) {
+	t.Parallel()
 	const first, last = "{:process 0, :type :invoke, :f :txn, :value %s}\n{:process 0, :type :ok, :f :txn, :value %s}\n", "{:process 2, :type :invoke, :f :txn, :value [[:r :x nil]]}\n{:process 2, :type :ok, :f :txn, :value [[:r :x %s]]}\n"
 	c, want := newCertified(t), map[string]string{}
 	for i, x := range []struct {
@@ -212,6 +214,7 @@ func TestOrdersOfLevelsLeaveOutWhatSaysNothing(t *testing.T) {
 
 // A list may show what was appended on both sides of what failed.
 func TestACertificateShowsADirtyUpdateInAListThatRepeatsElements(t *testing.T) {
+	t.Parallel()
 	const text = `{:process 0, :type :invoke, :f :txn, :value [[:append :x 1]]}
 {:process 0, :type :ok, :f :txn, :value [[:append :x 1]]}
 {:process 0, :type :invoke, :f :txn, :value [[:append :x 3]]}
@@ -230,6 +233,7 @@ func TestACertificateShowsADirtyUpdateInAListThatRepeatsElements(t *testing.T) {
 
 // The sentence of a certificate about a level tells the anomaly that the certificate shows, although the result may tell another one.
 func TestACertificateTellsTheAnomalyThatItShows(t *testing.T) {
+	t.Parallel()
 	txn := func(process int, value string) string {
 		return fmt.Sprintf("{:process %d, :type :invoke, :f :txn, :value %s}\n{:process %d, :type :ok, :f :txn, :value %s}\n", process, value, process, value)
 	}

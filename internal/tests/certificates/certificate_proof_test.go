@@ -53,6 +53,7 @@ func provedByModel(t *testing.T, said map[string]string) (total map[string]int) 
 }
 
 func TestTheProvedProgramOnRealHistories(t *testing.T) {
+	t.Parallel()
 	c := newProved(t)
 	all := realHistories(t)
 	for i, path := range slices.Sorted(maps.Keys(all)) {
@@ -79,6 +80,7 @@ func TestTheProvedProgramOnRealHistories(t *testing.T) {
 }
 
 func TestTheProvedProgramOnEveryModel(t *testing.T) {
+	t.Parallel()
 	c := newProved(t)
 	c.everyModel()
 	said := c.check()
@@ -120,6 +122,7 @@ func altered(r *rand.Rand, text string) string {
 // On random histories of all ways to read each model, no certificate of clew is rejected, no forged one is proved, and
 // on a history that was changed only what clew itself finds.
 func TestTheProvedProgramOnSmallHistories(t *testing.T) {
+	t.Parallel()
 	c, python := newProved(t), newCertified(t)
 	n := 10
 	if !effort.Few() {
@@ -234,6 +237,7 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 
 // A lie about each thing that is checked: an order, the first failure, and what a core leaves out.
 func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
+	t.Parallel()
 	c := newProved(t)
 	event := func(process int, kind, f, value string) string {
 		return fmt.Sprintf("{:process %d, :type :%s, :f :%s, :value %s}\n", process, kind, f, value)
@@ -598,6 +602,7 @@ func TestTheProvedProgramRejectsALieForEachLemma(t *testing.T) {
 
 // Of several keys that fail, the line names the one that fails first, whatever the order of the certificate's lines.
 func TestTheProvedProgramNamesTheKeyThatFailsFirst(t *testing.T) {
+	t.Parallel()
 	c := newProved(t)
 	history := c.text(`{:process 0, :type :invoke, :f :read, :value [1 nil]}
 {:process 0, :type :ok, :f :read, :value [1 7]}
@@ -617,6 +622,7 @@ func TestTheProvedProgramNamesTheKeyThatFailsFirst(t *testing.T) {
 
 // Every history can happen with one initial state and one limit of its model, and not with others. Its last operation fails with these.
 func TestTheProvedProgramTakesInitialStatesAndLimits(t *testing.T) {
+	t.Parallel()
 	c := newProved(t)
 	want := map[string]string{}
 	for _, x := range []struct {

@@ -16,6 +16,7 @@ import (
 
 // A program that reads such keys on its own proves their certificate.
 func TestACASBesideItsKeyIsCertified(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	r, err := kit.CheckLog(kit.Sequential("write [:a 1]; cas [:a 1 2]; write [:b 2]; cas [:b 1 3]"), models.Spec{Name: "cas-register"}, clew.Options{Independent: true})
 	if err != nil {
@@ -37,6 +38,7 @@ func TestACASBesideItsKeyIsCertified(t *testing.T) {
 
 // Certificates say which reading was taken, and other programs read the history in that one.
 func TestCertificatesSayTheReading(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	want := map[string]string{}
 	for _, x := range []struct{ model, ops, as, with, want string }{

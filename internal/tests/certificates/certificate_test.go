@@ -198,6 +198,7 @@ func realHistories(t *testing.T) map[string]models.Spec {
 }
 
 func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	want, unread := map[string]string{}, 0
 	all := realHistories(t)
@@ -262,6 +263,7 @@ func (c *certified) everyModel() {
 }
 
 func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	c.everyModel()
 	said := c.check()
@@ -298,6 +300,7 @@ func certifiedHistory(t *testing.T, r *rand.Rand, config models.Spec) (spec mode
 // TestAnotherProgramProvesTheVerdictsOnSmallHistories covers all ways to read each model, and all forms of its
 // values.
 func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	n := 40
 	if effort.Long() {
@@ -331,6 +334,7 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 // A transaction that leaves a value which it has found did not bring that value. It need not be in the core of a
 // transaction that saw it.
 func TestAnotherProgramLeavesOutWhatBringsNoValue(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	h, err := clew.Read(strings.NewReader(`{:process 1, :type :invoke, :f :txn, :value [[:r :x nil] [:w :x 1]]}
 {:process 2, :type :invoke, :f :txn, :value [[:r :x nil] [:w :x 1]]}
@@ -383,6 +387,7 @@ const (
 
 // People who are to trust the program must be able to read it.
 func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(kit.Path("docs", "certificate", "check.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -408,6 +413,7 @@ func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
 
 // The program reads EDN, and tells users of other forms what to do.
 func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	packed := func(text string) string {
 		var b bytes.Buffer
@@ -460,6 +466,7 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 // Another reading of a value would be another verdict. So the program does not check values spelled in a way that it
 // does not know for sure, nor anything that is not a history.
 func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	const write, ok = `{:process 0, :type :invoke, :f :write, :value 1}` + "\n", `{:process 0, :type :ok, :f :write, :value 1}` + "\n"
 	saw := func(written, read string) string {
@@ -600,6 +607,7 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 
 // A certificate proves nothing once it has been changed.
 func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
+	t.Parallel()
 	c := newCertified(t)
 	whole := map[string]string{}
 	files := map[string]string{}
@@ -660,6 +668,7 @@ func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
 
 // If there is no time for a certificate, none that looks whole is written.
 func TestACertificateEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{certifiedRight, certifiedWrong} {
 		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
 		if err != nil {

@@ -37,6 +37,7 @@ func broken(r *report.Result) string {
 
 // Every bug of a watch breaks exactly its guarantee, and watches without a bug break none, whatever crashes.
 func TestBrokenWatchesAreFound(t *testing.T) {
+	t.Parallel()
 	for kind, want := range guarantees {
 		for seed := range effort.Histories(4, 200) {
 			var text bytes.Buffer
@@ -62,6 +63,7 @@ func TestBrokenWatchesAreFound(t *testing.T) {
 
 // What a watch shows of a key before says which updates that never returned took effect.
 func TestWatchesSayWhatHappenedBefore(t *testing.T) {
+	t.Parallel()
 	for version, valid := range map[int]bool{1: true, 2: true, 3: false} {
 		text := `{:process 0, :type :invoke, :f :put, :value {:key "a", :value 1}}
 {:process 1, :type :invoke, :f :put, :value {:key "a", :value 1}}
@@ -89,6 +91,7 @@ func TestWatchesSayWhatHappenedBefore(t *testing.T) {
 
 // A read of an old state is compared with what was there.
 func TestReadsOfOldStatesAreJudged(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[int]string{1: "", 2: "old-state"} {
 		text := `{:process 0, :type :invoke, :f :put, :value {:key "a", :value 1}}
 {:process 0, :type :ok, :f :put, :value {:revision 2}}
@@ -124,6 +127,7 @@ func checkReport(t *testing.T, dir string) (*report.Result, error) {
 
 // Reports of etcd's robustness tests have the verdicts that others have for them.
 func TestReportsOfEtcd(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
 		t.Skip("CLEW_HISTORIES is not set")
@@ -150,6 +154,7 @@ func TestReportsOfEtcd(t *testing.T) {
 
 // Generated reports have the verdict of their bug.
 func TestGeneratedReportsOfEtcd(t *testing.T) {
+	t.Parallel()
 	for kind, want := range guarantees {
 		for seed := range effort.Histories(1, 20) {
 			var text bytes.Buffer
@@ -194,6 +199,7 @@ func failed(h *jepsen.History) (n int) {
 
 // What a report cannot tell is an error that names the operation.
 func TestWhatAReportOfEtcdCannotTell(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[string]string{
 		`:delete {:key "a", :end "c"}`:          "a delete is of one key",
 		`:txn {:if [{:key "a", :value 1}]}`:     "conditions are on :mod-revision or :version",
@@ -228,6 +234,7 @@ var aReport = map[string]string{
 
 // Damaged reports are errors that say where.
 func TestDamagedReports(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name           string
 		file, from, to string
@@ -278,6 +285,7 @@ func TestDamagedReports(t *testing.T) {
 
 // The order of revisions decides histories in which the order within a revision, or what made one, only shows later.
 func TestEtcdIsDecidedByRevisions(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"a lease that was granted and revoked in one revision does not exist": `
 0 :invoke :lease-grant {:lease 2}
@@ -390,6 +398,7 @@ func TestEtcdIsDecidedByRevisions(t *testing.T) {
 
 // Most histories in which many operations crashed are decided by their revisions. The general search decides few of them.
 func TestEtcdWithManyCrashedOperationsIsDecidedByRevisions(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(20)
 	if effort.Few() {
 		seeds = 2
@@ -435,6 +444,7 @@ func TestEtcdWithManyCrashedOperationsIsDecidedByRevisions(t *testing.T) {
 
 // Answers that no state gives are failures, which any engine finds, and so does the check of the evidence.
 func TestAnswersOfEtcdThatNoStateGives(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"a compaction in a revision that was not yet, or not any more": `
 0 :invoke :compact {:revision 1}
@@ -457,6 +467,7 @@ func TestAnswersOfEtcdThatNoStateGives(t *testing.T) {
 
 // A read of a position shows that what crashed had made it. So the core has that read.
 func TestACoreHasWhatShowsWhoMadeAPosition(t *testing.T) {
+	t.Parallel()
 	const text = `
 {:process 1, :type :invoke, :f :put, :key "x", :value 1}
 {:process 0, :type :invoke, :f :get, :key "x", :value nil}
@@ -477,6 +488,7 @@ func TestACoreHasWhatShowsWhoMadeAPosition(t *testing.T) {
 // Without revisions, updates may have another order than the one that was found. So a stale read that tells none, either,
 // may be of a state of that one.
 func TestAStaleReadWithoutARevisionMayBeOfAnotherOrder(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"a", "b"} {
 		r := ofEtcd(t, `
 0 :invoke :put {:key "a", :value 1}

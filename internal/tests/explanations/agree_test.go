@@ -24,6 +24,7 @@ import (
 // Every model and every bug: what a story says is true of its core, and text, picture and page show the same operations,
 // each with its arguments, its key and its answer.
 func TestTextPicturesAndPagesAgree(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	seeds := effort.Histories(10, 125) // of each of about 90 pairs
 	told := 0
@@ -132,6 +133,7 @@ func numbers(h *jepsen.History, op jepsen.Operation) (all []string) {
 
 // What clew says about the failures of the archive is true, too.
 func TestTheArchivesFailuresAgree(t *testing.T) {
+	t.Parallel()
 	for file, spec := range kit.InvalidHistories(t) {
 		r, err := kit.CheckFile(file, spec)
 		if err != nil {

@@ -21,6 +21,7 @@ var othersOpen = regexp.MustCompile(`(?:the|no order of the (\d+)) other open op
 // The number of other open operations is a fact about the history. It does not depend on what an engine put into its
 // order.
 func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
+	t.Parallel()
 	histories := 6
 	if effort.Long() {
 		histories = 200
@@ -60,6 +61,7 @@ func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
 
 // Operations that are open at other keys do not count.
 func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for p := range 5 {
 		fmt.Fprintf(&b, "{:process %d :type :invoke :f :append :value [:other \"a\"]}\n", p)
@@ -83,6 +85,7 @@ func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
 // An open operation may be impossible because of what it returns later, and so make another one fail first. The
 // sentence names it.
 func TestASentenceNamesAnOpenOperationWhoseAnswerIsImpossible(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		spec        models.Spec
 		history     string
@@ -119,6 +122,7 @@ func TestASentenceNamesAnOpenOperationWhoseAnswerIsImpossible(t *testing.T) {
 
 // A picture of a failure by positions says what its sentence says.
 func TestPicturesOfPositionsAgreeWithTheSentence(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		spec                 models.Spec
 		history, says, draws string

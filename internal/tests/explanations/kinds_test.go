@@ -38,6 +38,7 @@ func smallHistories(t *testing.T, full uint64, f func(spec models.Spec, text str
 
 // If a model names a kind for an operation, what had begun by its return is not linearizable.
 func TestModelsNameKindsOnlyOfFailures(t *testing.T) {
+	t.Parallel()
 	named := map[models.Anomaly]int{}
 	smallHistories(t, 1000, func(spec models.Spec, text string, _ *jepsen.History, ops *models.Operations) {
 		for _, part := range append(ops.Parts(), ops) {
@@ -69,6 +70,7 @@ func TestModelsNameKindsOnlyOfFailures(t *testing.T) {
 // The kinds of failures of small histories are those that docs/failures.md lists for their models. Those of registers
 // are what they say.
 func TestKindsOfFailures(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(kit.Path("docs/failures.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -383,6 +383,7 @@ func farText(run *farRun) string {
 }
 
 func TestGuaranteesAreThoseOfTheirDefinitions(t *testing.T) {
+	t.Parallel()
 	held, failed := map[report.Guarantee]int{}, map[report.Guarantee]int{}
 	drawn(t, 6000, func(t *testing.T, run *farRun) {
 		h, spec := run.history(t)
@@ -423,6 +424,7 @@ func TestGuaranteesAreThoseOfTheirDefinitions(t *testing.T) {
 
 // TestProcessesMayDoSeveralThingsAtOnce in interval records: only what has returned comes before.
 func TestProcessesMayDoSeveralThingsAtOnce(t *testing.T) {
+	t.Parallel()
 	judged := 0
 	drawn(t, 6000, func(t *testing.T, run *farRun) {
 		for _, x := range run.ops {
@@ -457,6 +459,7 @@ func TestProcessesMayDoSeveralThingsAtOnce(t *testing.T) {
 }
 
 func TestGuaranteesImplyThoseAfterThem(t *testing.T) {
+	t.Parallel()
 	stronger := report.AllGuarantees()[:3]
 	drawn(t, 2000, func(t *testing.T, run *farRun) {
 		holds, judged := judgeGuarantees(run)
@@ -509,6 +512,7 @@ func (run *farRun) records() (text string, ok bool) {
 // TestTheClockErrorIsExact: it is the least with which the history is linearizable, by an exhaustive search, and by what
 // --clock-error does.
 func TestTheClockErrorIsExact(t *testing.T) {
+	t.Parallel()
 	const most = 100 // half of the longest run
 	found, never, read := 0, 0, 0
 	drawn(t, 4000, func(t *testing.T, run *farRun) {
@@ -569,6 +573,7 @@ func TestTheClockErrorIsExact(t *testing.T) {
 
 // TestVersionsBehindAreCounted as docs/guarantees.md defines them.
 func TestVersionsBehindAreCounted(t *testing.T) {
+	t.Parallel()
 	most := map[int]int{}
 	drawn(t, 4000, func(t *testing.T, run *farRun) {
 		ops := run.kept()
@@ -621,6 +626,7 @@ func TestVersionsBehindAreCounted(t *testing.T) {
 // TestWhatIsForgottenIsSmallest: without the forgotten updates the history is linearizable, and with any one of them it is
 // not. Earlier ones are kept if there is a choice.
 func TestWhatIsForgottenIsSmallest(t *testing.T) {
+	t.Parallel()
 	counts, suffixes := map[int]int{}, map[string]int{}
 	drawn(t, 6000, func(t *testing.T, run *farRun) {
 		ops := run.kept()
@@ -685,6 +691,7 @@ func TestWhatIsForgottenIsSmallest(t *testing.T) {
 
 // TestIndependentKeysAreMeasuredTogether like the keys of one map, except that there need not be one order for all of them.
 func TestIndependentKeysAreMeasuredTogether(t *testing.T) {
+	t.Parallel()
 	both := 0
 	drawn(t, 8000, func(t *testing.T, run *farRun) {
 		if run.keys == 1 {
@@ -787,6 +794,7 @@ func judgeSuffix(run *farRun, updates []*farOp, lost map[*farOp]bool) string {
 
 // TestRealHistoriesAreMeasured: what is known of them, and that each check of the clock error holds at its bound.
 func TestRealHistoriesAreMeasured(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file   string
 		clocks int64
@@ -814,6 +822,7 @@ func TestRealHistoriesAreMeasured(t *testing.T) {
 
 // TestThePageOfGuarantees: each guarantee has an example in docs/guarantees.md that keeps it and one that breaks it.
 func TestThePageOfGuarantees(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(kit.Path("docs/guarantees.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -852,6 +861,7 @@ func TestThePageOfGuarantees(t *testing.T) {
 // TestALaggingStoreIsSequential: clients of replicas that lag see one order of updates, each as far as it has come. That is
 // never taken for a failure, and rarely left undecided.
 func TestALaggingStoreIsSequential(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(31, 32))
 	judged, undecided := 0, 0
 	for range 150 {
@@ -911,6 +921,7 @@ func TestALaggingStoreIsSequential(t *testing.T) {
 }
 
 func TestAContextEndsMeasuring(t *testing.T) {
+	t.Parallel()
 	h, spec := (&farRun{keys: 1}).history(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -946,6 +957,7 @@ func TestMeasuringKeepsToItsMemory(t *testing.T) {
 
 // TestWhatIsTooHardIsSaid: values repeat, and there are too many orders for the bounded search.
 func TestWhatIsTooHardIsSaid(t *testing.T) {
+	t.Parallel()
 	b := jepsen.NewBuilder(jepsen.Options{})
 	const clients, rounds = 8, 40
 	for round := range rounds {

@@ -32,123 +32,145 @@ func Faulty(r *rand.Rand, spec models.Spec, operations, clients int, crashes, wr
 	if simulate := simulations[model]; simulate != nil && (model != "fifo-queue" || r.IntN(2) == 0) {
 		return sideBySide(r, simulate(r, spec), operations, clients, crashes, wrong)
 	}
-	type op struct {
-		process, key int
-		from         int // of a cas
-		f            string
-		value        int // -1: none
-		done, failed bool
-	}
-	var b strings.Builder
-	line := func(o *op, kind string, value int) {
-		v := "nil"
-		if value >= 0 {
-			v = fmt.Sprint(value)
-		}
-		if o.f == "cas" && kind == "ok" {
-			v = strings.ReplaceAll(fmt.Sprintf("[%d %d]", o.from, value), "-1", "nil")
-		} else if o.f == "cas" {
-			v = fmt.Sprintf("[%d %d]", o.from, o.value)
-		}
-		if model == "kv" {
-			v = fmt.Sprintf("[%d %s]", o.key, v)
-		}
-		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s}\n", o.process, kind, o.f, v)
-	}
-	now, contents, next, begun := map[int]int{0: -1, 1: -1}, []int{}, 0, 0
-	held := 0
-	var open []*op
+	x := &faulty{r: r, model: model, wrong: wrong, now: map[int]int{0: -1, 1: -1}}
+	begun := 0
+	var open []*faultyOp
 	free, processes := make([]int, clients), clients
 	for i := range free {
 		free[i] = i
-	}
-	apply := func(o *op) {
-		o.done = true
-		switch o.f {
-		case "write", "put":
-			now[o.key] = o.value
-		case "read", "get":
-			o.value = now[o.key]
-		case "cas":
-			if o.from = now[o.key]; r.Float64() < wrong {
-				o.from = max(-1, next-r.IntN(6))
-			}
-			now[o.key] = o.value
-		case "enqueue":
-			at := len(contents)
-			if model == "unordered-queue" {
-				at = r.IntN(at + 1)
-			}
-			contents = slices.Insert(contents, at, o.value)
-		case "acquire":
-			if o.failed = held == permits(model) && r.Float64() >= wrong; !o.failed {
-				held = min(held+1, permits(model))
-			}
-		case "release":
-			if o.failed = held == 0 && r.Float64() >= wrong; !o.failed {
-				held = max(held-1, 0)
-			}
-		case "dequeue":
-			if o.value = -1; len(contents) > 0 {
-				o.value, contents = contents[0], contents[1:]
-			}
-		}
-		if (o.f == "read" || o.f == "get" || o.f == "dequeue") && r.Float64() < wrong {
-			o.value = r.IntN(next+2) - 1
-			if r.IntN(2) == 0 {
-				o.value = max(-1, next-r.IntN(6))
-			}
-		}
 	}
 	for begun < operations || len(open) > 0 {
 		switch {
 		case begun < operations && len(free) > 0 && (len(open) == 0 || r.IntN(3) == 0):
 			i := r.IntN(len(free))
-			o := &op{process: free[i], key: r.IntN(2), value: -1, from: max(0, next-r.IntN(4))}
+			o := x.next(free[i])
 			free = slices.Delete(free, i, i+1)
-			fs := map[string][]string{"register": {"write", "read"}, "cas-register": {[]string{"write", "cas"}[r.IntN(2)], "read"}, "kv": {"put", "get"}}[model]
-			if fs == nil {
-				fs = []string{"enqueue", "dequeue"}
-			}
-			if model != "kv" {
-				o.key = 0
-			}
-			if model == "mutex" || model == "semaphore" {
-				fs = []string{"acquire", "release"}
-			}
-			if o.f = fs[r.IntN(2)]; o.f == fs[0] && o.f != "acquire" {
-				next++
-				o.value = next
-			}
 			begun++
-			line(o, "invoke", o.value)
+			x.line(o, "invoke", o.value)
 			open = append(open, o)
 		default:
 			i := r.IntN(len(open))
 			o := open[i]
 			if !o.done && (r.IntN(2) == 0 || o.value >= 0 && r.IntN(3) > 0) {
-				apply(o)
+				x.apply(o)
 				continue
 			}
 			open = slices.Delete(open, i, i+1)
 			if r.Float64() < crashes {
-				line(o, "info", -1)
+				x.line(o, "info", -1)
 				free = append(free, processes)
 				processes++
 				continue
 			}
 			if !o.done {
-				apply(o)
+				x.apply(o)
 			}
 			if o.failed {
-				line(o, "fail", -1)
+				x.line(o, "fail", -1)
 			} else {
-				line(o, "ok", o.value)
+				x.line(o, "ok", o.value)
 			}
 			free = append(free, o.process)
 		}
 	}
-	return b.String()
+	return x.b.String()
+}
+
+// faulty makes a history of a faulty object.
+type faulty struct {
+	r        *rand.Rand
+	model    string
+	wrong    float64     // the share of answers
+	now      map[int]int // of each key
+	contents []int
+	held     int // permits
+	last     int // value
+	b        strings.Builder
+}
+
+type faultyOp struct {
+	process, key int
+	from         int // of a cas
+	f            string
+	value        int // -1: none
+	done, failed bool
+}
+
+// line writes an event.
+func (x *faulty) line(o *faultyOp, kind string, value int) {
+	v := "nil"
+	if value >= 0 {
+		v = fmt.Sprint(value)
+	}
+	if o.f == "cas" && kind == "ok" {
+		v = strings.ReplaceAll(fmt.Sprintf("[%d %d]", o.from, value), "-1", "nil")
+	} else if o.f == "cas" {
+		v = fmt.Sprintf("[%d %d]", o.from, o.value)
+	}
+	if x.model == "kv" {
+		v = fmt.Sprintf("[%d %s]", o.key, v)
+	}
+	fmt.Fprintf(&x.b, "{:process %d, :type :%s, :f :%s, :value %s}\n", o.process, kind, o.f, v)
+}
+
+// apply lets an operation happen, perhaps wrongly.
+func (x *faulty) apply(o *faultyOp) {
+	o.done = true
+	switch o.f {
+	case "write", "put":
+		x.now[o.key] = o.value
+	case "read", "get":
+		o.value = x.now[o.key]
+	case "cas":
+		if o.from = x.now[o.key]; x.r.Float64() < x.wrong {
+			o.from = max(-1, x.last-x.r.IntN(6))
+		}
+		x.now[o.key] = o.value
+	case "enqueue":
+		at := len(x.contents)
+		if x.model == "unordered-queue" {
+			at = x.r.IntN(at + 1)
+		}
+		x.contents = slices.Insert(x.contents, at, o.value)
+	case "acquire":
+		if o.failed = x.held == permits(x.model) && x.r.Float64() >= x.wrong; !o.failed {
+			x.held = min(x.held+1, permits(x.model))
+		}
+	case "release":
+		if o.failed = x.held == 0 && x.r.Float64() >= x.wrong; !o.failed {
+			x.held = max(x.held-1, 0)
+		}
+	case "dequeue":
+		if o.value = -1; len(x.contents) > 0 {
+			o.value, x.contents = x.contents[0], x.contents[1:]
+		}
+	}
+	if (o.f == "read" || o.f == "get" || o.f == "dequeue") && x.r.Float64() < x.wrong {
+		o.value = x.r.IntN(x.last+2) - 1
+		if x.r.IntN(2) == 0 {
+			o.value = max(-1, x.last-x.r.IntN(6))
+		}
+	}
+}
+
+// next returns the next operation of a process.
+func (x *faulty) next(process int) *faultyOp {
+	o := &faultyOp{process: process, key: x.r.IntN(2), value: -1, from: max(0, x.last-x.r.IntN(4))}
+	fs := map[string][]string{"register": {"write", "read"}, "cas-register": {[]string{"write", "cas"}[x.r.IntN(2)], "read"}, "kv": {"put", "get"}}[x.model]
+	if fs == nil {
+		fs = []string{"enqueue", "dequeue"}
+	}
+	if x.model != "kv" {
+		o.key = 0
+	}
+	if x.model == "mutex" || x.model == "semaphore" {
+		fs = []string{"acquire", "release"}
+	}
+	if o.f = fs[x.r.IntN(2)]; o.f == fs[0] && o.f != "acquire" {
+		x.last++
+		o.value = x.last
+	}
+	return o
 }
 
 func permits(model string) int {

@@ -5,14 +5,31 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"testing"
 )
 
 // CollectLess makes the garbage collector run less often while a test runs: reading a history takes large buffers,
 // however small it is.
 func CollectLess(t *testing.T) {
-	before := debug.SetGCPercent(1000)
-	t.Cleanup(func() { debug.SetGCPercent(before) })
+	collectLess.Lock()
+	defer collectLess.Unlock()
+	if collectLess.tests++; collectLess.tests == 1 {
+		collectLess.before = debug.SetGCPercent(1000)
+	}
+	t.Cleanup(func() {
+		collectLess.Lock()
+		defer collectLess.Unlock()
+		if collectLess.tests--; collectLess.tests == 0 {
+			debug.SetGCPercent(collectLess.before)
+		}
+	})
+}
+
+// collectLess counts the tests at the same time that need it.
+var collectLess struct {
+	sync.Mutex
+	tests, before int
 }
 
 // LongHistories returns how many histories a model gets in the long mode. CLEW_LONG_HISTORIES sets another number

@@ -68,6 +68,7 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 // A verdict that has been found stands, even if there is no time for some evidence. Wherever a check is stopped, it
 // ends at once.
 func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
+	t.Parallel()
 	queue := func(last int) string {
 		var b strings.Builder
 		event := func(f, value string) {

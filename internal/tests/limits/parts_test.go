@@ -60,6 +60,7 @@ func TestManyPartsTakeLinearMemory(t *testing.T) {
 
 // The search of a small part numbers events on its own, but its answer is about the history's events.
 func TestAFailureInOneOfManyPartsIsThatOfTheHistory(t *testing.T) {
+	t.Parallel()
 	for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 		h, err := clew.Read(strings.NewReader(manyRegisters(600, 123)), "h", jepsen.Options{})
 		if err != nil {

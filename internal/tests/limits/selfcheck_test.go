@@ -24,6 +24,7 @@ func oneAfterTheOther(n int) string {
 
 // The self-check catches a wrong engine, with or without Verify, and keeps what it found.
 func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
+	t.Parallel()
 	keys := strings.NewReplacer(":value nil", ":value [1 nil]", ":value 0", ":value [1 0]", ":value 1", ":value [1 1]", ":value 2", ":value [1 2]")
 	for name, engine := range enginetest.Wrong {
 		for _, o := range []clew.Options{{}, {Verify: clew.VerifyAlways}, {Independent: true}} {
@@ -54,6 +55,7 @@ func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
 // Whether a core is decided again depends on the history. A long core, such as a lock's, is decided again only if the
 // user asks for that.
 func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	lock := func(n int) string {
 		b.Reset()
@@ -117,6 +119,7 @@ func crowd(n int) string {
 // Which engine found a failure may depend on how busy the machine is, if several ran in parallel. Whether it is
 // verified must not.
 func TestWhetherACoreIsVerifiedDoesNotDependOnItsFinder(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{2, 6, 8, 9, 10, 11, 12} {
 		said := map[bool][]string{}
 		for _, algorithm := range []string{"window", "frontier", "porcupine", "competition", "auto"} {
@@ -134,6 +137,7 @@ func TestWhetherACoreIsVerifiedDoesNotDependOnItsFinder(t *testing.T) {
 
 // TestAKeyWithoutAVerdictLeavesTheOthersVerified: it has no evidence to check.
 func TestAKeyWithoutAVerdictLeavesTheOthersVerified(t *testing.T) {
+	t.Parallel()
 	const undecided = "{:process 0 :type :invoke :f :read :value [1 nil]}{:process 0 :type :ok :f :read :value [1 2]}\n"
 	const failing = "{:process 0 :type :invoke :f :write :value [2 1]}{:process 0 :type :ok :f :write :value [2 1]}\n" +
 		"{:process 0 :type :invoke :f :read :value [2 nil]}{:process 0 :type :ok :f :read :value [2 7]}\n"

@@ -196,6 +196,7 @@ func diagnosed(events []told, ops []*toldOp, r *toldOp) diagnosis {
 // A stale read is reported with just the versions, the time and the guarantee that the definitions have, whatever else
 // happened: crashes, failures, reused processes, several keys.
 func TestAnAnomalyIsDiagnosedByTheDefinitions(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	sessions, seen, timed, inWindows := map[clew.Session]int{}, 0, 0, 0
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}} {
@@ -279,6 +280,7 @@ func timedLines(r *rand.Rand, text string) string {
 // A planted stale read of so many versions and so many milliseconds is reported as just that, however long ago the value
 // was forgotten.
 func TestAPlantedStaleReadIsReportedExactly(t *testing.T) {
+	t.Parallel()
 	r := gen.Rand(82)
 	for range effort.Histories(1000, 30_000) {
 		before, behind, late := 1+r.IntN(60), 1+r.IntN(200), time.Duration(r.IntN(100_000))*time.Microsecond
@@ -366,6 +368,7 @@ func windowsOf(all []toldWindow, begin, end int) (during []clew.NemesisWindow) {
 
 // Counts by node and by window of the nemesis are those of the op maps.
 func TestAMonitorCountsWhatOpMapsTell(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path, model  string
 		independent  bool
@@ -446,6 +449,7 @@ func TestAMonitorCountsWhatOpMapsTell(t *testing.T) {
 
 // What a line says of an index is enough to draw the anomaly: a window around it shows its operation.
 func TestEveryAnomalyCanBeDrawn(t *testing.T) {
+	t.Parallel()
 	r := gen.Rand(83)
 	for _, spec := range kit.Forgetful {
 		spec, drawn := spec.FromDefault(), 0
@@ -491,6 +495,7 @@ func TestEveryAnomalyCanBeDrawn(t *testing.T) {
 
 // The totals say what is open and for how long the oldest event has waited, but for what is stuck.
 func TestTotalsSayWhatIsOpen(t *testing.T) {
+	t.Parallel()
 	m, err := clew.NewMonitor(pace.Each(t.Context(), 1), models.Spec{Name: "register", Init: "0"}, kit.Unverified)
 	if err != nil {
 		t.Fatal(err)

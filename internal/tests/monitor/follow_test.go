@@ -16,6 +16,7 @@ import (
 
 // A failure is reported while the writer is still there.
 func TestFollowEndsAtAFailure(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(kit.Path("testdata/histories/stale-read.edn"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestFollowWaitsForWhatNothingIs(t *testing.T) {
 
 // A failure of one key is final, whatever is open in another.
 func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
+	t.Parallel()
 	text := `{:process 0, :type :invoke, :f :write, :value [:a 1]}
 {:process 1, :type :invoke, :f :write, :value [:b 5]}
 {:process 0, :type :ok, :f :write, :value [:a 1]}
@@ -73,6 +75,7 @@ func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
 
 // A model that does not know an :f will not know it later.
 func TestFollowEndsWhenTheModelIsTheWrongOne(t *testing.T) {
+	t.Parallel()
 	r, w := io.Pipe()
 	defer w.Close()
 	go io.WriteString(w, "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n")

@@ -160,6 +160,7 @@ func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 
 // A pass forgets what a model of one's own has decided, and finds what repeated checks find.
 func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	own := map[string]*models.Definition{"cas-register": campaign.OwnRegister}
 	for _, name := range kit.Twins {
@@ -200,6 +201,7 @@ func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
 
 // A path of which the end was undone, and then the beginning does not matter, still leads to its state.
 func TestAMonitorGoesOnFromALongPath(t *testing.T) {
+	t.Parallel()
 	const model = "init = ()\ndef set(s, op):\n  return (op.value,)\ndef push(s, op):\n  return s + (op.value,)\ndef pop(s, op):\n  return s[:-1]\n" +
 		"def size(s, op):\n  return s if not op.ok or op.out == len(s) else inconsistent(\"%d\" % len(s))\nops = {\"set\": set, \"push\": push, \"pop\": pop, \"size\": size}\n"
 	var b strings.Builder
@@ -223,6 +225,7 @@ func TestAMonitorGoesOnFromALongPath(t *testing.T) {
 
 // A model that fails, or that declares what does not hold, is an error, and no anomaly.
 func TestAMonitorOfAFailingModel(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ model, history, want string }{
 		"a failure": {"init = 0\ndef read(s, op):\n  if op.ok: fail(\"seven\")\n  return s\nops = {\"read\": read}\n",
 			"0 :invoke :read nil\n0 :ok :read 7\n", "h: own.star:3:17: in read: seven, on :read 7 (index 1) in state 0"},
@@ -240,6 +243,7 @@ func TestAMonitorOfAFailingModel(t *testing.T) {
 
 // What a monitor forgets makes no difference, and it forgets.
 func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	for _, spec := range kit.Forgetful {
 		model := spec.Name
@@ -275,6 +279,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 
 // So it is in longer histories with many wrong answers.
 func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	most := 2000
 	if effort.Few() {
@@ -305,6 +310,7 @@ func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
 
 // Ids that were returned long ago are known, however few operations are held and however many ids there were.
 func TestAMonitorKnowsIDsFromLongAgo(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{10, 300, 3000} {
 		var b strings.Builder
 		var want []int
@@ -329,6 +335,7 @@ func TestAMonitorKnowsIDsFromLongAgo(t *testing.T) {
 
 // An operation that is open for too long counts as crashed, whatever it returns later.
 func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
+	t.Parallel()
 	for _, spec := range kit.Forgetful {
 		model := spec.Name
 		r := gen.Rand(78)
@@ -372,6 +379,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 // A stale read is so many values behind as were written since, and breaks the guarantees that its client's own
 // operations show.
 func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
+	t.Parallel()
 	r := gen.Rand(79)
 	for range effort.Histories(100, 10_000) {
 		writes := 2 + r.IntN(400)
@@ -419,6 +427,7 @@ func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 
 // Each anomaly of transactions has its own kind, and names the transactions, whatever was found before it.
 func TestAMonitorTellsEachCycleOfTransactions(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for _, txn := range []string{"[:append 1 1]", "[:append 1 2]", "[:r 1 [2 1]]", "[:r 1 [1]]", "[:r 1 nil]", "[:r 1 [1 2]]"} {
 		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :txn, :value [%s]}\n{:process 0, :type :ok, :f :txn, :value [%[1]s]}\n", txn)
@@ -471,6 +480,7 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 
 // An element that seems to go in again may not: the enqueue fails later. What is over by then is needed until that is known.
 func TestAMonitorDoesNotTakeAnOpenEnqueueForOneThatHappened(t *testing.T) {
+	t.Parallel()
 	const text = `{:process 1 :type :invoke :f :dequeue :value nil}
 {:process 2 :type :invoke :f :enqueue :value 1}
 {:process 1 :type :ok :f :dequeue :value 1}
@@ -492,6 +502,7 @@ func TestAMonitorDoesNotTakeAnOpenEnqueueForOneThatHappened(t *testing.T) {
 
 // A longer history takes no more memory, however it ends, if values are used once, or for a register if few clients use few.
 func TestAMonitorHoldsNoMoreOfALongerHistory(t *testing.T) {
+	t.Parallel()
 	for i, spec := range append(slices.Clone(kit.Forgetful), models.Spec{Name: "cas-register"}) {
 		spec = spec.FromDefault()
 		held, values := [2]int{}, 0
@@ -524,6 +535,7 @@ func TestAMonitorHoldsNoMoreOfALongerHistory(t *testing.T) {
 
 // What no sweep decides is forgotten where it leads to one state.
 func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		spec  models.Spec
 		round string
@@ -562,6 +574,7 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 
 // Whom a process has named counts for its operations, however long ago that was. If it names somebody too late, the pass ends.
 func TestAMonitorKnowsWhoAProcessIs(t *testing.T) {
+	t.Parallel()
 	const named, unnamed, other = "0 :invoke :acquire nil\n0 :ok :acquire {:client \"a\"}\n0 :invoke :release nil\n0 :ok :release nil\n",
 		"0 :invoke :acquire nil\n0 :ok :acquire nil\n0 :invoke :release nil\n0 :ok :release nil\n",
 		"0 :invoke :acquire nil\n0 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release {:client \"a\"}\n"
@@ -586,6 +599,7 @@ func TestAMonitorKnowsWhoAProcessIs(t *testing.T) {
 
 // Operations that are held go on being those of whom their process had named before.
 func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
+	t.Parallel()
 	anomalies := 0
 	r := gen.Rand(83)
 	for range effort.Histories(1000, 20_000) {
@@ -615,6 +629,7 @@ func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
 
 // An anomaly is explained from the value that is left of what was forgotten.
 func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
+	t.Parallel()
 	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n1 :invoke :cas [7 8]\n1 :fail :cas [7 8]\n0 :ok :write 2\n"
 	for read, want := range map[string][2]string{
 		"1": {"stale-read", "value 1 was read by process 0 (index 2401), but it had been overwritten"},
@@ -639,6 +654,7 @@ func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
 
 // So is one of other models, whose kinds are told as far as the state shows them.
 func TestAMonitorExplainsWhatFollowsAState(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		spec              models.Spec
 		round, last       string
@@ -674,6 +690,7 @@ func TestAMonitorExplainsWhatFollowsAState(t *testing.T) {
 
 // What a wrong dequeue has certainly taken instead is forgotten with it: more anomalies take no more memory.
 func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
+	t.Parallel()
 	held := [2]int{}
 	for i, rounds := range []int{50, 400} {
 		var b strings.Builder
@@ -701,6 +718,7 @@ func TestAMonitorForgetsWhatWrongDequeuesTook(t *testing.T) {
 
 // A value or a key that was forgotten may come again in another spelling. It is not said to be new then.
 func TestAMonitorDoesNotKnowSpellingsFromLongAgo(t *testing.T) {
+	t.Parallel()
 	r := gen.Rand(9)
 	for _, test := range []struct {
 		independent bool

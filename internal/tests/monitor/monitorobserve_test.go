@@ -21,6 +21,7 @@ func isHard(err error) bool { return err != nil && strings.HasPrefix(err.Error()
 
 // A monitor that is fed event by event finds what one that reads the text finds.
 func TestAMonitorObservesEvents(t *testing.T) {
+	t.Parallel()
 	for _, spec := range kit.Forgetful {
 		spec := spec.FromDefault()
 		r := gen.Rand(80)
@@ -68,6 +69,7 @@ func TestAMonitorObservesEvents(t *testing.T) {
 
 // What makes no sense is an error at once.
 func TestAMonitorRefusesEventsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	for name, events := range map[string][]clew.Event{
 		"found a chan int":  {{Type: jepsen.OK, F: "read", Value: make(chan int)}},
 		"has no invocation": {{Type: jepsen.OK, F: "read"}},
@@ -89,6 +91,7 @@ func TestAMonitorRefusesEventsThatMakeNoSense(t *testing.T) {
 
 // Totals name what the judgment of later answers waits for.
 func TestTotalsNameTheOldestOpenOperation(t *testing.T) {
+	t.Parallel()
 	m, err := clew.NewMonitor(t.Context(), models.Spec{Name: "register", Init: "nil"}, clew.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ func withDeletes(r *rand.Rand, operations, processes int) string {
 
 // A pass over operations that tell positions goes on from the last one that is certain, and finds what repeated checks find.
 func TestAMonitorGoesOnFromPositions(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	for _, model := range []string{"kv", "register", "cas-register", "set"} {
 		r := gen.Rand(82)
@@ -138,6 +139,7 @@ func TestAMonitorGoesOnFromPositions(t *testing.T) {
 
 // Some keys have only operations that crashed, which tell no position, and a monitor may look before any operation tells one.
 func TestPositionsMayBeToldLaterOrOfOtherKeys(t *testing.T) {
+	t.Parallel()
 	const text = `{:process 1, :type :invoke, :f :write, :value [2 5]}
 {:process 1, :type :info, :f :write, :value [2 5]}
 {:process 0, :type :invoke, :f :write, :value [1 1]}
@@ -164,6 +166,7 @@ func TestPositionsMayBeToldLaterOrOfOtherKeys(t *testing.T) {
 
 // What answers that it changed nothing is left out, also if it tells a position.
 func TestAnAnomalyThatChangedNothingIsNoUpdate(t *testing.T) {
+	t.Parallel()
 	const put = `{:process 0, :type :invoke, :f :put, :key "y", :value 1}
 {:process 0, :type :ok, :f :put, :key "y", :value 1, :revision 1}
 `

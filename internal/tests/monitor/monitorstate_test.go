@@ -96,6 +96,7 @@ func convert(b *strings.Builder, text string, to forms.Form) error {
 
 // A monitor that is killed at any moment goes on from its state, and finds the same anomalies.
 func TestAMonitorGoesOnFromItsState(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	times, compared := 0, 0
 	compare := func(r *rand.Rand, spec models.Spec, text string, o clew.Options) {
@@ -139,6 +140,7 @@ func TestAMonitorGoesOnFromItsState(t *testing.T) {
 
 // The state is of a text, a model and options, and of a build, and says so.
 func TestAStateFitsOnlyWhatItIsAbout(t *testing.T) {
+	t.Parallel()
 	const text = `{:process 0 :type :invoke :f :write :value 1}
 {:process 0 :type :ok :f :write :value 1}
 `
@@ -192,6 +194,7 @@ func TestAStateFitsOnlyWhatItIsAbout(t *testing.T) {
 
 // A state that was saved early knows little of the text. It learns more as that is read on.
 func TestAStateLearnsTheBeginningOfItsText(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for n := range 400 {
 		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :write :value %d}\n{:process 0 :type :ok :f :write :value %[1]d}\n", n)

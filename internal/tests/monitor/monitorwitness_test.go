@@ -156,6 +156,7 @@ func (x *tally) add(t *testing.T, spec models.Spec, text string, stretches []int
 
 // What a monitor writes while it forgets is a linearization of all but the anomalies, whatever comes.
 func TestAMonitorWritesAWitness(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	for _, spec := range witnessed {
 		t.Run(campaign.Name(spec), func(t *testing.T) {
@@ -181,6 +182,7 @@ func TestAMonitorWritesAWitness(t *testing.T) {
 
 // Keys have witnesses of their own.
 func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
+	t.Parallel()
 	o := kit.Soon
 	o.Independent = true
 	for _, spec := range witnessed {
@@ -207,6 +209,7 @@ func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
 
 // Each other model has one too, if its witness can be written at all: values may repeat then.
 func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	all := map[string]*tally{}
 	for i, spec := range campaign.Configs() {
@@ -249,6 +252,7 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 
 // What waits until it is written is little, and does not grow with the history.
 func TestAWitnessHoldsLittle(t *testing.T) {
+	t.Parallel()
 	for i, spec := range append(slices.Clone(witnessed), models.Spec{Name: "cas-register"}) {
 		o := gen.LongOptions{Model: spec.Name, Operations: 6000, Processes: 10, Permits: spec.Permits, Seed: 4}
 		if spec.Name == "set" {
@@ -274,6 +278,7 @@ func TestAWitnessHoldsLittle(t *testing.T) {
 
 // A witness goes on from where it was when the state was saved.
 func TestAWitnessGoesOnFromAState(t *testing.T) {
+	t.Parallel()
 	killed := errors.New("killed")
 	times := 0
 	for _, spec := range witnessed {
@@ -324,6 +329,7 @@ func TestAWitnessGoesOnFromAState(t *testing.T) {
 
 // What cannot be written is an error at once.
 func TestAMonitorRefusesWitnesses(t *testing.T) {
+	t.Parallel()
 	keyless := clew.Options{Independent: true, Keyless: true}
 	for _, c := range []struct {
 		model string
@@ -350,6 +356,7 @@ func TestAMonitorRefusesWitnesses(t *testing.T) {
 
 // Events that are observed have a witness like those of a text.
 func TestObservedEventsHaveAWitness(t *testing.T) {
+	t.Parallel()
 	spec := models.Spec{Name: "cas-register"}.FromDefault()
 	r := gen.Rand(94)
 	for range effort.Histories(20, 5000) {

@@ -117,6 +117,7 @@ func (m machine) history(r *rand.Rand, n int) string {
 // Leaving operations out of a core, by what operations do in all states, leaves a core that fails. The oracle
 // confirms that, and that it fails where the history does.
 func TestCoresOfRandomMachines(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	n := 1000
 	if effort.Long() {
@@ -149,6 +150,7 @@ func TestCoresOfRandomMachines(t *testing.T) {
 
 // A model file of few states has cores as small as those of its built-in twin.
 func TestCoresOfModelFilesAreSmall(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []gen.LongKind{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead} {
 		for seed := range uint64(3) {
 			var b strings.Builder

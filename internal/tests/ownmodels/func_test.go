@@ -134,6 +134,7 @@ func same(v edn.Value) string {
 }
 
 func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	n := 500
 	if effort.Long() {
@@ -173,6 +174,7 @@ func checkOwn(t *testing.T, d *models.Definition, o clew.Options, ops ...string)
 }
 
 func TestAFunctionThatFailsIsAnError(t *testing.T) {
+	t.Parallel()
 	broken := func(change func(f *models.Func[int64])) models.Func[int64] {
 		f := funcCounter()
 		change(&f)
@@ -267,6 +269,7 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 }
 
 func TestAStepWithoutAStateOrAnErrorIsRefused(t *testing.T) {
+	t.Parallel()
 	f := funcCounter()
 	f.Ops["add"] = func(int64, models.Call) ([]int64, error) { return nil, nil }
 	r, err := checkOwn(t, f.Definition(), clew.Options{}, "add 1")
@@ -276,6 +279,7 @@ func TestAStepWithoutAStateOrAnErrorIsRefused(t *testing.T) {
 }
 
 func TestAStepOfAStateAndAnOperationRunsOnce(t *testing.T) {
+	t.Parallel()
 	var ran atomic.Int64
 	f := funcCounter()
 	add := f.Ops["add"]
@@ -366,6 +370,7 @@ func TestTheStatesOfFunctionsAreCounted(t *testing.T) {
 }
 
 func TestStepsWithSeveralOutcomesAndParts(t *testing.T) {
+	t.Parallel()
 	// dice is a die per key, which shows anything up to its number of sides.
 	type dice [2]int64
 	f := models.Func[dice]{
@@ -411,6 +416,7 @@ func TestStepsWithSeveralOutcomesAndParts(t *testing.T) {
 }
 
 func TestLabelsOfFunctionsAreInEveryPicture(t *testing.T) {
+	t.Parallel()
 	f, labels := funcCounter(), 0
 	f.Label = func(c models.Call) string {
 		if labels++; c.F == "read" {
@@ -442,6 +448,7 @@ func TestLabelsOfFunctionsAreInEveryPicture(t *testing.T) {
 
 // A model of the caller's own says where its operations stand.
 func TestAnOwnModelHasPositions(t *testing.T) {
+	t.Parallel()
 	counter := funcCounter()
 	counter.Ops["read"] = func(n int64, c models.Call) ([]int64, error) { return []int64{n}, nil }
 	counter.Ops["drop"] = func(n int64, c models.Call) ([]int64, error) { return []int64{0}, nil }

@@ -23,6 +23,7 @@ import (
 )
 
 func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	n := 500
 	if effort.Long() {
@@ -94,6 +95,7 @@ def describe(state):
 // Results are the same, byte for byte, however often they are made: with parts in parallel, with several outcomes,
 // with several keys.
 func TestResultsOfModelFilesNeverChange(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	r := gen.Rand(5)
 	for i := range 40 {
@@ -110,6 +112,7 @@ func TestResultsOfModelFilesNeverChange(t *testing.T) {
 }
 
 func TestResultsOfTwinsNeverChange(t *testing.T) {
+	t.Parallel()
 	for _, name := range kit.Twins {
 		t.Run(name, func(t *testing.T) {
 			r := gen.Rand(6)
@@ -218,6 +221,7 @@ func written(t *testing.T, r *report.Result) string {
 
 // The keys of a history are checked in parallel, each with a model of its own.
 func TestModelFilesWithIndependentKeys(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&b, "{:process %d :type :invoke :f :add :value [%d 1]}\n{:process %d :type :ok :f :add :value [%d 1]}\n", i, i%6, i, i%6)
@@ -261,6 +265,7 @@ func TestModelFilesEndByTheLimits(t *testing.T) {
 }
 
 func TestWhatModelsPrint(t *testing.T) {
+	t.Parallel()
 	f, err := modelfile.Parse("own.star", []byte("init = 0\ndef add(state, op):\n    print(state, op)\n    return state + op.value\nops = {\"add\": add}\n"))
 	if err != nil {
 		t.Fatal(err)

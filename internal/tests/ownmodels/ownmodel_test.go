@@ -18,6 +18,7 @@ import (
 )
 
 func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	n := 2000
 	if effort.Long() {
@@ -48,6 +49,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 }
 
 func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	h := kit.Calls(t, "write 1", "cas [1 2]", "read 1")
 	broken := func(change func(d *models.Definition)) models.Spec {
 		d := *campaign.OwnRegister

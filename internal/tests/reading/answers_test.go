@@ -17,6 +17,7 @@ import (
 // If completions may tell answers or repeat their invocations, all of a history do the same. The verdicts and
 // readings are worked out on paper.
 func TestAHistoryHasOneReading(t *testing.T) {
+	t.Parallel()
 	told, echo := models.Spec{Answers: models.AnswersTold}, models.Spec{Answers: models.AnswersEcho}
 	pairs, none := models.Spec{KVKeys: models.KVKeysPairs}, models.Spec{KVKeys: models.KVKeysNone}
 	observed := models.Spec{ObserveFailedCAS: true}
@@ -114,6 +115,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 
 // All independent keys have the same reading.
 func TestKeysHaveOneReading(t *testing.T) {
+	t.Parallel()
 	const right, twice = "incr [:a 1] -> [:a 1]; incr [:a 1] -> [:a 2]; ", "incr [:b 1] -> [:b 1]; incr [:b 1] -> [:b 1]"
 	for ops, want := range map[string]string{
 		right + twice: "not linearizable, answers told", // those of :b alone would repeat what they were called with
@@ -136,6 +138,7 @@ func TestKeysHaveOneReading(t *testing.T) {
 
 // A cas of an independent key may have its key beside it, as [key old new].
 func TestACASBesideItsKey(t *testing.T) {
+	t.Parallel()
 	for ops, want := range map[string]string{
 		"write [:a 1]; cas [:a 1 2]; read [:a nil] -> [:a 2]":                                    "true",
 		"write [:a 1]; cas [:a [1 2]] -> [:a 1 2]; read [:a nil] -> [:a 2]":                      "true",
@@ -164,6 +167,7 @@ func TestACASBesideItsKey(t *testing.T) {
 
 // A heading says what holds for its object without flags: fptlin's registers are 0 at first.
 func TestAHeadingSaysAllOfItsObject(t *testing.T) {
+	t.Parallel()
 	const rmw, other = "# rmw\n0 0 2 READ_MODIFY_WRITE 2 3\n1 1 3 READ_MODIFY_WRITE 0 2\n", "# rmw\n0 0 1 READ_MODIFY_WRITE 1 2\n"
 	for _, c := range []struct {
 		text string
@@ -190,6 +194,7 @@ func TestAHeadingSaysAllOfItsObject(t *testing.T) {
 
 // fptlin's semaphores count from 0: a decrement that answers 0 found 0.
 func TestASemaphoreOfFptlinCounts(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"0 0 2 INCR 1\n1 0 4 DECR 1\n0 3 5 DECR 0\n":                             "true",
 		"0 0 2 INCR 1\n1 3 4 DECR 0\n":                                           "false", // one was left
@@ -212,6 +217,7 @@ func TestASemaphoreOfFptlinCounts(t *testing.T) {
 
 // Every output says which reading was taken.
 func TestEveryOutputSaysTheReading(t *testing.T) {
+	t.Parallel()
 	for _, o := range []clew.Options{{}, {Independent: true}} {
 		ops := "incr 1; incr 1 -> 3"
 		if o.Independent {
@@ -282,6 +288,7 @@ var answering = map[string]porcupine.Model{
 
 // Verdicts on counters and logs agree with porcupine's, under either reading.
 func TestAnswersAsPorcupineHasThem(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(35, 1))
 	update := map[string]string{"counter": "incr", "log": "append"}
 	seen := map[string]int{}

@@ -23,6 +23,7 @@ func comparable(r *report.Result) string {
 }
 
 func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
+	t.Parallel()
 	verdicts := map[jepsen.Verdict]int{}
 	r := gen.Rand(11)
 	for range 1500 {

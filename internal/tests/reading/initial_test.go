@@ -22,6 +22,7 @@ import (
 // TestAHistoryThatDependsOnItsInitialValueIsUndecided checks for each model that what its first reads show counts,
 // unless some operation had been called to write it.
 func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ model, log, init string }{ // "": it is invalid
 		{"register", "0 invoke read nil; 0 ok read 0; 0 invoke write 0; 0 ok write 0", "0"},
 		{"register", "0 invoke write 0; 1 invoke read nil; 1 ok read 0; 0 fail write 0", ""},
@@ -88,6 +89,7 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 // TestACrashedWriteOfTheInitialValueIsHintedAt: a crashed write may have written what an early read saw, so the
 // verdict stands. So may a cas that says it failed, which is common. A failed write is not hinted at.
 func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
+	t.Parallel()
 	const read = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
 	const failed = "{:process 2, :type :invoke, :f :write, :value 4}\n{:process 2, :type :fail, :f :write, :value 4}\n"
 	const crashed = "{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :info, :f :cas, :value [4 0]}\n"
@@ -122,6 +124,7 @@ func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 // from nil, and one does from another value. Nothing may have been called to write that value before the first
 // completion that fails from nil.
 func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
+	t.Parallel()
 	for _, fs := range [][]string{{"read", "read", "write"}, {"read", "read", "write", "cas", "cas"}} {
 		random, undecided, byCalls := gen.Rand(35), 0, 0
 		for n := range 2000 {
@@ -176,6 +179,7 @@ type shows func(called []string, own int, answer string) bool
 // TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch: a history is undecided if and only if no order works from
 // the default, an early answer shows what was there at first, and some order works from another value.
 func TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
+	t.Parallel()
 	var numbers, terms []string
 	for n := range 25 {
 		numbers = append(numbers, fmt.Sprint(n-12))
@@ -298,6 +302,7 @@ func cutForm(forms string) (first, second string) {
 
 // TestAnInvalidHistoryDoesNotClaimAnInitialValue: other values than those tried may explain it.
 func TestAnInvalidHistoryDoesNotClaimAnInitialValue(t *testing.T) {
+	t.Parallel()
 	r := kit.CheckedText(t, kit.Sequential("read-at 0 -> :a; tail -> 2"), models.Spec{Name: "log"}, clew.Options{})
 	const want = "it is linearizable neither from [], where process 0's :read-at 0 → :a (index 1) cannot happen, nor from [:a], which its first reads suggest; Spec.Init gives another initial value"
 	if r.Verdict != jepsen.Invalid || r.Hint != want {
@@ -345,6 +350,7 @@ func smallRegister(random *rand.Rand, fs []string) smallHistory {
 
 // There is one initial value for all keys, so it is only advised if it helps each that fails.
 func TestAnInitialValueIsAdvisedOnlyForAllKeys(t *testing.T) {
+	t.Parallel()
 	history := func(values ...int) string {
 		var b strings.Builder
 		for key, v := range values {

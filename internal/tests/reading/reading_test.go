@@ -59,6 +59,7 @@ func sameAnswer(t *testing.T, got, want *report.Result, text any) {
 }
 
 func TestAKeyThatIsWrittenAndReadBackHasTheSameAnswer(t *testing.T) {
+	t.Parallel()
 	r := gen.Rand(20)
 	verdicts := map[jepsen.Verdict]int{}
 	for range 300 {
@@ -141,6 +142,7 @@ func TestRealHistoriesThatAreWrittenAndReadBackHaveTheSameAnswer(t *testing.T) {
 }
 
 func TestWhatOpMapsCannotSayIsNotWritten(t *testing.T) {
+	t.Parallel()
 	h, err := jepsen.FromIntervals([]jepsen.Interval{
 		{Process: 1, F: "write", Input: 1, Call: 0, Return: 10},
 		{Process: 1, F: "write", Input: 2, Call: 5, Return: 20},
@@ -203,6 +205,7 @@ func (m *panicking) Step([]models.State, models.State, models.Op) []models.State
 
 // In interval records, a process may have several operations open at once. So it may in the core of such a history.
 func TestACoreOfOverlappingOperationsOfAProcessIsReadBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text        string
 		independent bool
@@ -294,6 +297,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 
 // TestALineOfJSONIsReadBackWhole covers every verdict, keys, and what is null.
 func TestALineOfJSONIsReadBackWhole(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text string
 		spec models.Spec

@@ -72,6 +72,7 @@ func registerFromZero(rng *rand.Rand) string {
 // If neither model nor initial value is given, the verdict is the one from the initial value that the test had. It is
 // unknown if the history fails from the default only. The failing operation is the same.
 func TestInferredBesideGiven(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(35, 6))
 	seen := map[string]int{}
 	for range 1500 {
@@ -99,6 +100,7 @@ func TestInferredBesideGiven(t *testing.T) {
 
 // What the results of real runs say agrees with how their tests were set up.
 func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
+	t.Parallel()
 	for run, want := range map[string]string{
 		"wild/01-josehu-etcd":           "map[independent:true keyless:every model:cas-register]",
 		"wild/02-josehu-rabbitmq":       "map[independent:true keyless:every model:cas-register]",
@@ -148,6 +150,7 @@ func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 
 // Results that make no sense say nothing, or only what can be given.
 func TestOddResultsTellLittle(t *testing.T) {
+	t.Parallel()
 	h, err := clew.Read(strings.NewReader("{:process 0, :type :invoke, :f :read}\n"), "history.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 // TestVacuousVerdicts checks why the verdicts on histories in the .log form are vacuous.
 func TestVacuousVerdicts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ model, text, want string }{
 		{"register", "", report.NoOperations},
 		{"register", ":nemesis :info :start nil", report.NoOperations},
@@ -58,6 +59,7 @@ func TestVacuousVerdicts(t *testing.T) {
 
 // The keys of a history are vacuous together if each of them is.
 func TestVacuousKeys(t *testing.T) {
+	t.Parallel()
 	const nothing = "0 :invoke :read [1 nil]\n0 :ok :read [1 nil]\n"
 	const write = "0 :invoke :write [2 5]\n0 :ok :write [2 5]\n"
 	for text, want := range map[string]string{
@@ -79,6 +81,7 @@ func TestVacuousKeys(t *testing.T) {
 // If the model could not have refused any operation, those that returned can happen one after the other in every
 // order.
 func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
+	t.Parallel()
 	vacuous := 0
 	for seed := range effort.Histories(1500, 200_000) {
 		r := gen.Rand(seed)
@@ -119,6 +122,7 @@ func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
 
 // A step that fails where no operation need happen does not fail the check.
 func TestAStepThatNeedNotHappenMayFail(t *testing.T) {
+	t.Parallel()
 	queue := models.Func[int]{Name: "counted", Other: func(n int, c models.Call) ([]int, error) {
 		switch {
 		case c.F == "put":

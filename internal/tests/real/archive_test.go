@@ -22,6 +22,7 @@ import (
 )
 
 func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
+	t.Parallel()
 	dir := archive.Path(t, "knossos")
 	files := map[string]bool{}
 	rows := archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true)
@@ -90,6 +91,7 @@ var elsewhere = map[string]string{
 }
 
 func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
+	t.Parallel()
 	dir := archive.Path(t, "knossos-probes")
 	rows := archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true)
 	if len(rows) != 163 {
@@ -150,6 +152,7 @@ func knossosAnswer(t *testing.T, text string) knossos {
 }
 
 func TestEtcdLogsHaveTheirExpectedVerdict(t *testing.T) {
+	t.Parallel()
 	dir := archive.Path(t, "porcupine", "etcd")
 	rows := archive.Table(t, archive.Path(t, "porcupine", "etcd-expected.tsv"), false)
 	for _, row := range rows {
@@ -169,6 +172,7 @@ func TestEtcdLogsHaveTheirExpectedVerdict(t *testing.T) {
 }
 
 func TestKeyValueHistoriesHaveTheVerdictInTheirName(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(archive.Path(t, "porcupine", "kv"), "*.txt"))
 	if err != nil || len(files) != 6 {
 		t.Fatalf("%d files, expected 6 (%v)", len(files), err)
@@ -186,6 +190,7 @@ func TestKeyValueHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 }
 
 func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
+	t.Parallel()
 	results, err := filepath.Glob(filepath.Join(archive.Path(t, "redis-store"), "*", "*", "results.edn"))
 	if err != nil || len(results) != 4 {
 		t.Fatalf("%d results, expected 4 (%v)", len(results), err)
@@ -233,6 +238,7 @@ func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
 // TestOtherMonitorsHistoriesHaveTheVerdictInTheirName checks the files of other monitors' test suites, in their own
 // text forms, by the fast path and by another engine.
 func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
+	t.Parallel()
 	files, fast := 0, 0
 	for _, root := range []string{archive.Path(t, "linp"), archive.Path(t, "limo")} {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -281,6 +287,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 }
 
 func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
+	t.Parallel()
 	byFastPath, ambiguous := 0, 0
 	files := kit.InvalidHistories(t)
 	for file, spec := range files {
@@ -322,6 +329,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 
 // TestPicturesOfRealFailures checks what a picture of a failure promises.
 func TestPicturesOfRealFailures(t *testing.T) {
+	t.Parallel()
 	files := kit.InvalidHistories(t)
 	for file, spec := range files {
 		r, err := kit.CheckFile(file, spec)
@@ -362,6 +370,7 @@ func TestPicturesOfRealFailures(t *testing.T) {
 }
 
 func TestWitnessesOfValidHistoriesReplay(t *testing.T) {
+	t.Parallel()
 	dir := archive.Path(t, "knossos")
 	for _, row := range archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true) {
 		if row[3] != "true" {

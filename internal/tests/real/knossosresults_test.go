@@ -57,6 +57,7 @@ func asTaggedMaps(result string) string {
 
 // Every result of Knossos can be compared in every form, and agrees.
 func TestEveryResultOfKnossosIsCompared(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
 		t.Skip("CLEW_HISTORIES is not set")
@@ -90,6 +91,7 @@ func TestEveryResultOfKnossosIsCompared(t *testing.T) {
 
 // The results of our plugin can be compared in every form too. It says what it was asked for.
 func TestEveryResultOfThePluginIsCompared(t *testing.T) {
+	t.Parallel()
 	paths, _ := filepath.Glob(kit.Path("testdata", "histories", "*.edn"))
 	invalid := 0
 	for _, path := range paths {
@@ -184,6 +186,7 @@ func ofKnossos(t *testing.T, root, name string) (history string, spec models.Spe
 // Configurations and final paths are those of Knossos's linear search, up to ten, and as many as Knossos has if those
 // are fewer. Only operations that may have any answer are left out: crashed reads.
 func TestConfigurationsAndFinalPathsAreThoseOfKnossos(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
 		t.Skip("CLEW_HISTORIES is not set")

@@ -14,6 +14,7 @@ import (
 
 // TestPagesOfRealFailures checks what a page of a failure promises, and a page as porcupine draws it.
 func TestPagesOfRealFailures(t *testing.T) {
+	t.Parallel()
 	files := kit.InvalidHistories(t)
 	for file, spec := range files {
 		r, err := kit.CheckFile(file, spec)

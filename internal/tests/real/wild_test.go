@@ -48,6 +48,7 @@ func operationsOf(h *jepsen.History) []string {
 // All files of a real run hold the same operations, and have the verdict of its
 // checkers, key by key.
 func TestAllFilesOfARealRunSayTheSame(t *testing.T) {
+	t.Parallel()
 	claimed := 0
 	for _, w := range wild {
 		dir := archive.Path(t, "wild", w.run, "run")

@@ -37,6 +37,7 @@ func said(o clew.StoreOptions, paths ...string) string {
 }
 
 func TestAStoreIsChecked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a/20240101T000000/history.edn": goodRun, "b/20240101T000000/history.edn": badRun, "c/20240101T000000/history.edn": "{:process",

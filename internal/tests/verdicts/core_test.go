@@ -73,6 +73,7 @@ func coreHistories() int {
 // one that counts. If any operation is left out of a core, the rest, as a history of its own, no longer fails at the
 // operation that fails.
 func TestCoresOfModelsThatCountAreMinimal(t *testing.T) {
+	t.Parallel()
 	for _, model := range []string{"versioned-register", "etcd"} {
 		for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine"} {
 			if model == "etcd" && algorithm == "fast" {
@@ -95,6 +96,7 @@ func TestCoresOfModelsThatCountAreMinimal(t *testing.T) {
 // A selection of operations of a multi-register is closed under a condition: with an operation that reads a value, it
 // has the operations that made that value or might have made it. No closed selection smaller than a core fails.
 func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
+	t.Parallel()
 	for _, exact := range []bool{false, true} {
 		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 			coresOf(t, models.Spec{Name: "multi-register", NilReadsExact: exact}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
@@ -144,6 +146,7 @@ func nothingElseIsSeen(m *models.Visibility, ops *models.Operations, fail int32,
 // smaller may fail. docs/algorithms.md says which elements these are. A core of a model that counts has a test of its
 // own.
 func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
+	t.Parallel()
 	for _, config := range campaign.Configs() {
 		if config.Name == "versioned-register" || config.Name == "etcd" || config.Knossos {
 			continue
@@ -298,6 +301,7 @@ func (t ties) together(values []int32) {
 
 // A long core of a versioned-register is made small, too: here only the last read matters.
 func TestALongCoreOfAVersionedRegisterIsMadeSmall(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for n := range 300 {
 		fmt.Fprintf(&text, "{:process 0, :type :invoke, :f :write, :value [nil %d]}\n{:process 0, :type :ok, :f :write, :value [%d %[1]d]}\n", n, n+1)

@@ -14,6 +14,7 @@ import (
 // TestModelAndFastPathCountAlikeAtTheirLimits has semaphores with as many permits as possible, and operations on
 // nearly all of them: sums exceed 32 bits.
 func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
+	t.Parallel()
 	const most = 1 << 30
 	numbers := []int{1, most - 1, most}
 	r := gen.Rand(7)

@@ -15,6 +15,7 @@ import (
 // Verdicts of small histories that an exhaustive search decided, also those for which Elle has no answer, and of longer ones
 // with an anomaly that was planted.
 func TestListAppendAgreesWithExhaustiveSearch(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
 		t.Skip("CLEW_HISTORIES is not set")

@@ -86,6 +86,7 @@ type bout struct {
 }
 
 func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.T) {
+	t.Parallel()
 	n := 9
 	if effort.Few() {
 		n = 4

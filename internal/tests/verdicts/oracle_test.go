@@ -28,6 +28,7 @@ const (
 )
 
 func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	specs := campaign.Configs()
 	configs := map[string]int{}
@@ -69,6 +70,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 
 // TestTransactionsOfOneKeyAgreeWithTheOracle covers parts of a multi-register that are decided as registers.
 func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	for i, spec := range []models.Spec{{Name: "multi-register"}, {Name: "multi-register", NilReadsExact: true}} {
 		n := 2 * historiesPerConfig
@@ -120,6 +122,7 @@ func check(t *testing.T, c *campaign.Counts, spec models.Spec, g gen.History) bo
 // TestHistoriesThatWereOnceDecidedWrongly holds the smallest histories of bugs
 // that the oracle found.
 func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
+	t.Parallel()
 	bag, kv := models.Spec{Name: "unordered-queue"}, models.Spec{Name: "kv"}
 	for _, c := range []struct {
 		name, text string
@@ -177,6 +180,7 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 // operations over two values, every order of their events with every subset of
 // them crashed. With the race detector it takes an eighth of them, drawn at random.
 func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
+	t.Parallel()
 	kit.CollectLess(t)
 	for _, c := range []struct {
 		model string
@@ -284,6 +288,7 @@ func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine)
 }
 
 func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
+	t.Parallel()
 	spec := models.Spec{Name: "fifo-queue"}
 	for _, c := range []struct {
 		name, caught string
@@ -334,6 +339,7 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 }
 
 func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
+	t.Parallel()
 	// A late enqueue is pending at the failure, so that there are several paths.
 	const failing = `
 		{:process 0 :type :invoke :f :enqueue :value 1}

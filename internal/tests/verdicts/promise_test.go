@@ -17,6 +17,7 @@ import (
 
 // clew gen promises a verdict and a failing completion, whatever its flags are.
 func TestWhatIsPromisedOfALongHistoryIsWhatCheckSays(t *testing.T) {
+	t.Parallel()
 	for _, model := range models.All() {
 		for _, kind := range gen.LongKinds() {
 			if kind != gen.Linearizable && !slices.Contains(gen.KindsOf(model.Name), kind) {
