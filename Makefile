@@ -41,7 +41,7 @@ release: # what is published, in dist/: docs/release.md
 coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1
-oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./internal/engines/... ./fastpath/... ./internal/families/...
+oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./internal/tests/... ./internal/engines/... ./fastpath/... ./internal/families/...
 campaign: ; $(call tool,campaign) -minutes $(or $(MINUTES),3) -log campaign.jsonl $(ARGS)
 shards: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Shard' ./cmd/clew
 fuzz: ; $(call tool,fuzzing) $(if $(MINUTES),-minutes $(MINUTES) -log fuzz.jsonl) $(ARGS)
