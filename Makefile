@@ -41,13 +41,13 @@ release: # what is published, in dist/: docs/release.md
 coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1
-oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./internal/engines/... ./fastpath/... ./internal/families/...
+oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./internal/tests/... ./internal/engines/... ./fastpath/... ./internal/families/...
 campaign: ; $(call tool,campaign) -minutes $(or $(MINUTES),3) -log campaign.jsonl $(ARGS)
 shards: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Shard' ./cmd/clew
 fuzz: ; $(call tool,fuzzing) $(if $(MINUTES),-minutes $(MINUTES) -log fuzz.jsonl) $(ARGS)
 mutants: ; $(call tool,mutants) $(ARGS)
 bench: ; @$(call tool,bench) speed $(ARGS)
-benchmarks: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./internal/engines/... ./fastpath/... ./internal/families/...
+benchmarks: ; go test -run '^$$' -bench . -benchmem ./internal/tests/verdicts ./edn/... ./jepsen/... ./internal/engines/... ./fastpath/... ./internal/families/...
 bench-search: ; $(call tool,bench) search $(ARGS)
 bench-crashes: ; $(call tool,bench) crashes -limit 30s $(ARGS)
 bench-clients: ; $(call tool,bench) clients -limit 20s $(ARGS)

@@ -2,7 +2,6 @@ package clew
 
 import (
 	"context"
-	"math"
 
 	"clew/fallback"
 	"clew/jepsen"
@@ -50,11 +49,3 @@ func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, er
 	f.look(seen)
 	return f.whole(whole)
 }
-
-// Stretch makes a monitor look after each so many events, and no fewer.
-func (m *Monitor) Stretch(events int) {
-	m.step, m.longest, m.share, m.values, m.enough = events, events, math.MaxInt, 0, 0
-}
-
-// SaveOften makes a monitor save its state after every look.
-func (m *Monitor) SaveOften() { m.keeper.often = true }

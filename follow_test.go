@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"clew"
 	"clew/fallback"
 	"clew/internal/campaign"
 	"clew/internal/effort"
 	"clew/internal/gen"
+	"clew/internal/tests/kit"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -24,11 +22,11 @@ import (
 // At every cut, the verdict on a growing history holds for the whole: there is no false alarm, and the alarm comes at
 // the end at the latest.
 func TestNoFalseAlarmAtAnyCut(t *testing.T) {
-	collectLess(t)
+	kit.CollectLess(t)
 	specs := campaign.Configs()
 	n := 20
-	if long() {
-		n = longHistories(t)/len(specs) + 1
+	if effort.Long() {
+		n = kit.LongHistories(t)/len(specs) + 1
 	}
 	histories, cuts, early, invalid := 0, 0, 0, 0
 	for i, spec := range specs {
@@ -106,7 +104,7 @@ func (p *passing) look(t *testing.T, r *rand.Rand, spec models.Spec, o clew.Opti
 		}
 		if looks.Passes(h) {
 			if p.passed++; !is && (err != nil || whole.Cause != jepsen.Timeout) {
-				t.Fatalf("%s: it passed %d events, but %v %s\n%s", campaign.Name(spec), len(h.Type), err, whole.Text(), numbered(text))
+				t.Fatalf("%s: it passed %d events, but %v %s\n%s", campaign.Name(spec), len(h.Type), err, whole.Text(), kit.Numbered(text))
 			}
 			p.forgot += h.Operations() - looks.Held()
 		}
@@ -119,17 +117,17 @@ func (p *passing) look(t *testing.T, r *rand.Rand, spec models.Spec, o clew.Opti
 
 // A look that decides only what has come since the one before passes nothing that fails, and most of what does not.
 func TestALookThatDoesNotDecideTheWholePassesNothingThatFails(t *testing.T) {
-	collectLess(t)
-	for _, spec := range forgetful {
+	kit.CollectLess(t)
+	for _, spec := range kit.Forgetful {
 		spec := spec.FromDefault()
 		r := gen.Rand(79)
 		var p passing
 		for range effort.Histories(30, 1000) {
-			if o := unverified; spec.Name != "kv" && r.IntN(4) == 0 {
+			if o := kit.Unverified; spec.Name != "kv" && r.IntN(4) == 0 {
 				o.Independent = true
-				p.look(t, r, spec, o, ofKeys(r, spec))
+				p.look(t, r, spec, o, kit.OfKeys(r, spec))
 			} else {
-				p.look(t, r, spec, o, faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0, 0.05}[r.IntN(3)]))
+				p.look(t, r, spec, o, kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0, 0.05}[r.IntN(3)]))
 			}
 		}
 		t.Logf("%s: %+v", spec.Name, p)
@@ -141,12 +139,12 @@ func TestALookThatDoesNotDecideTheWholePassesNothingThatFails(t *testing.T) {
 
 // The same is true of small histories of all models, in all ways to read them.
 func TestALookPassesNothingThatFailsInAnyModel(t *testing.T) {
-	collectLess(t)
+	kit.CollectLess(t)
 	var p passing
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i + 790))
 		for range effort.Histories(20, 1000) {
-			spec, o := campaign.WithParameters(r, spec), soon
+			spec, o := campaign.WithParameters(r, spec), kit.Soon
 			g := campaign.GenOptions(spec)
 			g.Init, g.Operations, g.Unique, g.Values = true, 4+r.IntN(12), r.IntN(2) == 0, []int{0, 100}[r.IntN(2)]
 			made := gen.New(r, g)
@@ -171,7 +169,7 @@ func TestLooksForgetNoValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		looks, passed, next := clew.Looks(spec, unverified), 0, 0
+		looks, passed, next := clew.Looks(spec, kit.Unverified), 0, 0
 		got, err := forms.Follow(t.Context(), lineByLine{strings.NewReader(text.String())}, "followed", spec.Pairing(), forms.Following{Look: func(h *jepsen.History) bool {
 			if len(h.Type) >= next {
 				if next += 500; looks.Passes(h) {
@@ -215,7 +213,7 @@ func TestASignalLeavesTheVerdictOfTheLooks(t *testing.T) {
 		"{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value %d}\n"
 	for read, want := range map[int]string{1: "valid\n  register, 2 operations, clew/fast-register, not verified, 0.0 ms\n  evidence is missing (interrupted): everything except the verdict\n", 2: "unknown: interrupted"} {
 		spec := models.Spec{Name: "register"}
-		looks, n := clew.Looks(spec, unverified), 0
+		looks, n := clew.Looks(spec, kit.Unverified), 0
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		wake := make(chan struct{})
@@ -254,63 +252,6 @@ func (l lineByLine) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// A failure is reported while the writer is still there.
-func TestFollowEndsAtAFailure(t *testing.T) {
-	text, err := os.ReadFile("testdata/histories/stale-read.edn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, w := io.Pipe()
-	defer w.Close()
-	go w.Write(append(text, "\n{:process 90, :type :invoke, :f :write, :value 77}\n"...))
-	spec := models.Spec{Name: "register"}
-	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, spec, clew.Options{Verify: clew.VerifyAlways}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := judged(t, spec, string(text), "")
-	if got.Verdict != jepsen.Invalid || got.FailEvent != want.FailEvent || got.Explanation != want.Explanation || !got.Verified {
-		t.Errorf("%s\nCheck says\n%s", got.Text(), want.Text())
-	}
-	if _, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, models.Spec{}, clew.Options{}, 0); err == nil || !strings.Contains(err.Error(), "needs a model") {
-		t.Errorf("without a model: %v", err)
-	}
-}
-
-// A later get shows whether nothing is the empty string in a kv, so no failure is final before it.
-func TestFollowWaitsForWhatNothingIs(t *testing.T) {
-	r, w := io.Pipe()
-	go func() {
-		w.Write([]byte(`{:process 0 :type :invoke :f :cas :value ["x" ["" "a"]]}` + "\n" + `{:process 0 :type :ok :f :cas :value ["x" ["" "a"]]}` + "\n"))
-		time.Sleep(500 * time.Millisecond)
-		w.Write([]byte(`{:process 0 :type :invoke :f :get :value ["y" nil]}` + "\n" + `{:process 0 :type :ok :f :get :value ["y" ""]}` + "\n"))
-		w.Close()
-	}()
-	got, err := clew.Follow(t.Context(), r, "x", jepsen.Options{}, models.Spec{Name: "kv"}, clew.Options{}, 0)
-	if err != nil || got.Verdict != jepsen.Valid {
-		t.Fatalf("%v\n%s", err, got.Text())
-	}
-}
-
-// A failure of one key is final, whatever is open in another.
-func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
-	text := `{:process 0, :type :invoke, :f :write, :value [:a 1]}
-{:process 1, :type :invoke, :f :write, :value [:b 5]}
-{:process 0, :type :ok, :f :write, :value [:a 1]}
-{:process 0, :type :invoke, :f :read, :value [:a nil]}
-{:process 2, :type :invoke, :f :read, :value [:a nil]}
-{:process 0, :type :ok, :f :read, :value [:a 2]}
-{:process 2, :type :ok, :f :read, :value [:a 1]}
-`
-	r, w := io.Pipe()
-	defer w.Close()
-	go w.Write([]byte(text))
-	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, models.Spec{Name: "register"}, clew.Options{Independent: true}, 0)
-	if err != nil || got.Verdict != jepsen.Invalid || got.FailingIndex() != 5 || got.History.Operations() != 4 {
-		t.Errorf("%v: %s", err, got.Text())
-	}
-}
-
 // A test.jepsen is read again and again. A warning about an earlier reading, such as that it is cut off, is not
 // repeated for the last one.
 func TestTheLastReadingCountsAndNotTheOneThatWasLookedAt(t *testing.T) {
@@ -326,16 +267,5 @@ func TestTheLastReadingCountsAndNotTheOneThatWasLookedAt(t *testing.T) {
 	seen.Warnings = append(seen.Warnings, "it is cut off")
 	if r, err := clew.FollowTo(seen, whole, spec); err != nil || r.History != whole || r.Verdict != jepsen.Valid {
 		t.Errorf("%v, warnings %q", err, r.History.Warnings)
-	}
-}
-
-// A model that does not know an :f will not know it later.
-func TestFollowEndsWhenTheModelIsTheWrongOne(t *testing.T) {
-	r, w := io.Pipe()
-	defer w.Close()
-	go io.WriteString(w, "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n")
-	_, err := clew.Follow(t.Context(), r, "h", jepsen.Options{}, models.Spec{Name: "mutex"}, clew.Options{}, 0)
-	if err == nil || !strings.Contains(err.Error(), "mutex does not know :f :write") {
-		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"clew/internal/live"
 	"clew/internal/nemesis"
 	"clew/internal/option"
+	"clew/internal/pace"
 	"clew/internal/page"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -270,12 +272,17 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	if err != nil {
 		return nil, err
 	}
-	return &Monitor{
+	m := &Monitor{
 		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
 		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues, enough: mostExplained,
 		seen:   map[models.Anomaly]bool{},
 		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
-	}, nil
+	}
+	p := pace.Of(ctx)
+	if m.keeper.often = p.Saves; p.Events > 0 {
+		m.step, m.longest, m.share, m.values, m.enough = p.Events, p.Events, math.MaxInt, 0, 0
+	}
+	return m, nil
 }
 
 // Totals returns what has been found so far.

@@ -24,7 +24,7 @@ import (
 // root (""), the packages of internal, and what lies higher than the rest of its folder.
 // A package imports, besides its own room, only rooms on lower floors.
 var floors = [][]string{
-	{"internal/beside", "internal/hugepages"},
+	{"internal/beside", "internal/hugepages", "internal/pace"},
 	{"internal/bitset", "internal/blocks", "internal/cdcl", "internal/digits", "internal/layouts", "internal/nemesis", "internal/option", "internal/radix", "internal/text", "internal/usage", "internal/watchdog"},
 	{"edn", "internal/files", "internal/progress"},
 	{"internal/fressian", "internal/opmap", "internal/prints"},
@@ -54,6 +54,11 @@ var forTests = []string{
 	"internal/families/testkit", "internal/archive", "internal/campaign", "internal/clojure", "internal/effort", "internal/countdown",
 	"internal/enginetest", "internal/fuzzing", "internal/geometry", "internal/goedn", "internal/house", "internal/oracle",
 	"internal/pagetest", "internal/testops",
+}
+
+// forTest reports whether only tests import a package: those of forTests, and the rooms of internal/tests.
+func forTest(path string) bool {
+	return slices.Contains(forTests, path) || strings.HasPrefix(path, "internal/tests/")
 }
 
 // importable are the packages that a program of others can import. There should be at most
@@ -109,7 +114,7 @@ func TestImportsPointDownwards(t *testing.T) {
 	for from, imports := range packages(t) {
 		room := roomOf(from)
 		seen[from], seen[room] = true, true
-		if slices.Contains(forTests, from) {
+		if forTest(from) {
 			continue
 		}
 		height, known := floor[room]
@@ -118,7 +123,7 @@ func TestImportsPointDownwards(t *testing.T) {
 			continue
 		}
 		for _, to := range imports {
-			if slices.Contains(forTests, to) {
+			if forTest(to) {
 				t.Errorf("%s imports %s, which is for tests", from, to)
 			} else if roomOf(to) != room && floor[roomOf(to)] >= height {
 				t.Errorf("%s imports %s, which does not lie lower", from, to)
@@ -235,6 +240,49 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
+// Every room of tests says what it tests, in one comment.
+func TestRoomsOfTestsAreDescribed(t *testing.T) {
+	rooms, err := filepath.Glob("../tests/*")
+	if err != nil || len(rooms) == 0 {
+		t.Fatal(len(rooms), err)
+	}
+	for _, room := range rooms {
+		files, err := filepath.Glob(room + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var described []string
+		for _, p := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Doc != nil {
+				described = append(described, p)
+			}
+		}
+		if len(described) != 1 {
+			t.Errorf("%s: the files %v have a package comment; expected one", room, described)
+		}
+	}
+}
+
+// whiteBox are the root's tests of what it does not export.
+var whiteBox = []string{"export_test.go", "follow_test.go"}
+
+// The root has its Examples, and no tests besides those of whiteBox.
+func TestTheRootHasNoTestsButExamples(t *testing.T) {
+	files, err := filepath.Glob("../../*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	for _, p := range files {
+		if name := filepath.Base(p); !strings.HasPrefix(name, "example") && !slices.Contains(whiteBox, name) {
+			t.Errorf("%s is in the root; expected it in a room of internal/tests", name)
+		}
+	}
+}
+
 // maxFiles is how many files a package may have besides its tests and doc.go.
 const maxFiles = 15
 
@@ -316,6 +364,7 @@ var strangers = map[string]string{
 	"models/words.go":           "models of users' own have :f's, too",
 	"internal/pagetest/":        "histories that tests draw",
 	"internal/testops/":         "small histories, until they are in their models' homes",
+	"internal/tests/kit/":       "small histories that simulate systems",
 	"jepsen/forms/":             "other monitors' text forms have words of their own",
 	"jepsen/independent.go":     "a :cas may have a key and two values",
 	"internal/store/skipped.go": "skipped events may be reads",

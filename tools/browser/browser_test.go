@@ -58,7 +58,7 @@ func startBrowser(t *testing.T) *browser {
 	if path == "" {
 		t.Skip("no Chromium was found; " + browserVariable + " says where one is")
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Minute) // for a hang: it takes one alone
 	t.Cleanup(stop)
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,

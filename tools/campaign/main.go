@@ -8,7 +8,7 @@
 //
 // The second command prints the tables of docs/trust.md, and the third repeats a unit. A
 // mismatch is made as small as possible and written as a case for testdata/cases. clew's
-// answer is still to be filled in (go test -run TestCases -rewrite .).
+// answer is still to be filled in (go test -run TestCases ./internal/tests/explanations -rewrite).
 package main
 
 import (
