@@ -183,7 +183,7 @@ var index = regexp.MustCompile(`,? :index -?[0-9]+`)
 // A register whose steps are asked for is decided as the built-in one is, and each step is asked for once.
 func TestStdioAsksForTheStepsOfAModel(t *testing.T) {
 	c, r := asking(t, nil), rand.New(rand.NewPCG(40, 3))
-	n, invalid := int(effort.Histories(3000, 100000)), 0
+	n, invalid := int(effort.Histories(600, 100000)), 0
 	for i := range n {
 		history := index.ReplaceAllString(gen.New(r, gen.Options{Model: "cas-register"}).Text, "")
 		own := newRegister(t, history)

@@ -407,7 +407,7 @@ func TestStdioKeepsItsMemory(t *testing.T) {
 		return runtime.NumGoroutine()
 	}
 	var goroutines int
-	n := int(effort.Histories(10000, 100000))
+	n := int(effort.Histories(2000, 100000))
 	for i := range n {
 		if i == n/5 {
 			goroutines = memory(&before)

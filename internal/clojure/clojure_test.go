@@ -45,7 +45,7 @@ func questions(seed uint64) (a *asked, threes [][3]int, strict map[int]bool) {
 }
 
 // each returns how many forms each family has.
-func each() uint64 { return effort.Histories(240, 2000) }
+func each() uint64 { return effort.Histories(48, 2000) }
 
 func TestValuesAreThoseOfClojure(t *testing.T) {
 	a, threes, strict := questions(1)

@@ -42,7 +42,7 @@ func TestTheOracleDecidesMutantsAlike(t *testing.T) {
 	ofWay := [ways]int{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i))
-		for range effort.Histories(100, 1000) {
+		for range effort.Histories(30, 1000) {
 			spec := campaign.WithParameters(r, spec)
 			o := campaign.GenOptions(spec)
 			o.Init = true

@@ -1,6 +1,7 @@
 // Package effort says how many histories tests take: few of them by default, so that
-// go test ./... ends soon, and all of them with CLEW_FULL=1, as .ci/run sets it. The
-// long mode, CLEW_LONG=1, takes hours.
+// go test ./... ends soon; with CLEW_FULL=1, as .ci/run sets it, as many as find the small
+// changes to the code that make mutants draws; more take time and find nothing. The long
+// mode, CLEW_LONG=1, takes hours.
 package effort
 
 import (

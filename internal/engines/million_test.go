@@ -23,7 +23,7 @@ import (
 // evidence made of them, so that a million small histories of each model are
 // feasible. The long mode takes that many, or CLEW_LONG_HISTORIES of them.
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
-	n := effort.Histories(500, 1_000_000)
+	n := effort.Histories(100, 1_000_000)
 	engines := []fallback.Engine{configs.Window{}, configs.Frontier{}}
 	for _, spec := range testops.Models() {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func refutes(t *testing.T, e fallback.Engine, ops *models.Operations, model, tex
 
 // A crashed class that never ends explains everything that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
-	n := effort.Histories(300, 10_000)
+	n := effort.Histories(60, 10_000)
 	for _, spec := range testops.Models() {
 		model := spec.Name
 		refuted, invalid := 0, 0
@@ -57,7 +57,7 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 
 // What fails under a projection, such as a bank with negative balances, fails under the model.
 func TestProjectionsRefuteOnlyWhatFails(t *testing.T) {
-	n := effort.Histories(2000, 100_000)
+	n := effort.Histories(400, 100_000)
 	for _, model := range []string{"bank", "lease", "multi-register"} {
 		refuted, invalid := 0, 0
 		for seed := range n {
@@ -175,7 +175,7 @@ var parts = map[string]fallback.Engine{"beam": configs.Beam{GivesUp: true}, "bea
 // What the engines say that give up on some histories, and what the levels rule out, is
 // compared with the oracle.
 func TestRefutationsAndBeamsAgreeWithTheOracle(t *testing.T) {
-	n := effort.Histories(400, 40_000)
+	n := effort.Histories(80, 40_000)
 	for _, spec := range testops.Models() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()

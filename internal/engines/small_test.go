@@ -75,7 +75,7 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 // TestSmallHistoriesAgreeWithTheOracle covers the same models, with everything that
 // histories may have.
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	n := effort.Histories(200, 1_000_000)
+	n := effort.Histories(40, 1_000_000)
 	for _, specs := range [][]models.Spec{
 		{{Name: "priority-queue"}, {Name: "priority-queue", Priority: "min"}, {Name: "priority-queue", Knossos: true}},
 		{{Name: "kv"}, {Name: "kv", ObserveFailedCAS: true}},

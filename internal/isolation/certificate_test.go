@@ -168,7 +168,7 @@ func (c *claims) check(program ...string) (said []string) {
 // drawn returns certificates of small histories.
 func drawn(t *testing.T) *claims {
 	c := &claims{t: t}
-	for seed := range effort.Histories(2000, 20_000) {
+	for seed := range effort.Histories(400, 20_000) {
 		if d := isolation.Draw(1_000_000 + seed); d.Text != "" {
 			c.histories = append(c.histories, d)
 			c.certify(len(c.histories)-1, rand.New(rand.NewPCG(seed, 3)))
@@ -253,7 +253,7 @@ func TestAnotherProgramProvesLevelsOfRegisters(t *testing.T) {
 		t.Skip("python3, which checks certificates, is not there")
 	}
 	c, r, none := &claims{t: t}, rand.New(rand.NewPCG(42, 9)), 0
-	for i := range int(effort.Histories(60, 2000)) {
+	for i := range int(effort.Histories(30, 2000)) {
 		spec := models.Spec{Name: "multi-register", NilReadsExact: i%2 == 0}
 		text := gen.New(r, gen.Options{Model: spec.Name, NilReadsExact: spec.NilReadsExact}).Text
 		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})

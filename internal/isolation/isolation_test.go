@@ -50,7 +50,7 @@ func levelsOf(l *readLists) map[models.Level]bool {
 }
 
 func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
-	n := effort.Histories(100_000, 1_000_000)
+	n := effort.Histories(20_000, 1_000_000)
 	open := 0
 	valid, between := map[models.Level]int{}, map[[2]models.Level]int{}
 	for seed := range n {
@@ -219,7 +219,7 @@ func reads(t *ttxn, key int, as func([]int) bool) bool {
 // what the near-linear decision says.
 func TestImplicationsOfLevels(t *testing.T) {
 	holds := map[models.Level]int{}
-	n := effort.Histories(1000, 10_000)
+	n := effort.Histories(200, 10_000)
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 2))
 		txns, keys := draw(r, 50+r.IntN(400), 1+r.IntN(8), 2+r.IntN(8), 1+r.IntN(4))

@@ -159,7 +159,7 @@ func closure(edges [][]bool) [][]bool {
 }
 
 func TestLevelsOfRegistersAreThoseOfTheirDefinitions(t *testing.T) {
-	n := effort.Histories(100_000, 1_000_000)
+	n := effort.Histories(20_000, 1_000_000)
 	searched, bare, valid, between := 0, 0, map[models.Level]int{}, map[[2]models.Level]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -339,7 +339,7 @@ func followRegisters(l *readRegisters, txns []ttxn, c *Cycle) string {
 // On histories of hundreds of transactions, no level holds without those that it implies, and evidence is right.
 func TestImplicationsOfLevelsOfRegisters(t *testing.T) {
 	holds, unknown := map[models.Level]int{}, 0
-	n := effort.Histories(1000, 10_000)
+	n := effort.Histories(200, 10_000)
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 4))
 		txns, keys := draw(r, 50+r.IntN(250), 1+r.IntN(8), 2+r.IntN(8), 1+r.IntN(4))

@@ -196,7 +196,7 @@ func mutated(r *rand.Rand, text string) string {
 
 // Texts with errors are the same in short blocks, too. In its long mode this takes a million texts, half of them in blocks of 64 bytes.
 func TestTheLengthOfBlocksMakesNoDifferenceToErrors(t *testing.T) {
-	texts := effort.Histories(3000, 1_000_000)
+	texts := effort.Histories(600, 1_000_000)
 	for k, form := range Readable {
 		samples := manyBlocks(t, form)
 		r := rand.New(rand.NewPCG(uint64(k), 1))

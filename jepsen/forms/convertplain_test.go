@@ -46,7 +46,7 @@ func TestPlainOpMapsAreWrittenAsAllOthers(t *testing.T) {
 		return r.IntN(n)
 	}
 	found := 0
-	for range effort.Histories(4000, 200_000) {
+	for range effort.Histories(800, 200_000) {
 		most := []int{len(values), 17, 17, 17}[r.IntN(4)]
 		var b strings.Builder
 		for range 1 + r.IntN(3) {

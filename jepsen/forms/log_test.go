@@ -123,7 +123,7 @@ func TestLinesOfALogAreReadInOneWay(t *testing.T) {
 	events := []string{"9999999\t:invoke\t:read\tnil", "9999999\t:invoke\t:read\t[9 99]", "9999999 :invoke :write 99", "9999999\t:invoke\t:write\t99\t:gone"}
 	others := []string{":nemesis\t:info\t:start\tnil", "9\tsteps", "Process 9 crashed", "9999999\t:invoke\t:read\t[9", "9:ok\t:read\tnil"}
 	failed := 0
-	for i := range effort.Histories(3000, 100_000) {
+	for i := range effort.Histories(600, 100_000) {
 		some := []string{stamps[rng.IntN(len(stamps))], stamps[rng.IntN(len(stamps))]}
 		var log strings.Builder
 		for n := range 2 + rng.IntN(12) {

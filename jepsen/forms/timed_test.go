@@ -106,7 +106,7 @@ func timedText(r *rand.Rand, form Form, end string) string {
 func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
 	for _, form := range []Form{Fastlin, Fptlin} {
 		good, bad := 0, 0
-		for seed := range effort.Histories(1000, 1000) {
+		for seed := range effort.Histories(200, 1000) {
 			text := func(end string) string { return timedText(gen.Rand(seed), form, end) }
 			plain := text("")
 			want := everything(readTimed(plain, form, false))
@@ -300,7 +300,7 @@ func logText(r *rand.Rand) string {
 // word. Both ways give the same result.
 func TestALogIsTheSameInBothWays(t *testing.T) {
 	good, bad := 0, 0
-	for seed := range effort.Histories(2000, 2000) {
+	for seed := range effort.Histories(400, 2000) {
 		text := logText(gen.Rand(seed))
 		b := jepsen.NewBuilder(jepsen.Options{File: "h"})
 		in := newInput(t.Context(), feed.Of(b), "h", jepsen.Options{})

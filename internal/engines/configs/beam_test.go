@@ -18,7 +18,7 @@ func TestANarrowBeamDoesNotRefute(t *testing.T) {
 	defer configs.NarrowBeams()()
 	gaveUp, decided := 0, 0
 	for _, spec := range testops.Models() {
-		for seed := range effort.Histories(200, 10_000) {
+		for seed := range effort.Histories(40, 10_000) {
 			ops, text := testops.Generated(t, spec, gen.Options{Operations: 10, Values: 2, Crashes: 0.4}, seed)
 			want := configs.Frontier{}.Decide(context.Background(), ops, fallback.Limits{})
 			a := configs.Beam{GivesUp: true}.Decide(context.Background(), ops, fallback.Limits{})

@@ -31,7 +31,7 @@ func TestWhatIsSettledMakesNoDifference(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range testops.Models() {
 		valid, invalid, forgotten := 0, 0, 0
-		for seed := range effort.Histories(400, 20_000) {
+		for seed := range effort.Histories(80, 20_000) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			whole, text := testops.Generated(t, spec, gen.Options{Processes: 2 + r.IntN(4), Operations: 4 + r.IntN(16), Values: 1 + r.IntN(4)}, seed)
 			part, cut := whole, int32(0)

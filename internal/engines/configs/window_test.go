@@ -17,7 +17,7 @@ import (
 )
 
 func TestNoRuleChangesAnAnswer(t *testing.T) {
-	n := effort.Histories(300, 20_000)
+	n := effort.Histories(60, 20_000)
 	for _, spec := range testops.Models() {
 		model := spec.Name
 		valid, invalid := 0, 0
@@ -88,7 +88,7 @@ func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 }
 
 func TestEnginesAgreeOnLongerHistories(t *testing.T) {
-	n := effort.Histories(60, 2000)
+	n := effort.Histories(30, 2000)
 	if effort.Few() {
 		n = 30
 	}

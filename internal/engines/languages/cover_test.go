@@ -53,7 +53,7 @@ func reachable(word string, left [4]int, words map[string]bool) {
 // All words of a part that no crashed operations lead to are uncovered.
 func TestWhatCrashedOperationsDoNotLeadToIsNotCovered(t *testing.T) {
 	covered, not := 0, 0
-	for seed := range effort.Histories(500, 100_000) {
+	for seed := range effort.Histories(100, 100_000) {
 		s, r := crashedOf(t), gen.Rand(seed)
 		draw := func() (language int32, words []string) {
 			for range 1 + r.IntN(2) {

@@ -42,7 +42,7 @@ var judges = []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Fronti
 // Jepsen's histories are read as text, with everything that they can contain.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range []models.Spec{{Name: "stack"}, {Name: "stack", Knossos: true}} {
-		variants.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		variants.Small(t, effort.Histories(600, 1_000_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Model: spec.Name, Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(4), Init: true, Knossos: spec.Knossos}
 			if r.IntN(2) == 0 {
 				o.Crashes = 0.6 * r.Float64()
@@ -55,7 +55,7 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	variants.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
+	variants.Small(t, effort.Histories(600, 1_000_000), func(r *rand.Rand) *models.Operations {
 		return testops.DrawStacks(r, 2, 10, 6).Run(r)
 	})
 }
@@ -73,7 +73,7 @@ func TestEverySmallHistory(t *testing.T) {
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 2 * enginetest.WorkPerSecond, Others: 2 * enginetest.WorkPerSecond}
-	m.AtTheBoundary(t, effort.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(30, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
 		if r.IntN(3) == 0 {
@@ -87,7 +87,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges}
 	cores, size := 0, 0
-	for seed := range effort.Histories(200, 20_000) {
+	for seed := range effort.Histories(40, 20_000) {
 		r := gen.Rand(seed)
 		s := testops.DrawStacks(r, 5, 60, 6)
 		s.Wrong++

@@ -40,7 +40,7 @@ var variants = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { ret
 var queue = models.Spec{Name: "fifo-queue"}
 
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
+	variants.Small(t, effort.Histories(800, 1_000_000), func(r *rand.Rand) *models.Operations {
 		return read(t, r, testops.DrawQueues(r, 2, 10, 5))
 	})
 }
@@ -55,7 +55,7 @@ func read(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations {
 // TestPlainJavaQueuesAreQueues: a java-queue is a queue as long as it has only offer,
 // poll, peek, and isEmpty that answers true.
 func TestPlainJavaQueuesAreQueues(t *testing.T) {
-	variants.Small(t, effort.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
+	variants.Small(t, effort.Histories(400, 300_000), func(r *rand.Rand) *models.Operations {
 		s := testops.DrawQueues(r, 2, 10, 5)
 		s.Drains = 0
 		text, init := s.Run(r)
@@ -70,7 +70,7 @@ func TestPlainJavaQueuesAreQueues(t *testing.T) {
 }
 
 func TestSizesAgreeWithTheOracle(t *testing.T) {
-	variants.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
+	variants.Small(t, effort.Histories(800, 1_000_000), func(r *rand.Rand) *models.Operations {
 		return withSizes(t, r, testops.DrawQueues(r, 2, 10, 5))
 	})
 }
@@ -86,7 +86,7 @@ func withSizes(t *testing.T, r *rand.Rand, s testops.Queues) *models.Operations 
 // In longer queues, reasons and the guide change what is visited, but nothing else.
 func TestReasonsAndGuidesLoseNothing(t *testing.T) {
 	found := map[jepsen.Verdict]int{}
-	for seed := range effort.Histories(3000, 200_000) {
+	for seed := range effort.Histories(600, 200_000) {
 		r := gen.Rand(seed)
 		s := testops.Queues{N: 15 + r.IntN(40), Processes: 2 + r.IntN(4), Values: 1 + r.IntN(12), Crashes: r.IntN(6), Length: 2 + r.IntN(12), Wrong: r.IntN(2)}
 		if r.IntN(2) == 0 {
@@ -186,7 +186,7 @@ func TestEverySmallHistory(t *testing.T) {
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Frontier{}, porcupine.Engine{}},
 		Patience: 5 * enginetest.WorkPerSecond, Others: enginetest.WorkPerSecond / 5, Cores: true}
-	m.AtTheBoundary(t, effort.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(30, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
 		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
 		s.Wrong = r.IntN(2)

@@ -46,7 +46,7 @@ var specs = []models.Spec{
 // Jepsen's histories are read as text, with everything that they can contain.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range specs {
-		variants.Small(t, effort.Histories(1000, 300_000), func(r *rand.Rand) *models.Operations {
+		variants.Small(t, effort.Histories(200, 300_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Init: true,
 				ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}
 			if r.IntN(2) == 0 {
@@ -76,7 +76,7 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	for _, cas := range []bool{false, true} {
-		variants.Small(t, effort.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		variants.Small(t, effort.Histories(400, 1_000_000), func(r *rand.Rand) *models.Operations {
 			s := testops.DrawRegisters(r, 2, 9, 6)
 			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 			ops := s.Run(r)
@@ -96,7 +96,7 @@ func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
 	for farthest := 1; farthest <= 3; farthest++ {
 		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
 			defer matching.ReachAtMost(farthest)()
-			variants.Small(t, effort.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
+			variants.Small(t, effort.Histories(400, 100_000), func(r *rand.Rand) *models.Operations {
 				s := testops.DrawRegisters(r, 4, 12, 6)
 				s.Processes, s.Values = 2+r.IntN(5), 1+r.IntN(3)
 				ops := s.Run(r)
@@ -127,7 +127,7 @@ var judges = []fallback.Engine{configs.Window{MaxSteps: 300_000}, configs.Fronti
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges, Patience: 10 * enginetest.WorkPerSecond, Others: 10 * enginetest.WorkPerSecond}
-	m.AtTheBoundary(t, effort.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(30, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := testops.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 30))
 		ops := s.Run(r)
@@ -145,7 +145,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: variants, Judges: judges}
 	cores, size := 0, 0
-	for seed := range effort.Histories(200, 20_000) {
+	for seed := range effort.Histories(40, 20_000) {
 		r := gen.Rand(seed)
 		s := testops.DrawRegisters(r, 5, 60, 8)
 		ops := s.Run(r)

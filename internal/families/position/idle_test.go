@@ -71,7 +71,7 @@ func textOf(ops *models.Operations) string {
 // otherwise. If it says so, it is one or the other.
 func TestADeleteOfNothingMayBeAnUpdate(t *testing.T) {
 	counts := verdicts{}
-	for seed := range effort.Histories(5_000, 200_000) {
+	for seed := range effort.Histories(1000, 200_000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 40))
 		b, states := jepsen.NewBuilder(jepsen.Options{}), map[at]bool{{position: -1}: true}
 		now, some, key := at{position: r.IntN(3)}, false, jepsen.With("key", "x")
@@ -119,7 +119,7 @@ func TestADeleteOfNothingMayBeAnUpdate(t *testing.T) {
 // What never returned may have made the position that a delete tells, which then did nothing.
 func TestACrashedUpdateMayHaveMadeThePositionOfADelete(t *testing.T) {
 	counts := verdicts{}
-	for seed := range effort.Histories(60_000, 300_000) {
+	for seed := range effort.Histories(12_000, 300_000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 41))
 		b, values, position, process := jepsen.NewBuilder(jepsen.Options{}), map[string]bool{}, r.IntN(3), 0
 		some := false

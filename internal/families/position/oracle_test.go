@@ -169,15 +169,15 @@ func (x *random) complete(t *thread, process *int, clients int) {
 
 // TestAgainstTheOracle compares the path with exhaustive search of the model with a counter.
 func TestAgainstTheOracle(t *testing.T) {
-	againstTheOracle(t, effort.Histories(20_000, 1_000_000))
+	againstTheOracle(t, effort.Histories(4000, 1_000_000))
 }
 
 // Without any one of its rules the path decides less, and nothing wrongly.
 func TestNoRuleIsNeeded(t *testing.T) {
-	all := againstTheOracle(t, effort.Histories(4_000, 1_000_000))
+	all := againstTheOracle(t, effort.Histories(800, 1_000_000))
 	for rule := range position.Rules {
 		position.Without(rule, func() {
-			less := againstTheOracle(t, effort.Histories(4_000, 1_000_000)).unknown()
+			less := againstTheOracle(t, effort.Histories(800, 1_000_000)).unknown()
 			if less < all.unknown() || less == all.unknown() && rule != position.Runs { // few small histories need a search
 				t.Errorf("without rule %d, %d histories are not decided, and %d with it", rule, less, all.unknown())
 			}
@@ -220,7 +220,7 @@ func againstTheOracle(t *testing.T, histories uint64) verdicts {
 // Small histories of etcd have leases, conditions, compaction and reads of old states.
 func TestEtcdAgainstTheOracle(t *testing.T) {
 	counts := verdicts{}
-	for seed := range effort.Histories(6_000, 300_000) {
+	for seed := range effort.Histories(1200, 300_000) {
 		g := gen.New(gen.Rand(seed), gen.Options{Model: "etcd", Operations: 7})
 		h, err := forms.Read(strings.NewReader(g.Text), "etcd", jepsen.Options{})
 		if err != nil {

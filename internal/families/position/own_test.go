@@ -68,7 +68,7 @@ func unsure(c models.Call) (models.ToldPosition, error) {
 // built-in one.
 func TestOwnModelsAgainstTheOracle(t *testing.T) {
 	counts := verdicts{}
-	for seed := range effort.Histories(6_000, 300_000) {
+	for seed := range effort.Histories(1200, 300_000) {
 		f := own()
 		switch seed % 4 {
 		case 0, 1:

@@ -133,7 +133,7 @@ func (x *leases) complete(c *client, i int, crashes, lies float64) {
 // Positions that grants, revocations and puts with a lease share are searched, so that nothing is left if nothing crashed.
 func TestLeasesAgainstTheOracle(t *testing.T) {
 	counts, complete := verdicts{}, verdicts{}
-	for seed := range effort.Histories(30_000, 3_000_000) {
+	for seed := range effort.Histories(6000, 3_000_000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 43))
 		x := &leases{r: r}
 		text := x.history(3+r.IntN(6), 2+r.IntN(4), []float64{0, 0, 0.1}[r.IntN(3)], []float64{0, 0, 0.2}[r.IntN(3)])

@@ -83,7 +83,7 @@ func twist(rng *rand.Rand, ops *models.Operations, shape *models.TxnRegistersSha
 func TestLongRegistersAgreeWithTheGeneralSearch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	found, conflicts := map[string]int{}, int64(0)
-	for seed := range effort.Histories(60, 3000) {
+	for seed := range effort.Histories(30, 3000) {
 		var text bytes.Buffer
 		o := gen.LongOptions{Model: "multi-register", Operations: 50 + rng.IntN(1950), Processes: 2 + rng.IntN(12), Keys: 2 + rng.IntN(6), Steps: 1 + rng.IntN(4),
 			Crashes: 0.01 * float64(rng.IntN(2)), Fails: 0.05, Seed: uint64(seed)}

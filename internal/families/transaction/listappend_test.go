@@ -321,7 +321,7 @@ func other(r *rand.Rand, list string, value byte) string {
 // Verdict, first failing completion, witness and core of random histories are those of an exhaustive search.
 func TestListAppendIsWhatEveryOrderSays(t *testing.T) {
 	r, counts := rand.New(rand.NewPCG(42, 42)), map[jepsen.Verdict]int{}
-	for range effort.Histories(20_000, 1_000_000) {
+	for range effort.Histories(4000, 1_000_000) {
 		h := random(r)
 		verdict, err := h.judge()
 		if err != nil {
@@ -376,7 +376,7 @@ func TestListAppendOnEverySmallHistory(t *testing.T) {
 	runtime.MemProfileRate = 0 // else each collection of garbage goes through ever more samples: hardly two stacks here are the same
 	const all = 28_704_156
 	orders, number, taken := timings(), uint64(0), 0
-	stride := all / effort.Histories(10_000, all)
+	stride := all / effort.Histories(2000, all)
 	try := func(txns [][]step) {
 		for _, order := range orders {
 			if number++; number%stride != 0 {

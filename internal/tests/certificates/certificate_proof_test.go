@@ -126,7 +126,7 @@ func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 	c, python := newProved(t), newCertified(t)
 	n := 10
 	if !effort.Few() {
-		n = int(effort.Histories(50, 420))
+		n = int(effort.Histories(30, 420))
 	}
 	want, texts := map[string]string{}, map[string]string{}
 	forgeries, changes := 0, 0

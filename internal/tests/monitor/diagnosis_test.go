@@ -201,7 +201,7 @@ func TestAnAnomalyIsDiagnosedByTheDefinitions(t *testing.T) {
 	sessions, seen, timed, inWindows := map[clew.Session]int{}, 0, 0, 0
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "kv"}} {
 		r := gen.Rand(81)
-		for range effort.Histories(1500, 60_000) {
+		for range effort.Histories(300, 60_000) {
 			text := timedLines(r, kit.Faulty(r, spec, 5+r.IntN(50), 1+r.IntN(4), []float64{0, 0.1, 0.3}[r.IntN(3)], 0.15))
 			m, err := clew.NewMonitor(pace.Each(t.Context(), r.IntN(12)), spec.FromDefault(), kit.Unverified)
 			if err != nil {
@@ -282,7 +282,7 @@ func timedLines(r *rand.Rand, text string) string {
 func TestAPlantedStaleReadIsReportedExactly(t *testing.T) {
 	t.Parallel()
 	r := gen.Rand(82)
-	for range effort.Histories(1000, 30_000) {
+	for range effort.Histories(200, 30_000) {
 		before, behind, late := 1+r.IntN(60), 1+r.IntN(200), time.Duration(r.IntN(100_000))*time.Microsecond
 		var b strings.Builder
 		now := time.Duration(r.IntN(1000))
@@ -453,7 +453,7 @@ func TestEveryAnomalyCanBeDrawn(t *testing.T) {
 	r := gen.Rand(83)
 	for _, spec := range kit.Forgetful {
 		spec, drawn := spec.FromDefault(), 0
-		for n := range effort.Histories(100, 2000) {
+		for n := range effort.Histories(30, 2000) {
 			text := kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(4), 0.1, 0.2)
 			o := kit.Unverified
 			if o.Independent = n%2 == 1 && spec.Name != "kv"; o.Independent {

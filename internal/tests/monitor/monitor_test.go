@@ -98,7 +98,7 @@ const mostOfOne = 256 << 20
 // The anomalies of a pass are those that one gets by checking again and again.
 func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 	kit.CollectLess(t)
-	n := effort.Histories(40, 20_000)
+	n := effort.Histories(30, 20_000)
 	compared, several, late := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 500)
@@ -170,7 +170,7 @@ func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
 		model := strings.TrimSuffix(name, ".star")
 		r := gen.Rand(81)
 		anomalies, forgot := 0, 0
-		for range effort.Histories(60, 20_000) {
+		for range effort.Histories(30, 20_000) {
 			made := gen.New(r, gen.Options{Model: model, Init: true, Operations: 10 + r.IntN(25)})
 			spec := models.Own(d)
 			spec.Init = made.Init
@@ -249,7 +249,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(77)
 		anomalies, held, hard := 0, 0, uint64(0)
-		n := effort.Histories(200, 40_000)
+		n := effort.Histories(40, 40_000)
 		for range n {
 			operations := 5 + r.IntN(60)
 			text := kit.Faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
@@ -340,7 +340,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(78)
 		stuck := 0
-		for range effort.Histories(100, 20_000) {
+		for range effort.Histories(30, 20_000) {
 			const most = 8
 			text := kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
 			lines, open := strings.Split(text, "\n"), map[string]int{}
@@ -381,7 +381,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 func TestAMonitorSaysHowOldAValueWas(t *testing.T) {
 	t.Parallel()
 	r := gen.Rand(79)
-	for range effort.Histories(100, 10_000) {
+	for range effort.Histories(30, 10_000) {
 		writes := 2 + r.IntN(400)
 		behind := 1 + r.IntN(writes-1)
 		reader, saw := r.IntN(3), r.IntN(3) == 0 // process 0 writes; the others saw a newer value, or nothing
@@ -458,7 +458,7 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 			continue // its values are pairs already
 		}
 		anomalies := 0
-		for range effort.Histories(100, 20_000) {
+		for range effort.Histories(30, 20_000) {
 			text := kit.OfKeys(r, spec)
 			limited := o
 			limited.TimeLimit = kit.Soon.TimeLimit
@@ -602,7 +602,7 @@ func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
 	t.Parallel()
 	anomalies := 0
 	r := gen.Rand(83)
-	for range effort.Histories(1000, 20_000) {
+	for range effort.Histories(200, 20_000) {
 		made := gen.New(r, gen.Options{Model: "owner-semaphore", Permits: 3, Threads: 2, Processes: 2 + r.IntN(3), Operations: 20 + r.IntN(40)})
 		spec := models.Spec{Name: "owner-semaphore", Permits: 3, Threads: 2}
 		if _, _, err := campaign.ReadText(spec, made.Text); err != nil {

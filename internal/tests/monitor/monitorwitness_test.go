@@ -162,7 +162,7 @@ func TestAMonitorWritesAWitness(t *testing.T) {
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			r := gen.Rand(90)
 			var x tally
-			for range effort.Histories(150, 40_000) {
+			for range effort.Histories(30, 40_000) {
 				text := numberedEvents(kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(8), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
 				spec := spec.FromDefault()
 				if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
@@ -191,7 +191,7 @@ func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
 		if spec = spec.FromDefault(); spec.Name == "kv" {
 			continue // its values are pairs already
 		}
-		for range effort.Histories(40, 20_000) {
+		for range effort.Histories(30, 20_000) {
 			text := numberedEvents(kit.OfKeys(r, spec))
 			spec := spec
 			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
