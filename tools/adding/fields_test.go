@@ -25,10 +25,7 @@ type table struct {
 	others map[string]string
 }
 
-const (
-	testJepsen = "only test.jepsen, which is binary, has it; a toy would be a second binary form"
-	operations = "forms of whole operations have it; a toy would need their times, which TestFormsDetectWhatTheyWrite covers"
-)
+const testJepsen = "only test.jepsen, which is binary, has it; a toy would be a second binary form"
 
 var ofModels = []string{"A model", "A kind of failure", "A near-linear decision"}
 
@@ -36,11 +33,10 @@ var tables = []table{
 	{file: "internal/outputs/outputs.go", name: "Output", titles: []string{"An output"},
 		others: map[string]string{"Compare": "the messages in cmd/clew/malformed_test.go list the outputs of clew compare by name"}},
 	{file: "jepsen/forms/forms.go", name: "form", titles: []string{"A text form"},
-		others: map[string]string{"binary": testJepsen, "rewritten": testJepsen, "wholeOps": operations, "times": operations}},
-	{file: "jepsen/forms/forms.go", name: "writing", titles: []string{"A text form"}, others: map[string]string{"end": operations}},
+		others: map[string]string{"binary": testJepsen, "rewritten": testJepsen}},
+	{file: "jepsen/forms/forms.go", name: "writing", titles: []string{"A text form"}},
 	{file: "internal/engines/engines.go", name: "Entry", titles: []string{"An engine"}, others: map[string]string{
-		"Also": "a name of Knossos's, which has no more engines", "among": "only beam takes turns as another engine", "part": "an engine that no algorithm asks for",
-		"Models": "goes with Suits", "Suits": "the toy decides any model", "OnlyWitnesses": "the toy finds both verdicts"}},
+		"Also": "a name of Knossos's, which has no more engines", "among": "only beam takes turns as another engine", "part": "an engine that no algorithm asks for"}},
 	{file: "internal/home/home.go", name: "Home", titles: ofModels},
 	{file: "internal/home/home.go", name: "Type", titles: ofModels},
 	{file: "internal/gen/bug.go", name: "Model", titles: ofModels, house: true},
