@@ -162,8 +162,14 @@ func (r *Reader) uuid(i, _ int) edn.ID {
 	return r.v.InternTagged("uuid", r.v.InternString(h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:]))
 }
 
+// instant returns an instant. EDN spells those of the years 0000 to 9999; any other is #fressian with its text.
 func (r *Reader) instant(text string) edn.ID {
-	return r.v.InternTagged("inst", r.v.InternString(text))
+	form := r.v.InternString(text)
+	id := r.v.InternTagged("inst", form)
+	if _, ok := r.v.Instant(id); !ok {
+		return r.v.InternTagged("fressian", r.v.InternVector([]edn.ID{r.v.InternString("inst"), form}))
+	}
+	return id
 }
 
 // dateTime reads a time as Joda prints it in its basic form.
