@@ -362,6 +362,8 @@ var malformed = []badInput{
 		`--depth must be a number of at least 1, not "deep"`},
 	{"permits in an op that clew cannot count", "check --model semaphore --permits 1 h.edn", "{:process 0, :type :invoke, :f :acquire, :value 99999999999999999999}\n",
 		"h.edn:1:1: semaphore cannot read the value of :acquire (index 0): expected a number of permits from 1 to 1073741824, found 99999999999999999999; it knows :acquire, :release, with :value n or {:permits n} for n permits"},
+	{"a cas of three elements", "check h.edn", "{:process 0, :type :invoke, :f :cas, :value [:x 1 2]}\n{:process 0, :type :ok, :f :cas, :value [:x 1 2]}\n",
+		"h.edn:2:1: cas-register cannot read the value of :cas (index 1): expected [old new], found [:x 1 2]; if the first element is a key, give --independent; it knows :read, :write, :cas [old new]"},
 	{"clients that nobody knows", "check --clients some h.edn", write,
 		`--clients must be integers or all, not "some"`},
 	{"digits with a sign as a position", "check --model register --position revision h.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1, :revision \"+5\"}\n",

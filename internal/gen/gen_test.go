@@ -54,8 +54,8 @@ func TestEveryFeatureOfHistoriesTurnsUp(t *testing.T) {
 	} {
 		var all strings.Builder
 		r := gen.Rand(5)
-		for range 1000 {
-			all.WriteString(gen.New(r, gen.Options{Model: c.model, Permits: 2, MaxHolds: 2}).Text)
+		for i := range 1000 {
+			all.WriteString(gen.New(r, gen.Options{Model: c.model, Permits: 2, MaxHolds: 2, Knossos: i%2 == 1}).Text)
 		}
 		for _, feature := range c.features {
 			if !strings.Contains(all.String(), feature) {

@@ -406,7 +406,7 @@ func growSetCore(in, cut fastpath.Input, sets [][]int32, r fastpath.Result, d *f
 		d.Core, d.Why = []int32{fail}, r.Why
 		return
 	}
-	reads, values := involved(cut, sets, r.Why)
+	reads, values := involved(in, cut, sets, r.Why)
 	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {2, 2}} {
 		for _, rs := range choices(reads, n[0]) {
 			for _, vs := range choices(values, n[1]) {
@@ -450,8 +450,8 @@ func without(set, other []int32) []int32 {
 	})
 }
 
-// involved returns the reads and values of a violation.
-func involved(in fastpath.Input, sets [][]int32, why *fastpath.Finding) (reads, values []int32) {
+// involved returns the reads and values of a violation. in is the whole history up to it.
+func involved(whole, in fastpath.Input, sets [][]int32, why *fastpath.Finding) (reads, values []int32) {
 	for _, o := range why.Rows {
 		if o < 0 {
 			continue
@@ -473,22 +473,31 @@ func involved(in fastpath.Input, sets [][]int32, why *fastpath.Finding) (reads, 
 		}
 	}
 	if why.Is(fastpath.NeverAdded) {
-		first := map[int32]int32{}
-		for i := in.Len() - 1; i >= 0; i-- {
-			if in.Kind[i] == models.Add {
-				first[in.A[i]] = in.Inv[i]
-			}
-		}
-		for _, v := range sets[in.A[reads[0]]] {
-			if inv, ok := first[v]; !ok || inv > in.Res[reads[0]] {
-				values = append(values, v)
-				break
-			}
-		}
+		values = append(values, neverAdded(whole, sets[in.A[reads[0]]], in.Res[reads[0]]))
 	}
 	slices.Sort(reads)
 	slices.Sort(values)
 	return slices.Compact(reads), slices.Compact(values)
+}
+
+// neverAdded returns an element of a set that nothing had added by an event: one that nothing adds, or else the one that is
+// added last. So the kind of the failure does not depend on the numbers of values.
+func neverAdded(in fastpath.Input, set []int32, by int32) (value int32) {
+	first := map[int32]int32{}
+	for i := in.Len() - 1; i >= 0; i-- {
+		if in.Kind[i] == models.Add {
+			first[in.A[i]] = in.Inv[i]
+		}
+	}
+	latest := by
+	for _, v := range set {
+		if inv, ok := first[v]; !ok {
+			return v
+		} else if inv > latest {
+			value, latest = v, inv
+		}
+	}
+	return value
 }
 
 // choices returns every way to choose n items of list.

@@ -100,7 +100,7 @@ func (x *object) value(b []byte, o *gen.Op, read bool) []byte {
 	case o.F != ":cas":
 		return x.Print(b, o.A)
 	case !x.Small || x.versioned:
-	case x.Chance(0.05):
+	case x.Options.Knossos && x.Chance(0.1):
 		return x.Sequence(b, o.A, o.B, x.Write())
 	case o.A < 0 && o.B < 0 && x.Chance(0.5):
 		return append(b, "nil"...)

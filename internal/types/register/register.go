@@ -5,6 +5,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/home"
+	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -16,6 +17,7 @@ type Register struct {
 	fCAS             edn.ID // Nil if the model has no cas
 	nilReadsExact    bool
 	observeFailedCAS bool
+	knossos          bool
 }
 
 var registerDefinition = models.Definition{
@@ -86,7 +88,7 @@ func anomaly(ops *models.Operations, row models.Row) models.Anomaly {
 func newCASRegister(b *models.Binding) (models.Reader, error) {
 	r := newRegister(b)
 	r.fCAS = b.Values.InternKeyword("cas")
-	r.observeFailedCAS = b.Spec.ObserveFailedCAS
+	r.observeFailedCAS, r.knossos = b.Spec.ObserveFailedCAS, b.Spec.Knossos
 	return r, nil
 }
 
@@ -110,14 +112,18 @@ func (r *Register) Read(o models.Operation) (models.Op, bool, error) {
 	return models.Op{}, false, models.ErrUnknownF
 }
 
-// pair reads [old new]. As Knossos does, it ignores further elements and takes nil for a
-// pair of nils.
+// pair reads [old new]. As Knossos does, it takes nil for a pair of nils. Only with Knossos's semantics does it ignore
+// further elements: elsewhere, they show that the first one is a key.
 func (r *Register) pair(value edn.ID) (from, to int32, err error) {
 	if value == edn.Nil {
 		return int32(edn.Nil), int32(edn.Nil), nil
 	}
-	if items, _ := r.Sequence(value); len(items) >= 2 {
+	items, _ := r.Sequence(value)
+	switch {
+	case len(items) == 2 || len(items) > 2 && r.knossos:
 		return r.Class(items[0]), r.Class(items[1]), nil
+	case len(items) == 3:
+		return 0, 0, fmt.Errorf("expected [old new], found %s; if the first element is a key, give %s", r.V.Text(value), option.Independent)
 	}
 	return 0, 0, fmt.Errorf("expected [old new], found %s", r.V.Text(value))
 }
