@@ -78,9 +78,9 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
-	// Elsewhere, unless it is nil, says where to go with a history that has a value which something else reads. It
-	// returns "" for any other value.
-	Elsewhere func(v *edn.Values, value edn.ID) string
+	// Elsewhere, unless it is nil, says why a history whose :f's look like the model's is not of it, and where to go
+	// with it: "" if it may be. It is asked if no model is inferred.
+	Elsewhere func(s *Seen) string
 
 	// New makes the model for the values of one history. Its errors may be ParamErrors,
 	// which name parameters, or any others.

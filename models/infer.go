@@ -74,6 +74,17 @@ func (s *Seen) Values(f string) iter.Seq2[*edn.Values, edn.ID] {
 	}
 }
 
+// AllValues yields the values of all events.
+func (s *Seen) AllValues() iter.Seq2[*edn.Values, edn.ID] {
+	return func(yield func(*edn.Values, edn.ID) bool) {
+		for _, value := range s.h.Value {
+			if !yield(s.h.Values, value) {
+				return
+			}
+		}
+	}
+}
+
 // Returned yields the kind of every value that an :f, given as ":read", has returned.
 func (s *Seen) Returned(f string) iter.Seq[edn.Kind] {
 	h := s.h
@@ -139,13 +150,11 @@ func Infer(h *jepsen.History) (string, error) {
 		return fitting, nil
 	}
 	for _, d := range registry {
-		for _, value := range h.Value {
-			if d.Elsewhere == nil {
-				break
-			}
-			if where := d.Elsewhere(h.Values, value); where != "" {
-				return "", ParamErrorf("cannot infer the model: %s", where)
-			}
+		if d.Elsewhere == nil {
+			continue
+		}
+		if where := d.Elsewhere(seen); where != "" {
+			return "", ParamErrorf("cannot infer the model from %s: %s", strings.Join(seen.fs, ", "), where)
 		}
 	}
 	return "", seen.notInferred(candidates)
@@ -166,7 +175,7 @@ func (s *Seen) notInferred(candidates []string) error {
 			knowing = append(knowing, d.Name)
 		}
 	}
-	if len(candidates) < 2 {
+	if len(candidates) == 0 {
 		candidates = knowing
 	}
 	switch len(candidates) {

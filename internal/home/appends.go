@@ -1,6 +1,8 @@
 package home
 
 import (
+	"slices"
+
 	"clew/edn"
 	"clew/models"
 )
@@ -25,4 +27,14 @@ func AppendsToLists(s *models.Seen) bool {
 func IsAppend(v *edn.Values, step edn.ID) bool {
 	parts := v.Items(step)
 	return v.Kind(step) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
+}
+
+// HasAppends says whether some value of a history has a step [:append k v].
+func HasAppends(s *models.Seen) bool {
+	for v, value := range s.AllValues() {
+		if slices.ContainsFunc(v.Items(value), func(item edn.ID) bool { return IsAppend(v, item) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -44,7 +44,13 @@ var bankDefinition = models.Definition{
 	Repeating: []string{"transfer"},
 	Default:   "{}",
 	Record:    "clew.model.Bank",
-	New:       newBank,
+	Infer: func(s *models.Seen) models.Fit {
+		if all := home.Returned(s, ":read"); s.Only(":read") && all.Maps > 0 && all.Maps == all.Collections && all.Scalars == 0 {
+			return models.MayFit
+		}
+		return models.NoFit
+	},
+	New: newBank,
 }
 
 func newBank(b *models.Binding) (models.Reader, error) {

@@ -20,7 +20,13 @@ var counterDefinition = models.Definition{
 	Untold:    "increments do not return new values, so none was checked",
 	Default:   "0",
 	Record:    "clew.model.Counter",
-	New:       newCounter,
+	Infer: func(s *models.Seen) models.Fit {
+		if all := home.Returned(s, ":read"); s.Only(":read") && all.Integers > 0 && all.Integers == all.Scalars && all.Collections == 0 {
+			return models.MayFit
+		}
+		return models.NoFit
+	},
+	New: newCounter,
 }
 
 // counter is a number that operations add to; it may be negative. A state holds its upper

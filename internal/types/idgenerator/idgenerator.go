@@ -24,6 +24,7 @@ var idGeneratorDefinition = models.Definition{
 	Params: []models.Param{models.ParamIDs},
 	NoInit: "it starts with no ids given out",
 	Record: "clew.model.IDGenerator",
+	Infer:  func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":generate") && s.Only(":generate")) },
 	New: func(b *models.Binding) (models.Reader, error) {
 		f := b.Values.InternKeyword
 		m := &idGenerator{Base: home.NewBase(b), f: [2]edn.ID{f("generate"), f("take")}, growing: b.Spec.GrowingIDs}

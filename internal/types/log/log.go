@@ -38,7 +38,13 @@ var logDefinition = models.Definition{
 	Untold:     "appends do not return offsets, so none was checked",
 	Default:    "[]",
 	Record:     "clew.model.Log",
-	New:        newLog,
+	Infer: func(s *models.Seen) models.Fit {
+		if all := home.Returned(s, ":read"); s.Only(":read") && all.Lists > 0 && all.Lists == all.Collections && all.Scalars == 0 {
+			return models.MayFit
+		}
+		return models.NoFit
+	},
+	New: newLog,
 }
 
 func newLog(b *models.Binding) (models.Reader, error) {

@@ -45,10 +45,12 @@ var multiRegisterDefinition = models.Definition{
 	Params:  []models.Param{models.ParamNilReads},
 	Default: "{}",
 	Record:  "knossos.model.MultiRegister",
-	Infer:   func(s *models.Seen) models.Fit { return models.FitsIf(s.Any(":txn") && !home.AppendsToLists(s)) },
-	New:     newMultiRegister,
-	Elsewhere: func(v *edn.Values, value edn.ID) string {
-		if slices.ContainsFunc(v.Items(value), func(item edn.ID) bool { return home.IsAppend(v, item) }) {
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Any(":txn") && !home.AppendsToLists(s) || s.Only(":read", ":write") && home.HasSteps(s, ":read", ":write"))
+	},
+	New: newMultiRegister,
+	Elsewhere: func(s *models.Seen) string {
+		if home.HasAppends(s) {
 			return appendsToLists
 		}
 		return ""

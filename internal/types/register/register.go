@@ -27,9 +27,13 @@ var registerDefinition = models.Definition{
 	Default:   "nil",
 	Record:    "knossos.model.Register",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":read", ":write") && s.Only(":read", ":write"))
+		if !s.Any(":read", ":write") || !s.Only(":read", ":write") {
+			return models.NoFit
+		}
+		return fits(s)
 	},
-	New: func(b *models.Binding) (models.Reader, error) { return newRegister(b), nil },
+	Elsewhere: misfit,
+	New:       func(b *models.Binding) (models.Reader, error) { return newRegister(b), nil },
 }
 
 var casRegisterDefinition = models.Definition{
@@ -41,9 +45,43 @@ var casRegisterDefinition = models.Definition{
 	Record:    "knossos.model.CASRegister",
 	Object:    "rmw", ObjectInit: "0",
 	Infer: func(s *models.Seen) models.Fit {
-		return models.FitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
+		if !s.Any(":cas") || !s.Only(":read", ":write", ":cas") {
+			return models.NoFit
+		}
+		return fits(s)
 	},
 	New: newCASRegister,
+}
+
+// fits says whether a history's values are those of a register. Steps of transactions are not, and reads alone may be of
+// other models.
+func fits(s *models.Seen) models.Fit {
+	alone := !s.Any(":write", ":cas")
+	switch read := home.Returned(s, ":read"); {
+	case misfit(s) != "" || home.HasSteps(s, ":read", ":write") || alone && read.Collections > 0:
+		return models.NoFit
+	case alone && read.Scalars > 0:
+		return models.MayFit
+	}
+	return models.Fits
+}
+
+// misfit says why a history of reads and writes is not of a register, or "": what is read looks otherwise than what is
+// written.
+func misfit(s *models.Seen) string {
+	if !s.Any(":write", ":cas") || !s.Only(":read", ":write", ":cas") {
+		return ""
+	}
+	read, written := home.Returned(s, ":read"), home.Written(s)
+	switch {
+	case read.Collections > 0 && written.Collections == 0 && written.Scalars > 0:
+		return "reads return collections of what is written one by one, so it is no register, and no model of clew has that " +
+			"(a set has :add, a log has :append); docs/own-models.md says how to write one"
+	case read.Scalars > 0 && read.Collections == 0 && written.Collections > 0 && written.Scalars == 0:
+		return "collections are written, and single values are read, so it is no register; " +
+			"docs/own-models.md says how to write a model"
+	}
+	return ""
 }
 
 func newRegister(b *models.Binding) *Register {
