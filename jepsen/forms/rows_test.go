@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"clew/internal/effort"
 )
 
 // rowsText returns a random history whose op maps are nearly all alike, and long enough that they are read in rows.
@@ -81,7 +83,7 @@ func rowsText(r *rand.Rand, odd int, sense bool) string {
 
 func TestRowsMakeTheHistoryThatEventsMake(t *testing.T) {
 	whole, broken := 0, 0
-	for seed := range uint64(40) {
+	for seed := range max(24, effort.Histories(40, 40)) {
 		r := rand.New(rand.NewPCG(seed, 43))
 		text := rowsText(r, []int{1000, 100, 10}[seed%3], seed%2 == 0)
 		want := everything(readTimed(text, EDN, false))
