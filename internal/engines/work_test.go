@@ -99,7 +99,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	case effort.Long():
 		skip = 1
 	case effort.Few():
-		skip = 97
+		skip = 199
 	}
 	histories, judged, worst, worstName := 0, 0, 0.0, ""
 	grid(t, skip, func(c cell) {

@@ -1,9 +1,0 @@
-package serve_test
-
-import (
-	"testing"
-
-	"clew/internal/effort"
-)
-
-func TestMain(m *testing.M) { effort.Main(m) }
