@@ -143,10 +143,7 @@ func altered(r *rand.Rand, text string) string {
 func TestTheProvedProgramOnSmallHistories(t *testing.T) {
 	t.Parallel()
 	c, python := newProved(t), newCertified(t)
-	n := 10
-	if !effort.Few() {
-		n = int(effort.Histories(30, 420))
-	}
+	n := int(effort.Histories(10, 420))
 	want, texts := map[string]string{}, map[string]string{}
 	forgeries, changes := 0, 0
 	for i, spec := range campaign.Configs() {
