@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"clew": main, "wrongclew": func() {
+	testscript.Main(effort.Roomy{M: m}, map[string]func(){"clew": main, "wrongclew": func() {
 		os.Exit(runWith(context.Background(), wrong, os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}})
 }

@@ -56,10 +56,16 @@ func Patience(d time.Duration) time.Duration {
 // Main runs the tests of a package, unless GOGC says otherwise, with room for some garbage, as clew itself has
 // (internal/memory): reading takes large buffers, however small the history, and what collects them would take more
 // time than the tests.
-func Main(m *testing.M) {
+func Main(m *testing.M) { Roomy{m}.Run() }
+
+// Roomy does the same for what runs a testing.M itself.
+type Roomy struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m Roomy) Run() int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(1000)
 		debug.SetMemoryLimit(1 << 30)
 	}
-	m.Run()
+	return m.M.Run()
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"clew/internal/effort"
 )
 
 // levels.py for one request after the other: each line is the arguments of a command, and an empty line ends its answers.
@@ -73,7 +75,7 @@ func Prove(t testing.TB, pairs []string) string {
 
 // RunAndEndProver runs the tests of a package that calls Prove.
 func RunAndEndProver(m *testing.M) {
-	m.Run()
+	effort.Main(m)
 	if prover.Cmd != nil {
 		prover.in.Close()
 		prover.Wait()

@@ -14,7 +14,6 @@ import (
 
 	"clew"
 	"clew/internal/campaign"
-	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/pace"
 	"clew/internal/tests/kit"
@@ -255,9 +254,6 @@ func TestAWitnessHoldsLittle(t *testing.T) {
 	t.Parallel()
 	for i, spec := range append(slices.Clone(witnessed), models.Spec{Name: "cas-register"}) {
 		o := gen.LongOptions{Model: spec.Name, Operations: 6000, Processes: 10, Permits: spec.Permits, Seed: 4}
-		if effort.Few() {
-			o.Operations = 3000
-		}
 		if spec.Name == "set" {
 			o.Operations /= 4 // each read has all elements
 		}
