@@ -281,7 +281,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
-	most := 2000
+	most := 1000
 	if effort.Few() {
 		most = 400
 	}
