@@ -24,7 +24,7 @@ import (
 func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 	kit.CollectLess(t)
 	specs := campaign.Configs()
-	n := 20
+	n := int(kit.Histories(7, 20, 20))
 	if effort.Long() {
 		n = kit.LongHistories(t)/len(specs) + 1
 	}
@@ -122,7 +122,7 @@ func TestALookThatDoesNotDecideTheWholePassesNothingThatFails(t *testing.T) {
 		spec := spec.FromDefault()
 		r := gen.Rand(79)
 		var p passing
-		for range effort.Histories(30, 1000) {
+		for range kit.Histories(10, 30, 1000) {
 			if o := kit.Unverified; spec.Name != "kv" && r.IntN(4) == 0 {
 				o.Independent = true
 				p.look(t, r, spec, o, kit.OfKeys(r, spec))
@@ -143,8 +143,8 @@ func TestALookPassesNothingThatFailsInAnyModel(t *testing.T) {
 	var p passing
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i + 790))
-		for range effort.Histories(20, 1000) {
-			spec, o := campaign.WithParameters(r, spec), kit.Soon
+		for range kit.Histories(6, 20, 1000) {
+			spec, o := campaign.WithParameters(r, spec), kit.Soon()
 			g := campaign.GenOptions(spec)
 			g.Init, g.Operations, g.Unique, g.Values = true, 4+r.IntN(12), r.IntN(2) == 0, []int{0, 100}[r.IntN(2)]
 			made := gen.New(r, g)
@@ -162,7 +162,7 @@ func TestLooksForgetNoValues(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "versioned-register", "set", "lookup-set", "log"} {
 		spec := models.Spec{Name: model}.FromDefault()
 		var text bytes.Buffer
-		if _, err := gen.Long(&text, gen.LongOptions{Model: model, Operations: 12_000, Seed: 1}); err != nil {
+		if _, err := gen.Long(&text, gen.LongOptions{Model: model, Operations: 4000, Seed: 1}); err != nil {
 			t.Fatal(err)
 		}
 		whole, err := clew.Read(bytes.NewReader(text.Bytes()), "whole", spec.Pairing())

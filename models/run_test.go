@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/effort"
 	"clew/internal/types/kv"
 	"clew/jepsen"
 	"clew/models"
@@ -117,7 +118,7 @@ func TestRunsAgreeWithStep(t *testing.T) {
 			}
 			steps, refused, several, kinds := 0, 0, 0, map[models.Kind]bool{}
 			for seed := range uint64(1000) {
-				if steps > 16_000 {
+				if steps > 16_000 || effort.Few() && steps > 9000 {
 					break
 				}
 				r := rand.New(rand.NewPCG(seed, 1))

@@ -107,7 +107,10 @@ func TestShellsComplete(t *testing.T) {
 			}
 			_, script, _ := clewRun("completion", shell)
 			putFile(t, "../completion", script)
-			for _, c := range completions {
+			for i, c := range completions {
+				if !effort.Takes(i) {
+					continue
+				}
 				flags := map[string][]string{"bash": {"--norc", "-c", test, "bash"}, "zsh": {"-f", "-c", test, "zsh"}, "fish": {"--no-config", "-c", test}}[shell]
 				cmd := exec.Command(shell, slices.Concat(flags, []string{"../completion"}, strings.Split(c.typed, " "))...)
 				cmd.Env = append(os.Environ(), "HOME="+t.TempDir())

@@ -50,9 +50,9 @@ func alike(t *testing.T) (all []struct{ flags, history string }) {
 	add("--model=register", "{:process 0")
 	add("--model=register", "")
 	add("--model=register", "{:process 0, :type :invoke, :f :frob}\n")
-	seeds := 334 // of six models: 2,000 histories
+	seeds := 20 // of six models
 	if effort.Few() {
-		seeds = 20
+		seeds = 10
 	}
 	bugs := []string{"", "--bug=stale-read"}
 	for seed := range seeds {

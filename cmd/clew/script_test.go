@@ -15,26 +15,35 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"clew/fallback"
 	"clew/internal/effort"
 	"clew/internal/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"clew": main, "wrongclew": func() {
-		os.Exit(runWith(context.Background(), enginetest.Wrong["takes the last operation first"], os.Args, os.Stdin, os.Stdout, os.Stderr))
+	testscript.Main(effort.Roomy{M: m}, map[string]func(){"clew": main, "wrongclew": func() {
+		os.Exit(runWith(context.Background(), wrong, os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}})
 }
 
+// wrong is an engine that is wrong about every witness.
+var wrong = enginetest.Wrong["takes the last operation first"]
+
 // The scripts are conversations with clew. In addition to testscript's own commands they know:
 //
-//	status N COMMAND ARG...   run a command, which exits with status N
-//	exec wrongclew ARG...     clew whose engine is wrong about every witness
+//	status N clew ARG...      run clew in this process, which costs a tenth of a process of its own; it ends with status N.
+//	                          A last argument <FILE is its standard input, and otherwise that is empty
+//	status N wrongclew ARG... the same for clew whose engine is wrong about every witness
+//	status N exec COMMAND ARG...
+//	                          run a process, which exits with status N: clew itself where a process, its memory, its
+//	                          environment or its descriptors matter
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
@@ -47,7 +56,7 @@ func TestMain(m *testing.M) {
 //
 // The example histories are in $HISTORIES, and files as Jepsen stores tests in $TESTFILES.
 func TestScripts(t *testing.T) {
-	histories, err := filepath.Abs(filepath.Join("..", "..", "testdata", "histories"))
+	testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +65,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Dir:                 filepath.Join(testdata, "script"),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HISTORIES", histories)
+			env.Setenv("HISTORIES", filepath.Join(testdata, "histories"))
 			env.Setenv("TESTFILES", testFiles)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's clew would sleep at every end
 			return nil
@@ -103,17 +112,68 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
 	got := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
+	switch command, args := args[1], args[2:]; command {
+	case "clew":
+		got = runHere(ts, nil, args)
+	case "wrongclew":
+		got = runHere(ts, wrong, args)
+	case "exec":
+		err := ts.Exec(args[0], args[1:]...)
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			got = exit.ExitCode()
+		} else {
+			ts.Check(err)
+		}
+	default:
+		ts.Fatalf("status knows clew, wrongclew and exec, not %s", command)
 	}
 	if got != want {
 		ts.Fatalf("status %d, want %d", got, want)
 	}
+}
+
+// here is held by what runs in the script's folder: a process has one. No other test runs while scripts do.
+var here sync.Mutex
+
+// runHere runs clew in this process, but in the script's folder, and returns the status.
+func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) int {
+	stdin := ""
+	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
+		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
+	}
+	here.Lock()
+	defer here.Unlock()
+	before, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer os.Chdir(before)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	var stdout, stderr heard
+	status := runWith(ctx, engine, append([]string{"clew"}, args...), strings.NewReader(stdin), &stdout, &stderr)
+	io.WriteString(ts.Stdout(), stdout.String())
+	io.WriteString(ts.Stderr(), stderr.String())
+	return status
+}
+
+// heard is what clew wrote. Work that clew left behind may still write.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(b)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
 }
 
 var variable = []struct {

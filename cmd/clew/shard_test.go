@@ -145,6 +145,9 @@ func TestShardsAreTogetherWhatOneRunIs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	long := os.Getenv("CLEW_LONG") != ""
 	tests := 120
+	if effort.Few() {
+		tests = 60
+	}
 	if long {
 		tests = 2000
 	}
@@ -184,7 +187,7 @@ func TestKeysInShardsAreTogetherWhatOneRunIs(t *testing.T) {
 	}
 	putFile(t, "torn.edn", "{:process 0")
 	putFile(t, "none.edn", write)
-	sameAsOne(t, shardCounts(true), "--independent", "--model", "register", "--shard-keys", ".")
+	sameAsOne(t, shardCounts(!effort.Few()), "--independent", "--model", "register", "--shard-keys", ".")
 	sameAsOne(t, []int{5}, "--independent", "--model", "register", "--verify", "--shard-keys", "h1.edn")
 	sameAsOne(t, []int{5}, "--independent", "--model", "register", ".")
 	sameAsOne(t, []int{3}, "--independent", "--model", "register", "--algorithm", "hitting", "--time-limit", "10m", "--shard-keys", ".")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/effort"
 	"clew/internal/gen"
 )
 
@@ -72,7 +73,11 @@ func peakMemory(pid int) int {
 
 func TestAStoreOfAThousandTestsIsCheckedWithinTheMemoryLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
-	want := aStore(t, 1000)
+	runs := 999
+	if effort.Few() {
+		runs /= 3
+	}
+	want := aStore(t, runs)
 	cmd := exec.Command("clew", "check", "--output", "json", "--memory-limit", "256MB", "store")
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -108,15 +113,15 @@ func TestAStoreOfAThousandTestsIsCheckedWithinTheMemoryLimit(t *testing.T) {
 	if peak > 256<<10 || peak == 0 && runtime.GOOS == "linux" {
 		t.Errorf("peak memory %d kB; the limit is 256 MB", peak)
 	}
-	summary, _ := exec.Command("clew", "check", "store").Output()
-	if !strings.HasSuffix(string(summary), "\n1000 histories: 667 valid, 333 invalid, 0 unknown, 0 unreadable\n") {
+	_, summary, _ := clewRun("check", "store")
+	if !strings.HasSuffix(summary, fmt.Sprintf("\n%d histories: %d valid, %d invalid, 0 unknown, 0 unreadable\n", runs, runs/3*2, runs/3)) {
 		t.Errorf("%s", summary[max(0, len(summary)-200):])
 	}
 }
 
 func TestAKilledRunLeavesWholeLinesAndNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
-	aStore(t, 300)
+	aStore(t, 100)
 	before := filesBelow(t, ".")
 	cmd := exec.Command("clew", "check", "--output", "json", "store")
 	out, err := cmd.StdoutPipe()

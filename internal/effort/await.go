@@ -1,6 +1,9 @@
 package effort
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -29,4 +32,24 @@ func Receive[T any](t testing.TB, what string, from <-chan T) (x T) {
 		t.Fatalf("after %v still not: %s", Hang, what)
 	}
 	return x
+}
+
+// Tick waits until the clock of the file system of a folder is later than all that was written there.
+func Tick(dir string) error {
+	path := filepath.Join(dir, ".tick")
+	written := func() (at time.Time, err error) {
+		if err = errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
+			return at, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return at, err
+		}
+		return info.ModTime(), os.Remove(path)
+	}
+	before, err := written()
+	for now := before; err == nil && !now.After(before); now, err = written() {
+		time.Sleep(time.Millisecond)
+	}
+	return err
 }

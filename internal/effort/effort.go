@@ -6,6 +6,7 @@ package effort
 
 import (
 	"os"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -50,4 +51,21 @@ func Patience(d time.Duration) time.Duration {
 		return 25 * d
 	}
 	return 3 * d
+}
+
+// Main runs the tests of a package, unless GOGC says otherwise, with room for some garbage, as clew itself has
+// (internal/memory): reading takes large buffers, however small the history, and what collects them would take more
+// time than the tests.
+func Main(m *testing.M) { Roomy{m}.Run() }
+
+// Roomy does the same for what runs a testing.M itself.
+type Roomy struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m Roomy) Run() int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(1000)
+		debug.SetMemoryLimit(1 << 30)
+	}
+	return m.M.Run()
 }

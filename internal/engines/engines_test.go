@@ -52,7 +52,7 @@ type rival struct {
 func (r rival) suits(m models.Model) bool { return r.only == nil || r.only(m) }
 
 const (
-	patience      = enginetest.WorkPerSecond / 5
+	patience      = enginetest.WorkPerSecond / 10
 	rivalMemory   = 64 << 20
 	longestRival  = 2000 // operations
 	shortestRival = 20
@@ -219,7 +219,7 @@ func mixed(r *rand.Rand, spec models.Spec) (text, init string) {
 func runLong(r *rand.Rand, model string) string {
 	n, most := size(r), 9
 	if model == "multi-register" || strings.HasSuffix(model, "queue") {
-		n, most = min(n, 200), 4 // these have many states, and are hard to decide
+		n, most = min(n, 100), 4 // these have many states, and are hard to decide
 	}
 	o := gen.LongOptions{Model: model, Operations: n, Processes: 2 + r.IntN(most), Values: 2 + r.IntN(4), Keys: 2 + r.IntN(2),
 		Crashed: min(crashCounts[r.IntN(len(crashCounts))], n/10), At: 0.2 + 0.8*r.Float64(), Seed: r.Uint64()}
@@ -239,15 +239,15 @@ func runLong(r *rand.Rand, model string) string {
 }
 
 func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
-	n := int(effort.Histories(9, uint64(20_000/len(sources()))))
+	n := int(effort.Histories(6, uint64(20_000/len(sources()))))
 	if effort.Few() {
-		n = 6
+		n = 2
 	}
 	for s, source := range sources() {
 		t.Run(source.name, func(t *testing.T) {
 			c := newContest()
 			// A few histories may all have the same verdict.
-			for i := 0; i < n || i < 10*n && (c.valid == 0 || c.invalid == 0); i++ {
+			for i := 0; i < n || i < 60 && (c.valid == 0 || c.invalid == 0); i++ {
 				r := gen.Rand(uint64(1_000_000*s + i))
 				engines := append(slices.Clone(rivals), maimed(i)...)
 				if where := fmt.Sprintf("history %d", i); i%3 > 0 || !c.meetAtBoundary(t, r, source, engines, where) {

@@ -94,12 +94,12 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 
 // If one engine decides a history with little work, auto decides it with not much more.
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
-	skip := 11
+	skip := 37
 	switch {
 	case effort.Long():
 		skip = 1
 	case effort.Few():
-		skip = 37
+		skip = 199
 	}
 	histories, judged, worst, worstName := 0, 0, 0.0, ""
 	grid(t, skip, func(c cell) {

@@ -1,11 +1,13 @@
 package files
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
+
+	"clew/internal/effort"
 )
 
 // The path of standard input is not known, and a file that is deleted or replaced has a new time.
@@ -28,8 +30,7 @@ func TestStandardInputThatIsDeletedIsStillWhole(t *testing.T) {
 	if moved := s.Moved(); moved != "" {
 		t.Errorf("before: %s", moved)
 	}
-	time.Sleep(20 * time.Millisecond) // a tick of the file system's clock
-	if err := os.Remove(path); err != nil {
+	if err := errors.Join(effort.Tick(filepath.Dir(path)), os.Remove(path)); err != nil {
 		t.Fatal(err)
 	}
 	if err, moved := s.Changed(f), s.Moved(); err != nil || moved != "deleted or replaced" {

@@ -36,7 +36,7 @@ var register = models.Func[string]{
 // An order has all operations that returned, keeps their order in time, and can happen. So it proves what it is about.
 func TestAnOrderIsALinearization(t *testing.T) {
 	r, found, refused := rand.New(rand.NewPCG(1, 40)), 0, 0
-	for range effort.Histories(800, 200000) {
+	for range effort.Histories(2000, 200000) {
 		text := gen.New(r, gen.Options{Model: "register"}).Text
 		h, err := forms.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
 		if err != nil {

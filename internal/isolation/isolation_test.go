@@ -53,7 +53,11 @@ func TestLevelsAreThoseOfTheirDefinitions(t *testing.T) {
 	n := effort.Histories(20_000, 1_000_000)
 	open := 0
 	valid, between := map[models.Level]int{}, map[[2]models.Level]int{}
-	for seed := range n {
+	first := uint64(0)
+	if effort.Few() {
+		first = 7000 // one of two levels without the other is rare
+	}
+	for seed := first; seed < first+n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		txns, keys := draw(r, 2+r.IntN(5), 1+r.IntN(3), 1+r.IntN(4), 1+r.IntN(3))
 		text := text(txns)

@@ -7,7 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
-	"time"
+
+	"clew/internal/effort"
 )
 
 // TestASmallHeapHasRoom looks at the percentage that follows a collection. It does so in a process of its own, since
@@ -52,7 +53,7 @@ func TestASmallHeapHasRoom(t *testing.T) {
 	Sparing()
 	for range 5 {
 		runtime.GC()
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	await(t, "there is time", func(percent int) bool { return percent == sparing })
 }
@@ -60,14 +61,7 @@ func TestASmallHeapHasRoom(t *testing.T) {
 // await collects garbage until the percentage is a wanted one.
 func await(t *testing.T, when string, want func(percent int) bool) {
 	t.Helper()
-	for range 1000 {
-		runtime.GC()
-		if want(percent()) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%s: %d%%", when, percent())
+	effort.Await(t, when, func() bool { runtime.GC(); return want(percent()) })
 }
 
 func percent() int {

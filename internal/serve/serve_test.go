@@ -123,9 +123,6 @@ func (x *site) state(path string) (s page.State) {
 	return s
 }
 
-// whole reports whether a list is whole. If it is not, whole waits a little.
-func (x *site) whole(path string) bool { return x.list(path) != "" }
-
 // list returns a list, or "" if it is not whole yet.
 func (x *site) list(path string) string {
 	a := x.get(path)
@@ -134,7 +131,6 @@ func (x *site) list(path string) string {
 	}
 	for _, not := range []string{"have been looked at so far", "still being listed", ">…<"} {
 		if strings.Contains(a.body, not) {
-			time.Sleep(time.Millisecond)
 			return ""
 		}
 	}
@@ -144,11 +140,7 @@ func (x *site) list(path string) string {
 // await waits until something holds.
 func (x *site) await(what string, holds func() bool) {
 	x.tb.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			x.tb.Fatalf("after a minute still not: %s", what)
-		}
-	}
+	effort.Await(x.tb, what, holds)
 }
 
 // put writes a file below a folder. old files belong to runs that have ended long ago.
@@ -199,9 +191,7 @@ func small(tb testing.TB) string {
 func (x *site) lines(path string) (lines []string) {
 	x.tb.Helper()
 	body := ""
-	for body == "" {
-		body = x.list(path)
-	}
+	x.await("the list is whole", func() bool { body = x.list(path); return body != "" })
 	for _, row := range regexp.MustCompile(`(?s)<tr data-row=.*?</tr>`).FindAllString(body, -1) {
 		row = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(strings.ReplaceAll(row, "</td>", " | "), " ")
 		lines = append(lines, html.UnescapeString(strings.TrimRight(strings.Join(strings.Fields(row), " "), "| ")))

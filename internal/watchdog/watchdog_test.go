@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func TestNothingWaitsForLongForWhatWasStopped(t *testing.T) {
 	if Await(ctx, 20*time.Millisecond, func() { <-never }) {
 		t.Error("it never ended")
 	}
-	if !Await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
+	if !Await(ctx, time.Minute, func() { <-ctx.Done() }) {
 		t.Error("it ended within the grace")
 	}
 }
@@ -53,12 +54,15 @@ func TestADogLeavesWhenAStageDoesNotEndWithItsContext(t *testing.T) {
 
 func TestADogStaysWhileNothingHangs(t *testing.T) {
 	d := New(254, func(int, context.Context) { t.Error("it left") })
-	ctx, end := context.WithCancel(t.Context())
-	over := d.Stage(ctx, 50*time.Millisecond)
-	end()
-	over()
-	d.Stage(context.Background(), 0)
-	time.Sleep(100 * time.Millisecond)
+	ctx := context.Background()
+	synctest.Test(t, func(t *testing.T) {
+		stage, end := context.WithCancel(t.Context())
+		over := d.Stage(stage, 50*time.Millisecond)
+		end()
+		over()
+		d.Stage(ctx, 0)
+		time.Sleep(time.Hour)
+	})
 	var none *Dog
 	none.Stage(ctx, 0)()
 	none.Knows(nil)

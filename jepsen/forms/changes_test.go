@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/effort"
 	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/internal/feed"
@@ -37,8 +38,7 @@ var changes = map[string]func(path string) error{
 		if err != nil {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond) // a tick of the file system's clock
-		return errors.Join(inPlace(path, "{:process 7, :type :invoke"), os.Chtimes(path, time.Time{}, before.ModTime()))
+		return errors.Join(effort.Tick(filepath.Dir(path)), inPlace(path, "{:process 7, :type :invoke"), os.Chtimes(path, time.Time{}, before.ModTime()))
 	},
 	"deleted": os.Remove,
 	"replaced": func(path string) error {

@@ -46,7 +46,7 @@ func TestPlainOpMapsAreWrittenAsAllOthers(t *testing.T) {
 		return r.IntN(n)
 	}
 	found := 0
-	for range effort.Histories(800, 200_000) {
+	for range effort.Histories(2400, 200_000) {
 		most := []int{len(values), 17, 17, 17}[r.IntN(4)]
 		var b strings.Builder
 		for range 1 + r.IntN(3) {
@@ -78,11 +78,15 @@ func TestPlainOpMapsAreWrittenAsAllOthers(t *testing.T) {
 	}
 }
 
-// So it is for histories in other forms, and cut at every byte.
+// So it is for histories in other forms, cut in many places.
 func TestPlainOpMapsOfOtherFormsAreWrittenAsAllOthers(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/*/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
+	}
+	cuts := 50
+	if effort.Few() {
+		cuts = 15
 	}
 	for _, path := range files {
 		text, err := os.ReadFile(path)
@@ -90,7 +94,7 @@ func TestPlainOpMapsOfOtherFormsAreWrittenAsAllOthers(t *testing.T) {
 			continue
 		}
 		for _, to := range []Form{"edn", "jsonl", "log"} {
-			for cut := len(text); cut > 0; cut -= 1 + len(text)/50 {
+			for cut := len(text); cut > 0; cut -= 1 + len(text)/cuts {
 				if wrong := differs(string(text[:cut]), "", to); wrong != "" {
 					t.Fatalf("%s, cut at %d, to %s: %s", path, cut, to, wrong)
 				}

@@ -155,8 +155,9 @@ const (
 )
 
 // Once the context is done, lines that may have been there before are still read for at most lastMoment: those of a
-// file to its end, those of a pipe until lastSilence passes without any. A file is compared until lastComparison.
-const (
+// file to its end, those of a pipe until lastSilence passes without any. A file is compared until lastComparison. Tests
+// set other times.
+var (
 	lastMoment     = 60 * time.Millisecond
 	lastSilence    = 20 * time.Millisecond
 	lastComparison = 85 * time.Millisecond

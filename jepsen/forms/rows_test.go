@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"clew/internal/effort"
 )
 
 // rowsText returns a random history whose op maps are nearly all alike, and long enough that they are read in rows.
@@ -15,7 +17,7 @@ func rowsText(r *rand.Rand, odd int, sense bool) string {
 	keys := [][]string{{"index", "time", "type", "process", "f", "value"}, {"type", "f", "value", "process", "time", "index"}, {"process", "type", "f", "value"}}[r.IntN(3)]
 	open := map[int]string{}
 	time := int64(0)
-	for index := 0; b.Len() < 700<<10; index++ {
+	for index := 0; b.Len() < 600<<10; index++ {
 		process := r.IntN(8)
 		typ, f, value, wasOpen := "invoke", open[process], fmt.Sprint(r.IntN(1+index)), open[process] != ""
 		if delete(open, process); wasOpen {
@@ -81,7 +83,7 @@ func rowsText(r *rand.Rand, odd int, sense bool) string {
 
 func TestRowsMakeTheHistoryThatEventsMake(t *testing.T) {
 	whole, broken := 0, 0
-	for seed := range uint64(40) {
+	for seed := range max(22, effort.Histories(40, 40)) {
 		r := rand.New(rand.NewPCG(seed, 43))
 		text := rowsText(r, []int{1000, 100, 10}[seed%3], seed%2 == 0)
 		want := everything(readTimed(text, EDN, false))

@@ -227,7 +227,7 @@ func callsText(r *rand.Rand, end string) string {
 // supports comments. Both ways give the same result.
 func TestCallsAreTheSameInBothWays(t *testing.T) {
 	good, bad := 0, 0
-	for seed := range uint64(2000) {
+	for seed := range effort.Histories(2000, 2000) {
 		want := everything(Read(strings.NewReader(callsText(gen.Rand(seed), " #")), "h", jepsen.Options{}))
 		if good++; len(want) == 1 {
 			good, bad = good-1, bad+1

@@ -21,10 +21,7 @@ import (
 // history.
 func TestALocalProofIsOne(t *testing.T) {
 	defer configs.ProveLocallyAtOnce()()
-	n := uint64(1000)
-	if effort.Long() {
-		n = 20_000
-	}
+	n := effort.Histories(1000, 20_000)
 	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
 		valid, invalid := 0, 0
 		for seed := range n {
@@ -44,10 +41,7 @@ func TestALocalProofIsOne(t *testing.T) {
 
 // More operations do not make a core linearizable.
 func TestACoreFailsWithWhateverElse(t *testing.T) {
-	n := uint64(300)
-	if effort.Long() {
-		n = 5000
-	}
+	n := effort.Histories(300, 5000)
 	smaller := 0
 	for _, model := range []string{"register", "cas-register", "multi-register"} {
 		for seed := range n {

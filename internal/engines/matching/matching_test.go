@@ -76,7 +76,7 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	for _, cas := range []bool{false, true} {
-		variants.Small(t, effort.Histories(400, 1_000_000), func(r *rand.Rand) *models.Operations {
+		variants.Small(t, effort.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
 			s := testops.DrawRegisters(r, 2, 9, 6)
 			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 			ops := s.Run(r)
@@ -96,7 +96,7 @@ func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
 	for farthest := 1; farthest <= 3; farthest++ {
 		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
 			defer matching.ReachAtMost(farthest)()
-			variants.Small(t, effort.Histories(400, 100_000), func(r *rand.Rand) *models.Operations {
+			variants.Small(t, effort.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
 				s := testops.DrawRegisters(r, 4, 12, 6)
 				s.Processes, s.Values = 2+r.IntN(5), 1+r.IntN(3)
 				ops := s.Run(r)

@@ -38,7 +38,7 @@ func spoil(c *models.Columns, rng *rand.Rand) {
 func TestLongContainers(t *testing.T) {
 	for _, k := range allKinds {
 		t.Run(k.Name, func(t *testing.T) {
-			testkit.Marathon{Seed: 3, Usual: 150, Long: 3000, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
+			testkit.Marathon{Seed: 3, Full: 150, Long: 3000, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
 				s := containerRun{ops: 1000 + rng.IntN(2000), processes: 1 << rng.IntN(9), adds: 0.4 + 0.2*rng.Float64(),
 					crash: 0.02 * rng.Float64(), priorities: 1 + rng.Int32N(300), unknown: float64(rng.IntN(2)), capUnknown: 3}
 				if rng.IntN(2) == 0 {
@@ -61,10 +61,7 @@ func init() { atOnce = 3 }
 // TestStackByWatchingAndByTree compares the two ways to take values away:
 // they must leave the same values.
 func TestStackByWatchingAndByTree(t *testing.T) {
-	histories := testkit.Histories(300, 5000)
-	if effort.Few() {
-		histories = 100
-	}
+	histories := effort.Histories(100, 5000)
 	rng := rand.New(rand.NewPCG(5, 6))
 	invalid := 0
 	for n := range histories {

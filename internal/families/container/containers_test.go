@@ -377,7 +377,7 @@ func scramble(c *models.Columns, rng *rand.Rand, priorities int32) *models.Colum
 func TestRandomContainers(t *testing.T) {
 	for _, k := range allKinds {
 		t.Run(k.Name, func(t *testing.T) {
-			randomContainers(t, k, testkit.Sample{Seed: 1, Usual: 20_000, Long: 1_000_000, Prefixes: 8, Make: func(rng *rand.Rand) *models.Columns {
+			randomContainers(t, k, testkit.Sample{Seed: 1, Full: 7000, Long: 1_000_000, Prefixes: 8, Make: func(rng *rand.Rand) *models.Columns {
 				c := smallContainer(k, rng)
 				if k != heapKind {
 					clear(c.B)

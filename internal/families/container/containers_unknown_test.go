@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clew/fastpath"
+	"clew/internal/effort"
 	"clew/internal/families/testkit"
 	"clew/models"
 )
@@ -57,7 +58,7 @@ func returning(c *models.Columns, o int32) *models.Columns {
 func TestUnknownRemoves(t *testing.T) {
 	for _, k := range allKinds {
 		t.Run(k.Name, func(t *testing.T) {
-			randomContainers(t, k, testkit.Sample{Seed: 11, Usual: 10_000, Long: 400_000, Prefixes: 4,
+			randomContainers(t, k, testkit.Sample{Seed: 11, Full: 3500, Long: 400_000, Prefixes: 4,
 				Make: func(rng *rand.Rand) *models.Columns { return manyUnknown(k, rng) }})
 		})
 	}
@@ -67,7 +68,7 @@ func TestUnknownRemoves(t *testing.T) {
 func TestMatchingAgreesWithTheSearch(t *testing.T) {
 	searched := (&container{plain: decideQueue, why: whyQueue}).algorithm()
 	rng := rand.New(rand.NewPCG(13, 14))
-	for range 10_000 {
+	for range effort.Histories(10_000, 10_000) {
 		c := manyUnknown(queueKind, rng)
 		got, want := queueKind.Decide(c, fastpath.WantFailure), searched.Run(fastpath.NewInput(t.Context(), c, 0), fastpath.WantFailure)
 		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
@@ -81,7 +82,7 @@ func TestBranchingIsCutOff(t *testing.T) {
 	defer func(n int) { maxTries = n }(maxTries)
 	rng := rand.New(rand.NewPCG(15, 16))
 	cut := 0
-	for range 6_000 {
+	for range effort.Histories(6000, 6000) {
 		k := allKinds[rng.IntN(len(allKinds))]
 		c := manyUnknown(k, rng)
 		maxTries = 300
@@ -137,7 +138,7 @@ func TestWhatWasTakenAgreesWithTheSearch(t *testing.T) {
 	searched := (&container{plain: decidePriority, why: whyPriority}).algorithm()
 	rng := rand.New(rand.NewPCG(19, 20))
 	unknown := 0
-	for range 10_000 {
+	for range effort.Histories(10_000, 10_000) {
 		c := manyUnknown(heapKind, rng)
 		got, want := heapKind.Decide(c, fastpath.WantFailure), searched.Run(fastpath.NewInput(t.Context(), c, 0), fastpath.WantFailure)
 		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clew/fastpath"
+	"clew/internal/effort"
 	"clew/internal/families/testkit"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -127,7 +128,7 @@ func TestRandomFencedLocks(t *testing.T) { testkit.RandomHistories(t, fencedType
 
 // TestLemmaAcquiresStandInTheOrderOfTheirReturns checks all linearizations of random histories.
 func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
-	histories := testkit.Histories(300, 20_000)
+	histories := effort.Histories(300, 20_000)
 	for _, k := range fencedTypes {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +153,7 @@ func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
 				})
 			}
 			t.Logf("%d linearizations", orders)
-			if orders < histories/2 {
+			if orders < int(histories)/2 {
 				t.Error("too few")
 			}
 		})

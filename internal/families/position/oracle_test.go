@@ -174,10 +174,10 @@ func TestAgainstTheOracle(t *testing.T) {
 
 // Without any one of its rules the path decides less, and nothing wrongly.
 func TestNoRuleIsNeeded(t *testing.T) {
-	all := againstTheOracle(t, effort.Histories(800, 1_000_000))
+	all := againstTheOracle(t, effort.Histories(4000, 1_000_000))
 	for rule := range position.Rules {
 		position.Without(rule, func() {
-			less := againstTheOracle(t, effort.Histories(800, 1_000_000)).unknown()
+			less := againstTheOracle(t, effort.Histories(4000, 1_000_000)).unknown()
 			if less < all.unknown() || less == all.unknown() && rule != position.Runs { // few small histories need a search
 				t.Errorf("without rule %d, %d histories are not decided, and %d with it", rule, less, all.unknown())
 			}

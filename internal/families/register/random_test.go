@@ -170,7 +170,7 @@ func TestRandomHistories(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			make := func(rng *rand.Rand) *models.Columns { return small(rng, test.cas) }
-			test.k.Random(t, testkit.Sample{Make: make, Seed: 1, Usual: 20_000, Long: 1_000_000, Prefixes: 4})
+			test.k.Random(t, testkit.Sample{Make: make, Seed: 1, Full: 7000, Long: 1_000_000, Prefixes: 4})
 		})
 	}
 }
@@ -270,7 +270,7 @@ func TestLongHistories(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var c *models.Columns
 			spoiled := true
-			verdicts := testkit.Marathon{Seed: 9, Usual: 20, Long: 20, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
+			verdicts := testkit.Marathon{Seed: 9, Full: 8, Long: 8, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
 				if spoiled = !spoiled; !spoiled {
 					c = test.s.run(rng)
 				} else {
@@ -278,8 +278,8 @@ func TestLongHistories(t *testing.T) {
 				}
 				return test.k, c, spoiled
 			}}.Run(t)
-			if verdicts[jepsen.Invalid] != 10 {
-				t.Errorf("%d of 10 spoiled histories are invalid", verdicts[jepsen.Invalid])
+			if verdicts[jepsen.Invalid] != 4 {
+				t.Errorf("%d of 4 spoiled histories are invalid", verdicts[jepsen.Invalid])
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clew/fastpath"
+	"clew/internal/effort"
 	"clew/internal/families/testkit"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -302,7 +303,7 @@ func TestVersionedRegisterCases(t *testing.T) {
 // every way. The result must be a linearization if and only if each update
 // suits its gap and was invoked before the gap is due.
 func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
-	histories := testkit.Histories(3000, 200_000)
+	histories := effort.Histories(1000, 200_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	k := versionedTypes[1]
 	fits, not := 0, 0
@@ -356,7 +357,7 @@ func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
 		fill(0)
 	}
 	t.Logf("%d in time, %d not", fits, not)
-	if fits < histories/10 || not < histories/50 {
+	if fits < int(histories)/10 || not < int(histories)/50 {
 		t.Error("too few")
 	}
 }
@@ -406,7 +407,7 @@ func TestHardGapsAreGivenUp(t *testing.T) {
 
 // TestLongVersionedRegisters has histories of many versions and values.
 func TestLongVersionedRegisters(t *testing.T) {
-	m := testkit.Marathon{Seed: 7, Usual: 60, Long: 3000, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
+	m := testkit.Marathon{Seed: 7, Full: 60, Long: 3000, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
 		c, args := versionedRun(rng, 100+rng.IntN(2000), 1<<rng.IntN(6), rng.IntN(10))
 		spoiled := rng.IntN(2) == 0
 		if spoiled {

@@ -15,8 +15,8 @@ import (
 type Sample struct {
 	Make func(rng *rand.Rand) *models.Columns
 	Seed uint64
-	// Usual and Long are numbers of histories; see Histories.
-	Usual, Long int
+	// Full and Long are numbers of histories; see effort.Histories.
+	Full, Long uint64
 	// Prefixes: one in this many histories is also decided prefix by prefix.
 	Prefixes int
 }
@@ -26,7 +26,7 @@ func (k *Type) Random(t *testing.T, s Sample) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(s.Seed, s.Seed+1))
 	var n Counts
-	for range Histories(s.Usual, s.Long) {
+	for range effort.Histories(s.Full, s.Long) {
 		c := s.Make(rng)
 		k.Compare(t, &n, c)
 		if rng.IntN(s.Prefixes) == 0 {
@@ -41,7 +41,7 @@ func RandomHistories(t *testing.T, types ...*Type) {
 	for _, k := range types {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			k.Random(t, Sample{Make: k.Small, Seed: 1, Usual: 20_000, Long: million, Prefixes: 8})
+			k.Random(t, Sample{Make: k.Small, Seed: 1, Full: 7000, Long: 1_000_000, Prefixes: 8})
 		})
 	}
 }
@@ -122,7 +122,8 @@ type Spread struct {
 	Type *Type
 	Make func(rng *rand.Rand) *models.Columns
 	Seed uint64
-	N    int
+	// N is how many histories all tests take; see effort.Histories.
+	N    uint64
 	Want fastpath.Want
 	// Factor and Shift compute events.
 	Factor, Shift int32
@@ -139,7 +140,7 @@ func (k *Type) NumbersDoNotMatter(t *testing.T, s Spread) {
 		s.Type = k
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, s.Seed+1))
-	for range s.N {
+	for range effort.Histories(s.N, s.N) {
 		c := s.Make(rng)
 		far := &models.Columns{Events: c.Events*s.Factor + s.Shift}
 		for i := range int32(c.Len()) {
@@ -184,8 +185,8 @@ func GapsDoNotMatter(t *testing.T, types ...*Type) {
 type Marathon struct {
 	Make func(rng *rand.Rand) (k *Type, c *models.Columns, spoiled bool)
 	Seed uint64
-	// Usual and Long are numbers of histories; see Histories.
-	Usual, Long int
+	// Full and Long are numbers of histories; see effort.Histories.
+	Full, Long uint64
 	// Decided: every history is decided, with its first failing completion, and is
 	// valid unless it was spoiled.
 	Decided bool
@@ -196,7 +197,7 @@ func (m Marathon) Run(t *testing.T) (verdicts [jepsen.Invalid + 1]int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(m.Seed, m.Seed+1))
 	cores := 0
-	for range Histories(m.Usual, m.Long) {
+	for range effort.Histories(m.Full, m.Long) {
 		k, c, spoiled := m.Make(rng)
 		d := k.Decide(c, fastpath.WantWitness|fastpath.WantFailure)
 		if m.Decided && (d.Verdict == jepsen.Unknown || d.Verdict == jepsen.Invalid && (!spoiled || d.FailEvent < 0)) {
@@ -219,7 +220,7 @@ func LongHistories(t *testing.T, types ...*Type) {
 	for _, k := range types {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			Marathon{Seed: 7, Usual: 30, Long: 1000, Make: func(rng *rand.Rand) (*Type, *models.Columns, bool) {
+			Marathon{Seed: 7, Full: 30, Long: 1000, Make: func(rng *rand.Rand) (*Type, *models.Columns, bool) {
 				c := k.Run(rng, 200+rng.IntN(1000), 1<<rng.IntN(6), 0)
 				spoiled := rng.IntN(2) == 0
 				if spoiled {

@@ -2,8 +2,6 @@ package testkit
 
 import (
 	"context"
-	"os"
-	"strconv"
 
 	"clew/internal/effort"
 
@@ -14,26 +12,6 @@ import (
 
 // Long reports whether tests run the campaigns that take minutes.
 var Long = effort.Long()
-
-// million is the number of histories in the largest campaigns.
-const million = 1_000_000
-
-// Histories returns how many histories a test takes, usually and in the long mode.
-// CLEW_LONG_HISTORIES replaces the million of the largest campaigns. Smaller campaigns scale in
-// proportion, but not below the usual number. The race detector reduces thousands to a third.
-func Histories(usual, long int) int {
-	switch {
-	case Long:
-	case effort.Few() && usual >= 1000:
-		return usual / 3
-	default:
-		return usual
-	}
-	if n, err := strconv.Atoi(os.Getenv("CLEW_LONG_HISTORIES")); err == nil {
-		long = int(int64(long) * int64(n) / million)
-	}
-	return max(usual, long)
-}
 
 // Decide decides columns by a family's path for a shape.
 func Decide(family fastpath.Family, shape models.Shape, c *models.Columns, want fastpath.Want) fastpath.Decision {

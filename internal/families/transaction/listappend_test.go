@@ -376,7 +376,7 @@ func TestListAppendOnEverySmallHistory(t *testing.T) {
 	runtime.MemProfileRate = 0 // else each collection of garbage goes through ever more samples: hardly two stacks here are the same
 	const all = 28_704_156
 	orders, number, taken := timings(), uint64(0), 0
-	stride := all / effort.Histories(2000, all)
+	stride := all / effort.Histories(6000, all)
 	try := func(txns [][]step) {
 		for _, order := range orders {
 			if number++; number%stride != 0 {

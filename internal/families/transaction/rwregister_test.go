@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clew/fastpath"
+	"clew/internal/effort"
 	"clew/internal/families/testkit"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -175,7 +176,7 @@ func TestRegistersAgreeWithExhaustiveSearch(t *testing.T) {
 		x := newRegisters()
 		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
 			return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 1+rng.IntN(5), errs)
-		}, Seed: uint64(errs * 100), Usual: 10_000, Long: 1_000_000, Prefixes: 8})
+		}, Seed: uint64(errs * 100), Full: 3500, Long: 1_000_000, Prefixes: 8})
 	}
 }
 
@@ -194,7 +195,7 @@ func TestRepeatedValuesAreAmbiguousOnlyIfTheyAreRead(t *testing.T) {
 	}
 	x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
 		return x.history(rng, 2, 7, 1+rng.IntN(mostKeys), 1+rng.IntN(5), 0.2)
-	}, Seed: 9, Usual: 10_000, Long: 300_000, Prefixes: 8})
+	}, Seed: 9, Full: 3500, Long: 300_000, Prefixes: 8})
 }
 
 // Nearly everything is concurrent, so that the order of many writes is a choice.
@@ -203,7 +204,7 @@ func TestConcurrentRegistersAgreeWithExhaustiveSearch(t *testing.T) {
 		x := newRegisters()
 		x.Random(t, testkit.Sample{Make: func(rng *rand.Rand) *models.Columns {
 			return x.history(rng, 6, 9, mostKeys, 9, errs)
-		}, Seed: uint64(errs * 1000), Usual: 3000, Long: 300_000, Prefixes: 8})
+		}, Seed: uint64(errs * 1000), Full: 1000, Long: 300_000, Prefixes: 8})
 	}
 }
 
@@ -213,8 +214,8 @@ func TestSerializableAgreesWithExhaustiveSearch(t *testing.T) {
 	x := newRegisters()
 	rng := rand.New(rand.NewPCG(7, 7))
 	found, conflicts := map[jepsen.Verdict]int{}, int64(0)
-	for n := range testkit.Histories(20_000, 1_000_000) {
-		c := x.history(rng, 2, 7+n%3, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
+	for n := range effort.Histories(7000, 1_000_000) {
+		c := x.history(rng, 2, 7+int(n%3), 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
 		concurrent := concurrently(c)
 		shape := x.shape()
 		for _, realTime := range []bool{true, false} {
@@ -285,7 +286,7 @@ func TestWhatOrdersKeepDoesNotDependOnChoices(t *testing.T) {
 	x := newRegisters()
 	rng := rand.New(rand.NewPCG(7, 8))
 	found, conflicts := map[jepsen.Verdict]int{}, int64(0)
-	for range testkit.Histories(5000, 300_000) {
+	for range effort.Histories(1700, 300_000) {
 		c := x.history(rng, 3, 10, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
 		shape, process := x.shape(), make([]int32, c.Len())
 		for i := range process {
@@ -329,7 +330,7 @@ func TestLooseTransactions(t *testing.T) {
 	x := newRegisters()
 	rng := rand.New(rand.NewPCG(9, 10))
 	found, between := map[jepsen.Verdict]int{}, 0
-	for range testkit.Histories(5000, 300_000) {
+	for range effort.Histories(1700, 300_000) {
 		c := x.history(rng, 3, 10, 1+rng.IntN(mostKeys), 1+rng.IntN(9), 0.3)
 		shape := x.shape()
 		loose := make([]bool, c.Len())

@@ -35,12 +35,14 @@ import (
 
 // certified collects certificates for a program that shares nothing with clew to check.
 type certified struct {
-	t       *testing.T
-	program []string // and its first arguments
-	dir     string
-	pairs   []string // histories and certificates
-	named   map[string]string
+	t     *testing.T
+	prove func(t testing.TB, pairs []string) string
+	dir   string
+	pairs []string // histories and certificates
+	named map[string]string
 }
+
+func TestMain(m *testing.M) { kit.RunAndEndProver(m) }
 
 // newCertified returns an empty collection. It skips the test if the program cannot run here.
 func newCertified(t *testing.T) *certified {
@@ -48,7 +50,7 @@ func newCertified(t *testing.T) *certified {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3, which checks certificates, is not there")
 	}
-	return &certified{t: t, program: []string{"python3", "-B", kit.Path("docs", "certificate", "levels.py")}, dir: t.TempDir(), named: map[string]string{}}
+	return &certified{t: t, prove: kit.Prove, dir: t.TempDir(), named: map[string]string{}}
 }
 
 // add writes the certificate of a result of a file of EDN. It adds none if there is no verdict.
@@ -134,25 +136,13 @@ func (c *certified) expect(want map[string]string) {
 	}
 }
 
-// maxPairs bounds the pairs of one command.
-const maxPairs = 500
-
 // check makes the program check all certificates, and returns its answer to each.
 func (c *certified) check() map[string]string {
 	c.t.Helper()
 	said := map[string]string{}
-	for some := range slices.Chunk(c.pairs, 2*maxPairs) {
-		command := exec.Command(c.program[0], slices.Concat(c.program[1:], some)...)
-		var stderr bytes.Buffer
-		command.Stderr = &stderr
-		out, err := command.Output()
-		if stderr.Len() > 0 {
-			c.t.Fatalf("%v\n%s", err, stderr.String())
-		}
-		for line := range strings.Lines(string(out)) {
-			file, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			said[c.named[file]] = what
-		}
+	for line := range strings.Lines(c.prove(c.t, c.pairs)) {
+		file, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		said[c.named[file]] = what
 	}
 	if len(said) != len(c.named) {
 		c.t.Fatalf("%d answers about %d certificates", len(said), len(c.named))
@@ -235,12 +225,17 @@ func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
 // everyModel adds certificates of histories of every model and bug.
 func (c *certified) everyModel() {
 	c.t.Helper()
+	n := 0
 	for _, model := range models.All() {
+		n++ // another seed of the same kinds
 		for _, kind := range gen.LongKinds() {
 			if kind != gen.Linearizable && !slices.Contains(gen.KindsOf(model.Name), kind) || model.Name == "java-queue" {
 				continue
 			}
 			for seed := range uint64(3) {
+				if n++; !effort.Takes(n) {
+					continue
+				}
 				o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 120, Processes: 4, Crashes: 0.02, Fails: 0.1, At: 0.8, Seed: seed}
 				switch seed {
 				case 1: // values repeat, but a bug is certain all the same
@@ -302,7 +297,7 @@ func certifiedHistory(t *testing.T, r *rand.Rand, config models.Spec) (spec mode
 func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 	t.Parallel()
 	c := newCertified(t)
-	n := 40
+	n := map[bool]int{true: 8, false: 40}[effort.Few()]
 	if effort.Long() {
 		n = 1000
 	}
@@ -455,11 +450,14 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 			t.Errorf("%s: %s; expected %s", name, said, want[name])
 		}
 	}
-	for _, args := range [][]string{nil, {"h.edn"}, {"h.edn", "proof.json", "h.edn"}} {
-		out, err := exec.Command("python3", append([]string{"-B", kit.Path("docs", "certificate", "more.py")}, args...)...).CombinedOutput()
-		if err == nil || !strings.HasPrefix(string(out), "usage: check.py HISTORY CERTIFICATE") {
-			t.Errorf("%q: %s (%v)", args, out, err)
+	const usage = "usage: check.py HISTORY CERTIFICATE"
+	for _, args := range [][]string{{}, {"h.edn"}, {"h.edn", "proof.json", "h.edn"}} {
+		if out := kit.Prove(t, args); !strings.HasPrefix(out, usage) {
+			t.Errorf("%q: %s", args, out)
 		}
+	}
+	if out, err := exec.Command("python3", "-B", kit.Path("docs", "certificate", "more.py")).CombinedOutput(); err == nil || !strings.HasPrefix(string(out), usage) {
+		t.Errorf("%s (%v)", out, err)
 	}
 }
 

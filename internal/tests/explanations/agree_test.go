@@ -12,7 +12,6 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/internal/tests/kit"
@@ -26,7 +25,7 @@ import (
 func TestTextPicturesAndPagesAgree(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
-	seeds := effort.Histories(10, 125) // of each of about 90 pairs
+	seeds := kit.Histories(4, 10, 125) // of each of about 90 pairs
 	told := 0
 	for _, model := range models.All() {
 		for _, kind := range gen.KindsOf(model.Name) {

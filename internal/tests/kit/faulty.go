@@ -5,17 +5,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"clew"
-	"clew/internal/effort"
 	"clew/models"
 )
 
 var Unverified = clew.Options{Verify: clew.VerifyNever}
 
-// Soon leaves out what is hard to decide again and again.
-var Soon = clew.Options{Verify: clew.VerifyNever, TimeLimit: effort.Patience(time.Second / 5)}
+// Soon returns options of a check that leave out what is hard to decide again and again: what takes much memory, however
+// busy the machine is.
+func Soon() clew.Options {
+	return clew.Options{Verify: clew.VerifyNever, Memory: clew.NewMemory(64 << 20)}
+}
 
 func Numbered(text string) string {
 	var b strings.Builder

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"clew/internal/effort"
 )
 
 // CollectLess makes the garbage collector run less often while a test runs: reading a history takes large buffers,
@@ -30,6 +32,14 @@ func CollectLess(t *testing.T) {
 var collectLess struct {
 	sync.Mutex
 	tests, before int
+}
+
+// Histories is effort.Histories for tests that are slow for each history, and take few of them by default.
+func Histories(few, full, long uint64) uint64 {
+	if effort.Few() && !effort.Long() {
+		return few
+	}
+	return effort.Histories(full, long)
 }
 
 // LongHistories returns how many histories a model gets in the long mode. CLEW_LONG_HISTORIES sets another number

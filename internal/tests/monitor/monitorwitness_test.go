@@ -14,7 +14,6 @@ import (
 
 	"clew"
 	"clew/internal/campaign"
-	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/pace"
 	"clew/internal/tests/kit"
@@ -162,7 +161,7 @@ func TestAMonitorWritesAWitness(t *testing.T) {
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			r := gen.Rand(90)
 			var x tally
-			for range effort.Histories(30, 40_000) {
+			for range kit.Histories(8, 30, 40_000) {
 				text := numberedEvents(kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(8), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0, 0.05, 0.2}[r.IntN(3)]))
 				spec := spec.FromDefault()
 				if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
@@ -170,7 +169,7 @@ func TestAMonitorWritesAWitness(t *testing.T) {
 						spec.Answers = inferred.Answers // whichever operations are left
 					}
 				}
-				x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, kit.Soon)
+				x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, kit.Soon())
 			}
 			t.Logf("%+v", x)
 			if x.early < x.witnesses/3 || x.more > 20 {
@@ -183,15 +182,13 @@ func TestAMonitorWritesAWitness(t *testing.T) {
 // Keys have witnesses of their own.
 func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
 	t.Parallel()
-	o := kit.Soon
-	o.Independent = true
 	for _, spec := range witnessed {
 		r := gen.Rand(91)
 		var x tally
 		if spec = spec.FromDefault(); spec.Name == "kv" {
 			continue // its values are pairs already
 		}
-		for range effort.Histories(30, 20_000) {
+		for range kit.Histories(5, 30, 20_000) {
 			text := numberedEvents(kit.OfKeys(r, spec))
 			spec := spec
 			if h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing()); err == nil {
@@ -201,6 +198,8 @@ func TestAMonitorWritesAWitnessOfEachKey(t *testing.T) {
 					}
 				}
 			}
+			o := kit.Soon()
+			o.Independent = true
 			x.add(t, spec, text, []int{0, 1, 1 + r.IntN(12)}, o)
 		}
 		t.Logf("%s: %+v", spec.Name, x)
@@ -214,7 +213,7 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 	all := map[string]*tally{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 92)
-		for range effort.Histories(8, 5000) {
+		for range kit.Histories(3, 8, 5000) {
 			spec := campaign.WithParameters(r, spec)
 			o := campaign.GenOptions(spec)
 			if o.Init = true; r.IntN(2) == 0 {
@@ -231,7 +230,7 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 			if inferred, _, err := spec.Infer(h); err == nil {
 				spec.Answers = inferred.Answers
 			}
-			m, err := clew.NewMonitor(t.Context(), spec, kit.Soon)
+			m, err := clew.NewMonitor(t.Context(), spec, kit.Soon())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +241,7 @@ func TestAMonitorWritesAWitnessOfAnyModel(t *testing.T) {
 			if all[spec.Name] == nil {
 				all[spec.Name] = &tally{}
 			}
-			all[spec.Name].add(t, spec, numberedEvents(made.Text), []int{0, 1, 1 + r.IntN(12)}, kit.Soon)
+			all[spec.Name].add(t, spec, numberedEvents(made.Text), []int{0, 1, 1 + r.IntN(12)}, kit.Soon())
 		}
 	}
 	for name, x := range all {
@@ -283,7 +282,7 @@ func TestAWitnessGoesOnFromAState(t *testing.T) {
 	times := 0
 	for _, spec := range witnessed {
 		r := gen.Rand(93)
-		for range effort.Histories(5, 5000) {
+		for range kit.Histories(2, 5, 5000) {
 			spec, stretch := spec.FromDefault(), 1+r.IntN(12)
 			text := numberedEvents(kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.05))
 			file, found := filepath.Join(t.TempDir(), "witness"), map[int]bool{}
@@ -293,7 +292,7 @@ func TestAWitnessGoesOnFromAState(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer f.Close()
-				m, err := clew.NewMonitor(pace.With(t.Context(), pace.Pace{Events: stretch, Saves: r.IntN(3) > 0}), spec, kit.Soon)
+				m, err := clew.NewMonitor(pace.With(t.Context(), pace.Pace{Events: stretch, Saves: r.IntN(3) > 0}), spec, kit.Soon())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -359,7 +358,7 @@ func TestObservedEventsHaveAWitness(t *testing.T) {
 	t.Parallel()
 	spec := models.Spec{Name: "cas-register"}.FromDefault()
 	r := gen.Rand(94)
-	for range effort.Histories(20, 5000) {
+	for range kit.Histories(10, 20, 5000) {
 		text := numberedEvents(kit.Faulty(r, spec, 5+r.IntN(60), 1+r.IntN(5), 0.1, 0.05))
 		h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
 		if err != nil {

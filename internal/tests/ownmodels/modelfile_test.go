@@ -168,7 +168,7 @@ func unchanging(t *testing.T, text string, spec func() models.Spec, o clew.Optio
 	t.Helper()
 	first, times := "", 20
 	if effort.Few() {
-		times = 5
+		times = 3
 	}
 	for range times {
 		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})

@@ -292,7 +292,7 @@ func TestAnswersAsPorcupineHasThem(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 1))
 	update := map[string]string{"counter": "incr", "log": "append"}
 	seen := map[string]int{}
-	for range 3000 {
+	for range kit.Histories(1000, 3000, 3000) {
 		model := [...]string{"counter", "log"}[r.IntN(2)]
 		var text strings.Builder
 		var events []porcupine.Event

@@ -26,7 +26,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 	t.Parallel()
 	verdicts := map[jepsen.Verdict]int{}
 	r := gen.Rand(11)
-	for range 1500 {
+	for range kit.Histories(400, 1500, 1500) {
 		spec := models.Spec{Name: []string{"register", "cas-register", "fifo-queue"}[r.IntN(3)]}.FromDefault()
 		one := func() *jepsen.History {
 			for {

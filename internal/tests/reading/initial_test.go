@@ -127,7 +127,7 @@ func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 	t.Parallel()
 	for _, fs := range [][]string{{"read", "read", "write"}, {"read", "read", "write", "cas", "cas"}} {
 		random, undecided, byCalls := gen.Rand(35), 0, 0
-		for n := range 2000 {
+		for n := range int(kit.Histories(600, 2000, 2000)) {
 			small := smallRegister(random, fs)
 			spec := models.Spec{Name: []string{"register", "cas-register"}[len(fs)/4]}
 			h, err := clew.Read(strings.NewReader(small.text), "", jepsen.Options{})

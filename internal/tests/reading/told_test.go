@@ -75,7 +75,7 @@ func TestInferredBesideGiven(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(35, 6))
 	seen := map[string]int{}
-	for range 1500 {
+	for range kit.Histories(500, 1500, 1500) {
 		text := registerFromZero(rng)
 		inferred := kit.CheckedText(t, text, models.Spec{}, clew.Options{})
 		given := kit.CheckedText(t, text, models.Spec{Name: "cas-register", Init: "0"}, clew.Options{})

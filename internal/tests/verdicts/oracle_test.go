@@ -24,7 +24,7 @@ import (
 
 // How many histories a model gets, shared by its configurations.
 const (
-	historiesPerConfig = 2000
+	historiesPerConfig = 400
 )
 
 func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
@@ -73,11 +73,11 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
 	for i, spec := range []models.Spec{{Name: "multi-register"}, {Name: "multi-register", NilReadsExact: true}} {
-		n := 2 * historiesPerConfig
+		n := 5 * historiesPerConfig
 		if effort.Long() {
 			n = kit.LongHistories(t) / 2
 		} else if effort.Few() {
-			n = 250
+			n = 100
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 			for size := range 4 {
 				for _, order := range eventOrders(size) {
 					for _, ops := range tuples(c.ops, size) {
-						if effort.Few() && r.IntN(8) > 0 {
+						if share := map[bool]int{true: 12, false: 3}[effort.Few()]; !effort.Long() && r.IntN(share) > 0 {
 							continue
 						}
 						n++

@@ -17,7 +17,7 @@ import (
 // steps takes steps of small histories at random.
 func steps(t *testing.T, each func(m models.Model, s models.State, op models.Op, next []models.State)) {
 	t.Helper()
-	for seed := range effort.Histories(60, 20_000) {
+	for seed := range effort.Histories(300, 20_000) {
 		r := gen.Rand(seed)
 		h := gen.New(r, gen.Options{Model: "etcd", Operations: 20})
 		history, err := forms.Read(strings.NewReader(h.Text), "h", jepsen.Options{})

@@ -1,0 +1,9 @@
+package container_test
+
+import (
+	"testing"
+
+	"clew/internal/effort"
+)
+
+func TestMain(m *testing.M) { effort.Main(m) }
