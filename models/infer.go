@@ -154,7 +154,7 @@ func Infer(h *jepsen.History) (string, error) {
 			continue
 		}
 		if where := d.Elsewhere(seen); where != "" {
-			return "", ParamErrorf("cannot infer the model from %s: %s", strings.Join(seen.fs, ", "), where)
+			return "", ParamErrorf("cannot infer the model: %s", where)
 		}
 	}
 	return "", seen.notInferred(candidates)

@@ -20,13 +20,7 @@ var counterDefinition = models.Definition{
 	Untold:    "increments do not return new values, so none was checked",
 	Default:   "0",
 	Record:    "clew.model.Counter",
-	Infer: func(s *models.Seen) models.Fit {
-		if all := home.Returned(s, ":read"); s.Only(":read") && all.Integers > 0 && all.Integers == all.Scalars && all.Collections == 0 {
-			return models.MayFit
-		}
-		return models.NoFit
-	},
-	New: newCounter,
+	New:       newCounter,
 }
 
 // counter is a number that operations add to; it may be negative. A state holds its upper

@@ -39,7 +39,7 @@ var logDefinition = models.Definition{
 	Default:    "[]",
 	Record:     "clew.model.Log",
 	Infer: func(s *models.Seen) models.Fit {
-		if all := home.Returned(s, ":read"); s.Only(":read") && all.Lists > 0 && all.Lists == all.Collections && all.Scalars == 0 {
+		if all := home.Returned(s, ":read"); s.Only(":read") && all.Lists > 0 && all.Lists == all.Collections && all.Scalars == 0 && !home.HasSteps(s, ":read") {
 			return models.MayFit
 		}
 		return models.NoFit

@@ -53,15 +53,12 @@ var casRegisterDefinition = models.Definition{
 	New: newCASRegister,
 }
 
-// fits says whether a history's values are those of a register. Steps of transactions are not, and reads alone may be of
-// other models.
+// fits says whether a history's values are those of a register. Steps of transactions are not. Reads alone may be of other
+// models: if they are of collections, those would answer otherwise.
 func fits(s *models.Seen) models.Fit {
 	alone := !s.Any(":write", ":cas")
-	switch read := home.Returned(s, ":read"); {
-	case misfit(s) != "" || home.HasSteps(s, ":read", ":write") || alone && read.Collections > 0:
+	if misfit(s) != "" || home.HasSteps(s, ":read", ":write") || alone && home.Returned(s, ":read").Collections > 0 {
 		return models.NoFit
-	case alone && read.Scalars > 0:
-		return models.MayFit
 	}
 	return models.Fits
 }

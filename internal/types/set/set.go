@@ -28,7 +28,7 @@ var setDefinition = models.Definition{
 	Verbs:     map[string]string{":add": "added"},
 	Knossos:   "in Knossos only a set is a set, and no vector or list (3)",
 	Infer: func(s *models.Seen) models.Fit {
-		if s.Only(":read") && home.Returned(s, ":read").Scalars == 0 && readsCollections(s) {
+		if s.Only(":read") && readsCollections(s) && !home.HasSteps(s, ":read") {
 			return models.MayFit
 		}
 		return models.FitsIf(s.Any(":add") && s.Only(":add", ":read") && readsCollections(s))
