@@ -21,8 +21,8 @@ class Registers:
         self.ops, self.nil = ops, None if parameters.get("nil-reads") == "exact" else "any"
         self.init = dict(only(parameters["init"])[1]) if "init" in parameters else {}
         for op in ops.values():  # what failed may have any form
-            op.steps = [self.meant(op, self.words[x[0]], *x[1:]) if len(x) == 3 and x[0] in self.words else ("?", None, None) for x in map(items, items(op.value) if op.f == "txn" or op.status != "fail" else ())]
-    def meant(self, op, f, k, v): return (f if f == "w" or op.status == "ok" and (v is not None or self.nil is None) else "?", k, v)
+            op.steps = [self.meant(op, self.words[x[0]], *x[1:], op.f == "txn" and x[0] == check.key("r")) if len(x) == 3 and x[0] in self.words else ("?", None, None) for x in map(items, items(op.value) if op.f == "txn" or op.status != "fail" else ())]
+    def meant(self, op, f, k, v, short): return (f if f == "w" or op.status == "ok" and (v is not None or short or self.nil is None) else "?", k, v)
     def start(self): return dict(self.init)
     def put(self, state, k, v): state[k] = v
     def shows(self, state, own, k, v): return v == own.get(k, state.get(k))
@@ -56,7 +56,7 @@ class Lists(Registers):
         self.place = {k: {v: i for i, v in reversed(list(enumerate(vs)))} for k, vs in self.longest.items()}
         shown = [self.appended.get((k, v)) for k, vs in [*self.longest.items(), *self.odd] for v in vs]
         self.happened = {n for n, op in ops.items() if op.status == "ok" and op.steps} | {by[0] for by in shown if by}
-    def meant(self, op, f, k, v): return (f, k, v) if f == "w" else ("r", k, () if v is None else readable(is_list(v), "a list that is none", tuple(items(v)))) if op.status == "ok" else ("?", k, None)
+    def meant(self, op, f, k, v, _): return (f, k, v) if f == "w" else ("r", k, () if v is None else readable(is_list(v), "a list that is none", tuple(items(v)))) if op.status == "ok" else ("?", k, None)
     def start(self): return {k: list(v) for k, v in self.init.items()}
     def put(self, state, k, v): state.setdefault(k, []).append(v)
     def shows(self, state, own, k, v):

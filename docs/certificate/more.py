@@ -28,11 +28,12 @@ class MultiRegister(Seen):
         steps = [listed(x) for x in (() if op.value is None else listed(op.value))]
         readable(all(len(x) == 3 and x[0] in map(key, ("r", "read", "w", "write")) for x in steps), "a step that neither reads nor writes")
         txn = tuple((f[1][0], k, v) for f, k, v in steps)
+        saw = [self.p.get("nil-reads") == "exact" or op.f == "txn" and f == key("r") for f, _, _ in steps]  # what a nil says
         if op.status == "ok" and op.given is not None:
             called = [tuple(listed(x)) for x in listed(op.given)]
             must(len(called) == len(txn) and all(x[:1] in ((key(n),) for n in (("r", "read") if f == "r" else ("w", "write"))) and x[1:2] == (k,) and (f == "r" or x[2:] == (v,))
                 for x, (f, k, v) in zip(called, txn)), "a completion with other steps than its invocation")
-        txn = tuple(x for x in txn if x[0] == "w" or op.status == "ok" and (x[2] is not None or self.p.get("nil-reads") == "exact"))
+        txn = tuple(x for x, nil in zip(txn, saw) if x[0] == "w" or op.status == "ok" and (x[2] is not None or nil))
         return ("txn", txn) if txn else None
     def step(self, s, o):
         now = dict(s)

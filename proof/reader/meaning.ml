@@ -70,16 +70,19 @@ let multi_register g =
   let start = match init g with Some v -> List.map (fun (k, v) -> (intern k, intern v)) (pairs v) | None -> [] in
   let kind v = match v with Key ("r" | "read") -> `Read | Key ("w" | "write") -> `Write | _ -> fail "a step that neither reads nor writes" in
   let step v = match listed v with [ f; k; v ] -> kind f, k, v | _ -> fail "a step that neither reads nor writes" in
+  (* a nil of [:r k nil] in a :txn was seen, as in Elle; one of [:read k nil] may stand for anything, as in Knossos *)
+  let saw_nil op v = param g "nil-reads" = Some "exact" || (op.f = "txn" && match listed v with Key "r" :: _ -> true | _ -> false) in
   let call op =
-    let steps = List.map step (if is_nil op.value then [] else listed op.value) in
+    let said = if is_nil op.value then [] else listed op.value in
+    let steps = List.map step said in
     if op.status = Ok && not (is_nil op.given) then begin
       let called = List.map step (listed op.given) in
       check (List.length called = List.length steps && List.for_all2 (fun (f, k, v) (f', k', v') -> f = f' && equal k k' && (f = `Read || equal v v')) called steps)
         "a completion with other steps than its invocation" end;
-    List.filter_map (fun (f, k, v) -> match f with
-        | `Write -> Some (P.Put (intern k, intern v))
-        | `Read when op.status = Ok && (not (is_nil v) || param g "nil-reads" = Some "exact") -> Some (P.Get (intern k, intern v))
-        | `Read -> None) steps in
+    List.concat (List.map2 (fun (f, k, v) whole -> match f with
+        | `Write -> [ P.Put (intern k, intern v) ]
+        | `Read when op.status = Ok && (not (is_nil v) || saw_nil op whole) -> [ P.Get (intern k, intern v) ]
+        | `Read -> []) steps said) in
   registers (P.register nil start) call
 
 (* A place for each element, which has true or false. *)

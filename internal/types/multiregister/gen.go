@@ -110,6 +110,9 @@ func (x *object) Play(txn *gen.Txn) gen.Op {
 	return o
 }
 
+// untold is the value of a read whose answer is nil, whatever it saw.
+const untold = -2
+
 // Played does nothing: others go on with what was written.
 func (x *object) Played() {}
 
@@ -118,7 +121,7 @@ func (x *object) Apply(o *gen.Op) gen.Outcome {
 		if m[0] == writes {
 			x.now[m[1]] = m[2]
 		} else if m[2] = x.now[m[1]]; x.Small && !x.Options.NilReadsExact && x.Chance(0.1) {
-			m[2] = -1
+			m[2] = untold
 		}
 	}
 	return gen.Done
@@ -147,7 +150,10 @@ func (x *object) Value(b []byte, o *gen.Op, returned bool) []byte {
 		name, value := x.OneOf(":write", ":w"), m[2]
 		if m[0] == reads {
 			name = x.OneOf(":read", ":r")
-			if !returned {
+			if value == untold {
+				name = ":read" // of :r, nil would be what was read
+			}
+			if !returned || value == untold {
 				value = -1
 			}
 		}

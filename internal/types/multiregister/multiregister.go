@@ -189,8 +189,8 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 				return models.Op{}, false, err
 			}
 			// It is unknown what a crashed transaction would have read, and what a nil read
-			// saw.
-			unknown := o.Status == jepsen.Crashed || mop.Value == int32(edn.Nil) && !m.nilReadsExact
+			// saw, unless it saw nil.
+			unknown := o.Status == jepsen.Crashed || mop.Value == int32(edn.Nil) && !m.sawNil(o, item)
 			if mop.Write || !unknown {
 				m.steps = hugepages.Append(m.steps, mop)
 			}
@@ -210,6 +210,12 @@ func (m *multiRegister) Read(o models.Operation) (models.Op, bool, error) {
 	m.tie(txn)
 	m.mark(txn)
 	return models.Op{Kind: Txn, A: n}, len(txn) > 0, nil
+}
+
+// sawNil says whether a read of nil saw nil. In a :txn with [:r k nil] it did, as in Elle; [:read k nil] may have seen
+// anything, as in Knossos.
+func (m *multiRegister) sawNil(o models.Operation, step edn.ID) bool {
+	return m.nilReadsExact || o.FID == m.fTxn && m.V.Items(step)[0] == m.fRead[1]
 }
 
 // txn returns the steps of a transaction.

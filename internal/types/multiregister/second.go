@@ -34,7 +34,7 @@ func secondTxn(o second.Options, s []string, a second.Op) [][]string {
 		switch {
 		case name == ":write" || name == ":w":
 			s = second.Assign(s, key, value.Canon())
-		case a.Crashed || value.IsNil() && !o.NilReadsExact:
+		case a.Crashed || value.IsNil() && !o.NilReadsExact && !(name == ":r" && a.F == ":txn"):
 		case second.Lookup(s, key, "nil") != value.Canon():
 			return nil
 		}
