@@ -60,6 +60,7 @@ func registersOf(t testing.TB, text string) *readRegisters {
 			all = append(all, fmt.Sprint(key, " ", initialValue+key))
 		}
 		spec.Init, spec.NilReadsExact = "{"+strings.Join(all, ", ")+"}", false
+		text = strings.ReplaceAll(text, "[:r ", "[:read ") // of :r, nil would be what was read
 	}
 	ops := testops.Read(t, spec, text)
 	r, several := ReadRegisters(t.Context(), ops)
