@@ -23,14 +23,33 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"clew/fallback"
+	"clew/internal/batch"
 	"clew/internal/effort"
 	"clew/internal/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(effort.Roomy{M: m}, map[string]func(){"clew": main, "wrongclew": func() {
+	testscript.Main(patientTests{effort.Roomy{M: m}}, map[string]func(){"clew": main, "wrongclew": func() {
 		os.Exit(runWith(context.Background(), wrong, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}, "patientclew": func() {
+		bePatient()
+		main()
 	}})
+}
+
+// patientTests runs tests whose clew is patient where it runs in their process.
+type patientTests struct{ effort.Roomy }
+
+func (m patientTests) Run() int {
+	bePatient()
+	return m.Roomy.Run()
+}
+
+// bePatient gives what a limit or a signal ends ten times as long as clew does, since a machine may be busy.
+func bePatient() {
+	batch.Patience *= 10
+	batch.Grace *= 10
+	batch.Overdue *= 10
 }
 
 // wrong is an engine that is wrong about every witness.
@@ -241,7 +260,12 @@ func archived(name string, files fs.FS) (string, error) {
 // The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	cmd := exec.Command("clew", args...)
+	return reading(t, exec.Command("clew", args...), history, open)
+}
+
+// reading does the same for any command.
+func reading(t *testing.T, cmd *exec.Cmd, history string, open bool) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
