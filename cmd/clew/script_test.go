@@ -63,6 +63,9 @@ var wrong = enginetest.Wrong["takes the last operation first"]
 //	status N exec COMMAND ARG...
 //	                          run a process, which exits with status N: clew itself where a process, its memory, its
 //	                          environment or its descriptors matter
+//	patient N PATTERN clew ARG...
+//	                          what status does, but with a --time-limit that is longer each time, until clew ends with
+//	                          status N and prints what the pattern matches: a busy machine may need longer to begin
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
@@ -94,6 +97,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":  status,
+			"patient": patient,
 			"said":    said,
 			"pack":    pack,
 			"archive": archive,
@@ -131,8 +135,65 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := 0
-	switch command, args := args[1], args[2:]; command {
+	got := ran(ts, args[1], args[2:])
+	got.print(ts)
+	if got.status != want {
+		ts.Fatalf("status %d, want %d", got.status, want)
+	}
+}
+
+var timeLimit = regexp.MustCompile(`--time-limit (\w+)`)
+
+func patient(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: patient N PATTERN COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	line := strings.Join(args[2:], "\x00")
+	found := timeLimit.FindStringSubmatchIndex(strings.ReplaceAll(line, "\x00", " "))
+	if found == nil {
+		ts.Fatalf("there is no --time-limit")
+	}
+	before, after := line[:found[2]], line[found[3]:]
+	limit, err := time.ParseDuration(line[found[2]:found[3]])
+	ts.Check(err)
+	for ; ; limit *= 3 {
+		args := strings.Split(before+limit.String()+after, "\x00")
+		got := ran(ts, args[0], args[1:])
+		done := got.status == want && pattern.MatchString(got.stdout+got.stderr)
+		if done || limit > effort.Hang/6 {
+			got.print(ts)
+		}
+		switch {
+		case done:
+			return
+		case limit > effort.Hang/6:
+			ts.Fatalf("status %d, want %d and %s, even with a time limit of %v", got.status, want, pattern, limit)
+		}
+	}
+}
+
+// ending is what a command printed, and its status.
+type ending struct {
+	status         int
+	stdout, stderr string
+	printed        bool // the script knows it already
+}
+
+// print makes what was printed the standard output and error of the script's command.
+func (e ending) print(ts *testscript.TestScript) {
+	if !e.printed {
+		io.WriteString(ts.Stdout(), e.stdout)
+		io.WriteString(ts.Stderr(), e.stderr)
+	}
+}
+
+// ran runs a command of a script.
+func ran(ts *testscript.TestScript, command string, args []string) (got ending) {
+	switch command {
 	case "clew":
 		got = runHere(ts, nil, args)
 	case "wrongclew":
@@ -141,23 +202,22 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 		err := ts.Exec(args[0], args[1:]...)
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			got = exit.ExitCode()
+			got.status = exit.ExitCode()
 		} else {
 			ts.Check(err)
 		}
+		got.stdout, got.stderr, got.printed = ts.ReadFile("stdout"), ts.ReadFile("stderr"), true
 	default:
-		ts.Fatalf("status knows clew, wrongclew and exec, not %s", command)
+		ts.Fatalf("expected clew, wrongclew or exec, not %s", command)
 	}
-	if got != want {
-		ts.Fatalf("status %d, want %d", got, want)
-	}
+	return got
 }
 
 // here is held by what runs in the script's folder: a process has one. No other test runs while scripts do.
 var here sync.Mutex
 
-// runHere runs clew in this process, but in the script's folder, and returns the status.
-func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) int {
+// runHere runs clew in this process, but in the script's folder.
+func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) ending {
 	stdin := ""
 	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
 		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
@@ -172,9 +232,7 @@ func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) i
 	defer end()
 	var stdout, stderr heard
 	status := runWith(ctx, engine, append([]string{"clew"}, args...), strings.NewReader(stdin), &stdout, &stderr)
-	io.WriteString(ts.Stdout(), stdout.String())
-	io.WriteString(ts.Stderr(), stderr.String())
-	return status
+	return ending{status: status, stdout: stdout.String(), stderr: stderr.String()}
 }
 
 // heard is what clew wrote. Work that clew left behind may still write.
