@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -319,6 +320,10 @@ func TestStdioDoesNotWaitForAProgramForever(t *testing.T) {
 
 // Questions of several requests wait for their own answers only.
 func TestStdioAsksForSeveralRequestsAtOnce(t *testing.T) {
+	if n := runtime.GOMAXPROCS(0); n == 1 { // one processor takes one request at a time
+		defer runtime.GOMAXPROCS(n)
+		runtime.GOMAXPROCS(2)
+	}
 	c, own := asking(t, nil), newRegister(t, misread)
 	var held []string
 	c.tells = func(id int, q question) string {

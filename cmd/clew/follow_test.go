@@ -21,7 +21,7 @@ const followed = `{:process 0, :type :invoke, :f :write, :value 1}
 func TestASignalEndsWhatIsFollowed(t *testing.T) {
 	for _, signal := range signals {
 		patiently(t, func(wait time.Duration) (string, bool) {
-			cmd, out := clewReading(t, followed, true, "check", "--follow", "--model", "register", "-")
+			cmd, out := reading(t, exec.Command("patientclew", "check", "--follow", "--model", "register", "-"), followed, true)
 			time.Sleep(wait)
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)

@@ -23,14 +23,33 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"clew/fallback"
+	"clew/internal/batch"
 	"clew/internal/effort"
 	"clew/internal/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(effort.Roomy{M: m}, map[string]func(){"clew": main, "wrongclew": func() {
+	testscript.Main(patientTests{effort.Roomy{M: m}}, map[string]func(){"clew": main, "wrongclew": func() {
 		os.Exit(runWith(context.Background(), wrong, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}, "patientclew": func() {
+		bePatient()
+		main()
 	}})
+}
+
+// patientTests runs tests whose clew is patient where it runs in their process.
+type patientTests struct{ effort.Roomy }
+
+func (m patientTests) Run() int {
+	bePatient()
+	return m.Roomy.Run()
+}
+
+// bePatient gives what a limit or a signal ends ten times as long as clew does, since a machine may be busy.
+func bePatient() {
+	batch.Patience *= 10
+	batch.Grace *= 10
+	batch.Overdue *= 10
 }
 
 // wrong is an engine that is wrong about every witness.
@@ -44,6 +63,9 @@ var wrong = enginetest.Wrong["takes the last operation first"]
 //	status N exec COMMAND ARG...
 //	                          run a process, which exits with status N: clew itself where a process, its memory, its
 //	                          environment or its descriptors matter
+//	patient N PATTERN clew ARG...
+//	                          what status does, but with a --time-limit that is longer each time, until clew ends with
+//	                          status N and prints what the pattern matches: a busy machine may need longer to begin
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
@@ -75,6 +97,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":  status,
+			"patient": patient,
 			"said":    said,
 			"pack":    pack,
 			"archive": archive,
@@ -112,8 +135,65 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := 0
-	switch command, args := args[1], args[2:]; command {
+	got := ran(ts, args[1], args[2:])
+	got.print(ts)
+	if got.status != want {
+		ts.Fatalf("status %d, want %d", got.status, want)
+	}
+}
+
+var timeLimit = regexp.MustCompile(`--time-limit (\w+)`)
+
+func patient(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: patient N PATTERN COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	line := strings.Join(args[2:], "\x00")
+	found := timeLimit.FindStringSubmatchIndex(strings.ReplaceAll(line, "\x00", " "))
+	if found == nil {
+		ts.Fatalf("there is no --time-limit")
+	}
+	before, after := line[:found[2]], line[found[3]:]
+	limit, err := time.ParseDuration(line[found[2]:found[3]])
+	ts.Check(err)
+	for ; ; limit *= 3 {
+		args := strings.Split(before+limit.String()+after, "\x00")
+		got := ran(ts, args[0], args[1:])
+		done := got.status == want && pattern.MatchString(got.stdout+got.stderr)
+		if done || limit > effort.Hang/6 {
+			got.print(ts)
+		}
+		switch {
+		case done:
+			return
+		case limit > effort.Hang/6:
+			ts.Fatalf("status %d, want %d and %s, even with a time limit of %v", got.status, want, pattern, limit)
+		}
+	}
+}
+
+// ending is what a command printed, and its status.
+type ending struct {
+	status         int
+	stdout, stderr string
+	printed        bool // the script knows it already
+}
+
+// print makes what was printed the standard output and error of the script's command.
+func (e ending) print(ts *testscript.TestScript) {
+	if !e.printed {
+		io.WriteString(ts.Stdout(), e.stdout)
+		io.WriteString(ts.Stderr(), e.stderr)
+	}
+}
+
+// ran runs a command of a script.
+func ran(ts *testscript.TestScript, command string, args []string) (got ending) {
+	switch command {
 	case "clew":
 		got = runHere(ts, nil, args)
 	case "wrongclew":
@@ -122,23 +202,22 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 		err := ts.Exec(args[0], args[1:]...)
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			got = exit.ExitCode()
+			got.status = exit.ExitCode()
 		} else {
 			ts.Check(err)
 		}
+		got.stdout, got.stderr, got.printed = ts.ReadFile("stdout"), ts.ReadFile("stderr"), true
 	default:
-		ts.Fatalf("status knows clew, wrongclew and exec, not %s", command)
+		ts.Fatalf("expected clew, wrongclew or exec, not %s", command)
 	}
-	if got != want {
-		ts.Fatalf("status %d, want %d", got, want)
-	}
+	return got
 }
 
 // here is held by what runs in the script's folder: a process has one. No other test runs while scripts do.
 var here sync.Mutex
 
-// runHere runs clew in this process, but in the script's folder, and returns the status.
-func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) int {
+// runHere runs clew in this process, but in the script's folder.
+func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) ending {
 	stdin := ""
 	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
 		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
@@ -153,9 +232,7 @@ func runHere(ts *testscript.TestScript, engine fallback.Engine, args []string) i
 	defer end()
 	var stdout, stderr heard
 	status := runWith(ctx, engine, append([]string{"clew"}, args...), strings.NewReader(stdin), &stdout, &stderr)
-	io.WriteString(ts.Stdout(), stdout.String())
-	io.WriteString(ts.Stderr(), stderr.String())
-	return status
+	return ending{status: status, stdout: stdout.String(), stderr: stderr.String()}
 }
 
 // heard is what clew wrote. Work that clew left behind may still write.
@@ -241,7 +318,12 @@ func archived(name string, files fs.FS) (string, error) {
 // The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	cmd := exec.Command("clew", args...)
+	return reading(t, exec.Command("clew", args...), history, open)
+}
+
+// reading does the same for any command.
+func reading(t *testing.T, cmd *exec.Cmd, history string, open bool) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -454,27 +536,16 @@ func TestTheLifelineEndsALongSearch(t *testing.T) {
 	}
 }
 
-// huge writes a history with a value of many megabytes.
+// huge writes a history with a value of many megabytes, which take no room.
 func huge(ts *testscript.TestScript, _ bool, args []string) {
-	n, err := strconv.Atoi(args[0])
+	n, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
+	const before, after = `{:process 0, :type :invoke, :f :write, :value "`, "\"}\n"
 	f, err := os.Create(ts.MkAbs(args[1]))
 	ts.Check(err)
 	defer f.Close()
-	ts.Check(errors.Join(
-		second(io.WriteString(f, `{:process 0, :type :invoke, :f :write, :value "`)),
-		second(io.Copy(f, io.LimitReader(zeros{}, int64(n)<<20))),
-		second(io.WriteString(f, "\"}\n"))))
-}
-
-func second[N int | int64](_ N, err error) error { return err }
-
-// zeros is an endless row of digits.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = '0'
-	}
-	return len(p), nil
+	_, err = f.WriteString(before)
+	ts.Check(err)
+	_, err = f.WriteAt([]byte(after), int64(len(before))+n<<20)
+	ts.Check(err)
 }

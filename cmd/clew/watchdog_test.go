@@ -244,16 +244,16 @@ func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 	}
 }
 
-// rests reports whether a run is left to CLEW_FULL=1: every other one that can end in another way, too, and two in three
-// of those that would use the processor until they are stopped.
+// rests reports whether a run is left to CLEW_FULL=1: three in four of those that can end in another way, too, and five in
+// six of those that would use the processor until they are stopped.
 func (h hang) rests(i int) bool {
 	switch {
 	case !effort.Few() || h.unlimited:
 		return false
 	case h.stage == "deciding" || h.stage == "skipping":
-		return i%3 > 0
+		return i%6 > 0
 	}
-	return i%2 == 1
+	return i%4 > 0
 }
 
 // run runs clew until the limit, or until a signal comes, which is sent after a time. If clew had not reached the
@@ -426,7 +426,9 @@ func packBlanks(t *testing.T, name, before, history string, own bool) {
 	}
 	header.WriteString(before)
 	z = tar.NewWriter(&member)
-	if err := errors.Join(z.WriteHeader(&tar.Header{Name: "b/1/history.edn", Mode: 0o600, Size: int64(len(history))}), second(io.WriteString(z, history)), z.Close()); err != nil {
+	err := z.WriteHeader(&tar.Header{Name: "b/1/history.edn", Mode: 0o600, Size: int64(len(history))})
+	io.WriteString(z, history)
+	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for form, pack := range map[string]func([]byte) []byte{

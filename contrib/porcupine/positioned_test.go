@@ -172,7 +172,7 @@ func TestPositionsOfPartitionsSideBySide(t *testing.T) {
 		var begun atomic.Int32
 		model.Init = func() any {
 			begun.Add(1)
-			for end := time.Now().Add(10 * time.Second); begun.Load() < 2; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); begun.Load() < 2; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Errorf("%s: one partition has waited for another", name)
 					break

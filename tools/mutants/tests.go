@@ -188,6 +188,11 @@ func testsOf(p string) (names []string, err error) {
 	return names, nil
 }
 
+// asInCI returns the environment of tests that take as many histories as CI's do, on one core.
+func asInCI(more ...string) []string {
+	return append(append(os.Environ(), "GOMAXPROCS=1", "CLEW_FULL=1"), more...)
+}
+
 // runAlone runs a test to see which lines it runs, including in programs that
 // it starts.
 func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error) {
@@ -196,8 +201,8 @@ func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error)
 		return nil, err
 	}
 	t := &aTest{Package: p, Name: name}
-	c := exec.CommandContext(ctx, program, "-test.short", "-test.v", "-test.run", patternOf([]*aTest{t}), "-test.gocoverdir", data)
-	c.Dir, c.Env = p, append(os.Environ(), "GOMAXPROCS=1", "GOCOVERDIR="+data)
+	c := exec.CommandContext(ctx, program, "-test.v", "-test.run", patternOf([]*aTest{t}), "-test.gocoverdir", data)
+	c.Dir, c.Env = p, asInCI("GOCOVERDIR="+data)
 	begun := time.Now()
 	out, err := c.CombinedOutput()
 	t.Seconds = time.Since(begun).Seconds()
@@ -388,9 +393,9 @@ func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, faile
 		seconds += test.Seconds
 	}
 	limit := fmt.Sprintf(`ulimit -t %d && ulimit -v %d && exec "$@"`, int(5+5*seconds), 12<<20)
-	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", program, "-test.short", "-test.failfast",
+	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", program, "-test.failfast",
 		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", patternOf(tests))
-	c.Dir, c.Env, c.WaitDelay = tests[0].Package, append(os.Environ(), "GOMAXPROCS=1"), time.Second
+	c.Dir, c.Env, c.WaitDelay = tests[0].Package, asInCI(), time.Second
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	switch {

@@ -554,8 +554,7 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 		"balances": {models.Spec{Name: "bank", Init: "{0 10, 1 0}"}, "0 :invoke :transfer {:from 0, :to 1, :amount 5}\n0 :ok :transfer {:from 0, :to 1, :amount 5}\n0 :invoke :transfer {:from 1, :to 0, :amount 5}\n0 :ok :transfer {:from 1, :to 0, :amount 5}\n0 :invoke :read nil\n0 :ok :read {0 10, 1 0}\n"},
 		"elements": {models.Spec{Name: "stack"}, "0 :invoke :push 1\n1 :invoke :push 1\n0 :ok :push 1\n1 :ok :push 1\n0 :invoke :pop nil\n0 :ok :pop 1\n0 :invoke :pop nil\n0 :ok :pop 1\n"},
 	} {
-		held := [2]int{}
-		for i, rounds := range []int{50, 400} {
+		held := func(rounds int) int {
 			var text strings.Builder
 			if name == "amounts" {
 				text.WriteString("2 :invoke :add 4\n2 :info :add 4\n")
@@ -567,10 +566,18 @@ func TestAMonitorForgetsWhatASearchDecides(t *testing.T) {
 			if err != nil || totals.Anomalies > 0 {
 				t.Errorf("%s: %+v, %v", name, totals, err)
 			}
-			held[i] = totals.MostHeld
+			return totals.MostHeld
 		}
-		if held[1] > held[0]+5 || held[1] > 40 { // it may be one more where another look comes first
-			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", name, held[0], held[1])
+		// On a busy machine the text may be late. Then there is a look between two others, and those after it come at other
+		// operations. What grows with the history grows each time.
+		var few, many int
+		for range 5 {
+			if few, many = held(50), held(400); many <= few && many <= 40 {
+				break
+			}
+		}
+		if many > few || many > 40 {
+			t.Errorf("%s: %d operations were held at most, and then %d of a history eight times as long", name, few, many)
 		}
 	}
 }
