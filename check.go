@@ -37,6 +37,10 @@ type Options struct {
 	Memory *Memory
 	// Independent says that the values are [key value] tuples, and that each key is a history of its own.
 	Independent bool
+	// Whole says that the history is of one object, although each of its values may look like a [key value] tuple.
+	// If neither is set, such a history is not INVALID if each of its keys by itself is linearizable: it is not known then
+	// how to read it (jepsen.Reading).
+	Whole bool
 	// Keyless makes an operation without a key part of every independent key. Without it such an operation is an
 	// error.
 	Keyless bool
@@ -142,6 +146,11 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	if err := r.CheckLabels(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	r = another(ctx, r, spec, o)
+	r.Granted = granted(ctx, r, spec, o)
+	if r.Level = o.Consistency; o.Whole {
+		r.From.Keys = report.Flag
+	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r, nil
 }
@@ -157,6 +166,8 @@ func (o *Options) check() error {
 		return err
 	}
 	switch {
+	case o.Whole && o.Independent:
+		return errors.New("Options.Whole and Options.Independent cannot be combined")
 	case o.TimeLimit < 0:
 		return fmt.Errorf("Options.TimeLimit: expected a positive duration or 0 for no limit, found %v", o.TimeLimit)
 	case o.Memory != nil && o.Memory.bytes < 0:

@@ -177,7 +177,7 @@ func (c *checking) whichOf(sentence string, inits ...string) string {
 }
 
 // ownInit names a model's default that cannot be given as a flag.
-const ownInit = "the model's own"
+const ownInit = report.ModelsOwn
 
 func (c *checking) usual() string {
 	if d, err := c.spec.Definition(); err == nil && d.Default != "" {
@@ -216,7 +216,7 @@ func (c *checking) suppose(r *report.Result) {
 	if !c.supposed {
 		return
 	}
-	r.LikelyInit, r.ToldBy = c.spec.Init, "its first reads"
+	r.LikelyInit, r.ToldBy, r.From.Init = c.spec.Init, "its first reads", report.Content
 	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest; %s gives another initial value",
 		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit), models.ParamInit))
 }

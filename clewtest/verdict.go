@@ -39,6 +39,9 @@ func (s *settings) tell(t testing.TB, r *report.Result, err error, of shrunk) {
 		if r.Vacuous != "" {
 			t.Logf("%sthe verdict is vacuous: %s", of.run, r.Vacuous)
 		}
+		if r.Granted != "" {
+			t.Log("warning: " + r.Granted)
+		}
 		if r.Altered != "" {
 			t.Log("warning: " + r.Altered)
 		}

@@ -170,6 +170,19 @@ func (h *History) AllTuples() bool {
 	return tuples > 1
 }
 
+// MayHaveKeys reports whether every operation is called with a value [key value], as jepsen.independent records all of them,
+// even a read as [key nil]. It takes linear time.
+func (h *History) MayHaveKeys() bool {
+	cas := h.Values.InternKeyword("cas")
+	for _, inv := range h.Invocation {
+		_, value, is := h.tuple(inv)
+		if !is || h.F[inv] == cas && !isPair(h.Values, value) {
+			return false
+		}
+	}
+	return len(h.Invocation) > 0
+}
+
 func isPair(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }

@@ -36,6 +36,9 @@ const (
 	// InitialValue: the history is linearizable from a value that its first reads show, and
 	// not from the model's default.
 	InitialValue Cause = "initial-value"
+	// Reading: the history is not linearizable as it was read, but nobody says that it is to be read so, and read in
+	// another way it is.
+	Reading Cause = "reading"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
 	// Panicked: the checker failed. That is a bug in it, or in a model in Go.

@@ -60,6 +60,8 @@ type ednPrinter struct {
 	v    *edn.Values
 	ops  *jepsen.OpPrinter // of the current result, nil before its first op
 	text []byte            // of the current form
+
+	ofKey bool // the current result is that of an independent key, which is read as all are
 }
 
 // field is a key of a map (a keyword) and the function that prints its value.
@@ -149,11 +151,14 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	return p.notes(m, r)
 }
 
-// notes appends which of several readings of a history was taken, why a
+// notes appends as what a history was read, why a
 // verdict is vacuous, and how far it is from being linearizable, where that applies.
 func (p *ednPrinter) notes(m []field, r *Result) []field {
-	if reading := r.Spec.Reading(); reading != "" {
-		m = append(m, field{"reading", p.string(reading)})
+	if x := r.Reading(); !p.ofKey && x != (Reading{}) {
+		m = append(m, field{"reading", p.reading(x)})
+	}
+	if r.Alternatives != nil {
+		m = append(m, field{"readings", func() { p.list("[]", len(r.Alternatives), func(i int) { p.alternative(r.Alternatives[i]) }) }})
 	}
 	if r.Vacuous != "" {
 		m = append(m, field{"vacuous", p.string(r.Vacuous)})
@@ -179,16 +184,19 @@ func (p *ednPrinter) results(keys []KeyResult, order []int) {
 			p.out.WriteString(separator)
 			p.value(keys[some[i]].Key)()
 			p.out.WriteByte(' ')
-			p.ops = nil
+			p.ops, p.ofKey = nil, true
 			p.fields(p.single(r))
+			p.ofKey = false
 			separator = ", "
 		}
 	}
 	p.out.WriteByte('}')
 }
 
-func (p *ednPrinter) valid(r *Result) func() {
-	switch r.Verdict {
+func (p *ednPrinter) valid(r *Result) func() { return p.verdict(r.Verdict) }
+
+func (p *ednPrinter) verdict(v jepsen.Verdict) func() {
+	switch v {
 	case jepsen.Valid:
 		return p.raw("true")
 	case jepsen.Invalid:

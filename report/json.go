@@ -16,7 +16,8 @@ type Line struct {
 	Valid       jepsen.Verdict `json:"valid"`
 	Model       Text           `json:"model"`
 	Init        Text           `json:"init"`
-	Reading     Text           `json:"reading,omitempty"` // which of several readings was taken, such as "answers told"; see models.Spec.Reading
+	Reading     Reading        `json:"reading,omitzero"`   // as what it was read, and who says so: each part is [value, source]
+	Readings    []Alternative  `json:"readings,omitempty"` // the readings that differ, if the cause is "reading"
 	Analyzer    Text           `json:"analyzer"`
 	OpIndex     *int64         `json:"op-index"`          // the :index of the first failing completion
 	OpLine      *int           `json:"op-line"`           // and its line
@@ -69,7 +70,7 @@ func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Line()) }
 func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
-		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
+		Model: Text(r.Model), Init: Text(r.Init), Reading: r.Reading(), Readings: r.Alternatives, Analyzer: Text(r.Analyzer),
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar, Levels: r.Levels.line(r.History),
 	}
 	if r.Hard != nil {
@@ -102,6 +103,9 @@ func (r *Result) Line() Line {
 	}
 	if r.Altered != "" {
 		l.Warnings = append(l.Warnings, r.Altered)
+	}
+	if r.Granted != "" {
+		l.Warnings = append(l.Warnings, r.Granted)
 	}
 	if r.Missing != "" {
 		l.Warnings = append(l.Warnings, r.Missing)

@@ -16,12 +16,16 @@ type Result struct {
 	History  *jepsen.History // nil if the history could not be read
 	Counts   *Counts         // of a History that is still being worked on, so that the result does not have it; else nil
 	Verdict  jepsen.Verdict
-	Verified bool        // the evidence was checked again
-	Inferred bool        // the model was inferred
-	Model    string      // the model's name
-	Init     string      // its initial value as EDN, "" if it was not given
-	ToldBy   string      // the source of the model or the initial value ("its first reads"), "" if the caller gave them
-	Spec     models.Spec // how the history was read
+	Verified bool         // the evidence was checked again
+	Inferred bool         // the model was inferred
+	Model    string       // the model's name
+	Init     string       // its initial value as EDN, "" if it was not given
+	ToldBy   string       // the source of the model or the initial value ("its first reads"), "" if the caller gave them
+	Spec     models.Spec  // how the history was read
+	Level    models.Level // of consistency, that was asked for; "" is linearizability
+	From     Sources      // of the reading's parts, where the other fields do not tell them
+	// Alternatives are the readings that differ if the cause is jepsen.Reading.
+	Alternatives []Alternative
 	// Ops are the operations of Witness or Before, as the model
 	// reads them. It is nil if they would have to be read again.
 	Ops      *models.Operations
@@ -41,6 +45,9 @@ type Result struct {
 	// Altered warns of completions with a value other than that of their
 	// invocation, which they should only repeat. It is "" if there are none.
 	Altered string
+	// Granted warns of what a valid verdict takes for granted: of answers that say nothing as they were read, and without
+	// which it would not be valid. It is "" if there are none.
+	Granted string
 
 	// For a valid verdict:
 	Vacuous string             // why none of its answers says anything that could be wrong (see NoOperations), or ""

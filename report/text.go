@@ -423,10 +423,10 @@ func (t *Table) Row(run Run, l Line) string {
 		ms = fmt.Sprintf("%.1f", l.Ms)
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	model := modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy)
+	model := modelText(string(l.Model), string(l.Init), l.Reading.Words(), run.Inferred, l.ToldBy)
 	model = strings.Replace(model, "according to ", "", 1) // there is little room
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
-	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
+	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) || l.Cause == Text(jepsen.Reading) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}
 	if x := l.Levels; x != nil && l.Valid == jepsen.Invalid {

@@ -162,6 +162,9 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 // it is read without them.
 func (c *Checker) decided(ctx context.Context, j *Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 	r, err := c.Decide(ctx, j, h, how)
+	if err == nil {
+		r.From.Tell(how.Told)
+	}
 	switch {
 	case err != nil && j.given != nil && how.By != "":
 		return c.decided(ctx, j, h, *j.given)

@@ -79,7 +79,7 @@ func Search(s store.Settings, shared int64) (o clew.Options, bytes int64, err er
 
 // OptionsOf returns the options for checking a history that is read in a given way.
 func OptionsOf(o clew.Options, how store.Reading) clew.Options {
-	o.Independent, o.Keyless = how.Independent, how.Keyless
+	o.Independent, o.Whole, o.Keyless = how.Independent, how.Whole, how.Keyless
 	return o
 }
 
@@ -118,6 +118,9 @@ func Warnings(r *report.Result) (all []string) {
 	}
 	if r.Altered != "" {
 		all = append(all, r.Altered)
+	}
+	if r.Granted != "" {
+		all = append(all, r.Granted)
 	}
 	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // the reader warns about those
 		all = append(all, Vacuous(string(r.Vacuous)))

@@ -25,6 +25,7 @@ var (
 	ClockError  = Option{"jepsen.Options.ClockError", "--clock-error"}
 	Consistency = Option{"Options.Consistency", "--consistency"}
 	Independent = Option{"Options.Independent", "--independent"}
+	Whole       = Option{"Options.Whole", "--independent=false"}
 	Keyless     = Option{"Options.Keyless", "--keyless every"}
 	Knossos     = Option{"Spec.Knossos", "--semantics knossos"}
 	ModelFile   = Option{"the setting model-file", "--model-file"}

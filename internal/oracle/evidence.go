@@ -392,7 +392,7 @@ func (e *evidence) mapKeys() string {
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
 	}
-	if e.r.Spec.Reading() != "" {
+	if e.r.Reading() != (report.Reading{}) {
 		want = strings.Replace(want, ":stats", ":reading :stats", 1)
 	}
 	if e.r.ToldBy != "" {
@@ -511,7 +511,7 @@ func (e *evidence) jsonKeys() error {
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " valid", " vacuous valid", 1)
 	}
-	if e.r.Spec.Reading() != "" {
+	if e.r.Reading() != (report.Reading{}) {
 		want = strings.Replace(want, "skipped", "reading skipped", 1)
 	}
 	if e.r.Story.Sentences != nil {
@@ -530,8 +530,10 @@ func (e *evidence) jsonKeys() error {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
 	}
 	told := len(e.h.Warnings)
-	if e.r.Altered != "" {
-		told++
+	for _, warning := range []string{e.r.Altered, e.r.Granted} {
+		if warning != "" {
+			told++
+		}
 	}
 	if warnings, isList := m["warnings"].([]any); !isList || len(warnings) != told || m["skipped"] != float64(e.h.Skipped) {
 		return fmt.Errorf("the JSON says skipped: %v, warnings: %v", m["skipped"], m["warnings"])

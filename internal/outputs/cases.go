@@ -54,7 +54,7 @@ func Called(path string) string {
 
 // cases returns the cases of a record: its keys, or the history itself.
 func cases(r *Record) []testCase {
-	whole := testCase{suite: cmp.Or(r.Run.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
+	whole := testCase{suite: cmp.Or(r.Run.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: r.Reading.Words()}
 	if r.Name != "" {
 		whole.name, whole.file = r.Name, ""
 	}

@@ -10,6 +10,7 @@ import (
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // Settings say how to read a history, as text by the names of clew check's flags.
@@ -24,14 +25,16 @@ var SettingNames = []string{"model", "init", "nil-reads", "failed-cas", "priorit
 type Reading struct {
 	Spec        models.Spec
 	Independent bool // each key is a history of its own
+	Whole       bool // the history is of one object, and that is said
 	Keyless     bool // an operation without a key belongs to every key
 	AllClients  bool // every process but :nemesis is a client
 	ClockError  int64
 	ModelFile   string // the file of a user's own model, "" for a built-in one
 	Settings    Settings
-	By          string   // the file with results from which some of it is taken, "" if all is given
-	checked     *Checked // what By says
-	own         string   // the model of the test itself, which clew does not have; it is inferred instead
+	Told        report.Sources // what By says
+	By          string         // the file with results from which some of it is taken, "" if all is given
+	checked     *Checked       // what By says
+	own         string         // the model of the test itself, which clew does not have; it is inferred instead
 }
 
 // Pairing returns how to pair the events of a history for this reading.
@@ -97,7 +100,7 @@ func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r R
 		case value != "true" && value != "false":
 			err = fmt.Errorf("%s must be true or false, not %s", option.Independent, value)
 		default:
-			r.Independent = value == "true"
+			r.Independent, r.Whole = value == "true", value == "false"
 		}
 		if err != nil {
 			return r, err
@@ -186,15 +189,26 @@ func (s Source) completed(ctx context.Context, given Reading, memory int64) Read
 		return given
 	}
 	how.Settings, how.By, how.checked = given.Settings, checked.By, checked
+	how.Whole = !how.Independent // or the checker would have said so
+	how.Told = report.Sources{Keys: report.Results}
+	if given.Spec.Name == "" && how.Spec.Name != "" {
+		how.Told.Model = report.Results
+	}
+	if given.Spec.Init == "" && how.Spec.Init != "" {
+		how.Told.Init = report.Results
+	}
+	if given.Independent || given.Whole {
+		how.Independent, how.Whole, how.Told.Keys = given.Independent, given.Whole, ""
+	}
 	return how
 }
 
-// Incomplete reports whether results may say more: the model or the initial value is not given.
+// Incomplete reports whether results may say more: the model, whether there are keys, or the initial value is not given.
 func (r *Reading) Incomplete() bool {
 	if r.ModelFile != "" {
 		return false
 	}
-	if r.Spec.Name == "" {
+	if r.Spec.Name == "" || !r.Independent && !r.Whole {
 		return true
 	}
 	d, err := r.Spec.Definition()

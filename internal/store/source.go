@@ -200,7 +200,7 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 		found = append(found, s)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(c.reports)) {
-		found = append(found, report(dir, c.reports[dir], others, source))
+		found = append(found, sourceOfReport(dir, c.reports[dir], others, source))
 	}
 	if len(c.reports) > 0 {
 		slices.SortStableFunc(found, func(a, b Source) int { return cmp.Compare(a.Path, b.Path) })

@@ -91,7 +91,7 @@ func story(r *report.Result) string {
 			b.WriteString(line + "\n")
 		}
 	}
-	return strings.NewReplacer(models.ParamInit.String(), "--"+string(models.ParamInit), option.Independent.Field, option.Independent.Flag).Replace(b.String())
+	return strings.NewReplacer(models.ParamInit.String(), "--"+string(models.ParamInit), option.Independent.Field, option.Independent.Flag, option.Whole.Field, option.Whole.Flag).Replace(b.String())
 }
 
 // examined says what the oracle finds wrong with a result.

@@ -232,7 +232,7 @@ func TestEveryOutputSaysTheReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		for output, want := range map[string]string{
-			r.Text(): "counter with answers told, 2 operations", r.EDN(): `:reading "answers told"`, string(json): `"reading":"answers told"`,
+			r.Text(): "counter with answers told, 2 operations", r.EDN(): `:reading {:answers [:told :history], `, string(json): `"answers":["told","history"]`,
 			r.Summary(): "counter with answers told",
 		} {
 			if !strings.Contains(output, want) {

@@ -50,6 +50,7 @@ func sameAnswer(t *testing.T, got, want *report.Result, text any) {
 	for _, l := range []*report.Line{&g, &w} {
 		l.Ms, l.Events, l.Skipped, l.OpLine, l.Warnings = 0, 0, 0, nil, nil
 		l.Init = report.Text(strings.NewReplacer("(", "[", ")", "]").Replace(kit.Spelling.ReplaceAllString(string(l.Init), "$1")))
+		l.Reading.Init.Value = string(l.Init)
 		l.Story = []string{kit.Spelling.ReplaceAllString(strings.NewReplacer("(", "[", ")", "]").Replace(strings.Join(l.Story, "\n")), "$1")}
 		l.Explanation = report.Text(strings.NewReplacer("(", "[", ")", "]").Replace(kit.Spelling.ReplaceAllString(string(l.Explanation), "$1")))
 	}

@@ -52,7 +52,7 @@ var kvDefinition = models.Definition{
 	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
 	Settles:    sawNothing,
 	ReadsKeys:  true,
-	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
+	Name:       "kv", Pairs: true, Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Notes:  ":delete -> true if something was there, false if not, nil if that is not told",
 	Called: []string{"map", "dict"},
 

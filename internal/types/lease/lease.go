@@ -32,7 +32,7 @@ type lease struct {
 
 var leaseDefinition = models.Definition{
 	NilOutputs: []string{"check"},
-	Name:       "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
+	Name:       "lease", Pairs: true, Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
 	Default: "[nil nil]",
 	Record:  "clew.model.Lease",
 	New:     newLease,

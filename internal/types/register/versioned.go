@@ -24,7 +24,7 @@ type versioned struct {
 }
 
 var versionedDefinition = models.Definition{
-	Name: "versioned-register", Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
+	Name: "versioned-register", Pairs: true, Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
 	Default: "[0 nil]",
 	Record:  "clew.model.VersionedRegister",
 	New:     newVersioned,
