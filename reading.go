@@ -71,8 +71,12 @@ func granted(ctx context.Context, r *report.Result, spec models.Spec, o Options)
 	if err != nil || exact.Verdict != jepsen.Invalid {
 		return ""
 	}
-	return fmt.Sprintf("%s of nil %s taken to say nothing; if nil is what they saw, the completion at index %d cannot happen (%s exact)",
-		text.Count(n, "read"), map[bool]string{true: "was", false: "were"}[n == 1], r.History.Index(exact.FirstFailing().FailEvent.OrNone()), models.ParamNilReads)
+	were, saw := "were", "they"
+	if n == 1 {
+		were, saw = "was", "it"
+	}
+	return fmt.Sprintf("%s of nil %s taken to say nothing; if %s saw nil, the completion at index %d cannot happen (%s exact)",
+		text.Count(n, "read"), were, saw, r.History.Index(exact.FirstFailing().FailEvent.OrNone()), models.ParamNilReads)
 }
 
 // nilReads returns how many reads have succeeded with nil, those of transactions and those of a key among them.
