@@ -176,7 +176,7 @@ func (h *History) MayHaveKeys() bool {
 	cas := h.Values.InternKeyword("cas")
 	for _, inv := range h.Invocation {
 		_, value, is := h.tuple(inv)
-		if !is || h.F[inv] == cas && !isPair(h.Values, value) {
+		if !is || h.F[inv] == cas && (h.Values.Kind(value) != edn.KindVector && h.Values.Kind(value) != edn.KindList || len(h.Values.Items(value)) != 2) {
 			return false
 		}
 	}

@@ -62,7 +62,7 @@ until the time limit or a signal.
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
-(a limit, initial-value) is 0, but not if the check was interrupted, or if the
+(a limit, initial-value, reading) is 0, but not if the check was interrupted, or if the
 history certainly fails and only where is unknown.`
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
