@@ -68,6 +68,7 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, told *store.Checked, key func(Key)) *report.Result {
 	var h *jepsen.History
 	var keyed *jepsen.Keyed
+	var inferred bool
 	failed := clew.Try(ctx, found.Path(), func(ctx context.Context) (*jepsen.History, error) {
 		all, err := found.read(ctx, o.pairing(spec))
 		if err == nil && told != nil {
@@ -76,7 +77,7 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 		if err != nil {
 			return nil, err
 		}
-		if keyed, spec, err = o.split(all, spec); err != nil {
+		if keyed, spec, inferred, err = o.split(all, spec); err != nil {
 			return nil, clew.Placed(all, err)
 		}
 		h = all
@@ -86,12 +87,13 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 		return failed
 	}
 	var params map[string]string
-	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Spec: spec, Verdict: jepsen.Valid,
+	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec, Verdict: jepsen.Valid,
 		Verified: true}
 	if told != nil {
 		r.ToldBy, params = told.By, o.Params
 	}
 	head, n := r.Line(), len(keyed.Keys)
+	head.Reading.Keys = report.Part{Value: "each", Source: report.Flag}
 	head.Keys, head.Ms = &n, failed.Ms
 	key(Key{Path: found.Path(), Row: whole, Whole: &head})
 	packer := keyed.Unwrapped.NewPacker()
@@ -105,21 +107,20 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 // errSplit ends clew.Try when there is nothing to check yet.
 var errSplit = errors.New("split")
 
-// split returns the keys of a history, and the model of all of them.
-func (o Options) split(h *jepsen.History, spec models.Spec) (*jepsen.Keyed, models.Spec, error) {
+// split returns the keys of a history, and the model of all of them, which may be inferred.
+func (o Options) split(h *jepsen.History, spec models.Spec) (keyed *jepsen.Keyed, of models.Spec, inferred bool, err error) {
 	part := h.Independent
 	if o.Keyless {
 		part = h.IndependentOrShared
 	}
-	keyed, err := part()
-	if err != nil {
-		return nil, spec, err
+	if keyed, err = part(); err != nil {
+		return nil, spec, false, err
 	}
-	spec, _, err = spec.Infer(keyed.Unwrapped)
+	spec, inferred, err = spec.Infer(keyed.Unwrapped)
 	if err == nil {
 		err = spec.Admits(h)
 	}
-	return keyed, spec, err
+	return keyed, spec, inferred, err
 }
 
 // keyFn checks a key.
