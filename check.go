@@ -221,14 +221,8 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 // settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
-	var others []*checking
-	for other := range c.others(ctx, o) {
-		others = append(others, other)
-		if other.decide(ctx, d, o.limits()); other.isValid() {
-			break
-		}
-	}
-	return c.among(ctx, d, o, others)
+	opened := c.opened(ctx)
+	return c.among(ctx, d, o, opened, c.try(ctx, d, o, opened.Specs, nil))
 }
 
 // checking is a history on its way to a result. Reading and showing the result add to the history's Values. Deciding
@@ -240,6 +234,7 @@ type checking struct {
 	supposed  bool                           // the initial value is taken from the first reads
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
+	unshown   []models.Spec                  // from which it may be linearizable, though it does not show that
 	like      string                         // likely: what is written is seen in another form
 	broken    []models.Broken                // what no order of the operations can mend
 	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
@@ -383,6 +378,8 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
 		addHint(r, r.InitHint.Text)
+	} else if r.Verdict == jepsen.Invalid && init == "" {
+		c.hintUnshown(ctx, d, o, r)
 	}
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))

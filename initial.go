@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -49,28 +48,77 @@ import (
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
 
-// others reads the same history from each initial value that its first reads show, one after the other. It yields none
-// unless the history is not linearizable from the model's default.
-func (c *checking) others(ctx context.Context, o Options) iter.Seq[*checking] {
-	return func(yield func(*checking) bool) {
-		if c.ops == nil || c.err != nil || c.verdict.verdict != jepsen.Invalid {
-			return
+// opened returns the initial values that a history shows. There are none unless it is not linearizable from the model's
+// default.
+func (c *checking) opened(ctx context.Context) (opened models.Opened) {
+	if c.ops != nil && c.isInvalid() {
+		opened = c.spec.Opened(ctx, c.h, nil)
+	}
+	return opened
+}
+
+// from reads the same history from another initial value. It returns nil if that cannot be.
+func (c *checking) from(ctx context.Context, spec models.Spec, o Options) *checking {
+	other, err := read(ctx, c.h, spec, o)
+	if err != nil {
+		return nil
+	}
+	other.inferred, other.supposed = c.inferred, true
+	return other
+}
+
+// try decides a history from some initial values, one after the other, up to the first from which it is linearizable. It
+// adds them to others, of which it keeps those that fail last.
+func (c *checking) try(ctx context.Context, d *decider, o Options, specs []models.Spec, others []*checking) []*checking {
+	undecided := 0
+	for _, spec := range specs {
+		if undecided == maxUndecided || slices.ContainsFunc(others, (*checking).isValid) {
+			break
 		}
-		for _, spec := range c.spec.Openings(ctx, c.h, nil) {
-			other, err := read(ctx, c.h, spec, o)
-			if err != nil {
-				continue
-			}
-			if other.inferred, other.supposed = c.inferred, true; !yield(other) {
-				return
-			}
+		other := c.from(ctx, spec, o)
+		if other == nil {
+			continue
 		}
+		if other.decide(ctx, d, o.limits()); !other.isValid() && !other.isInvalid() {
+			undecided++
+		}
+		if others = append(others, other); len(others) > models.MaxOpenings {
+			others = dropFirstFailing(others)
+		}
+	}
+	return others
+}
+
+// maxUndecided bounds the initial values that are tried although it is not decided whether the history is linearizable
+// from them.
+const maxUndecided = 8
+
+// dropFirstFailing drops the checking that fails first, if any fails.
+func dropFirstFailing(others []*checking) []*checking {
+	first := -1
+	for i, other := range others {
+		if other.isInvalid() && (first < 0 || other.failEvent() < others[first].failEvent()) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return others
+	}
+	others[first].free()
+	return slices.Delete(others, first, first+1)
+}
+
+// free releases what the model holds.
+func (c *checking) free() {
+	if c.release != nil {
+		c.release()
+		c.release = nil
 	}
 }
 
 // among returns the checking that counts once others have been decided, up to the first that is valid. That is one of the
 // others if the history is invalid and fails later from its initial value.
-func (c *checking) among(ctx context.Context, d *decider, o Options, others []*checking) *checking {
+func (c *checking) among(ctx context.Context, d *decider, o Options, opened models.Opened, others []*checking) *checking {
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
 			break
@@ -79,19 +127,22 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, others []*c
 	if c.spec.Init == "" {
 		c.byNeed(ctx, d, o, others)
 	}
+	if c.isInvalid() && opened.More {
+		c.open()
+	}
 	counts := c
 	for _, other := range others {
-		if c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
+		if !opened.MayBeDefault && c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
 			other.byDefault = c.h.Name(c.h.OpOf[c.failEvent()])
 			counts = other
 		}
 	}
 	for _, x := range append(others, c) {
-		if x != counts && x.release != nil {
-			x.release()
-			x.release = nil
+		if x != counts {
+			x.free()
 		}
 	}
+	counts.unshown = opened.Unshown
 	return counts
 }
 
@@ -123,9 +174,7 @@ func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*
 			if other.isInvalid() && other.failEvent() > base.failEvent() {
 				bases = append(bases, other)
 			}
-			if other.release != nil {
-				other.release()
-			}
+			other.free()
 		}
 	}
 }
@@ -158,6 +207,17 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 		reason: c.whichOf(sentence, other.spec.Init)}
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
 }
+
+// open withdraws a verdict if there are more initial values than were tried.
+func (c *checking) open() {
+	usual := c.usual()
+	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: jepsen.InitialValue, failing: -1, undecided: -1,
+		reason: fmt.Sprintf(fromOthers, usual) + initFlag(usual)}
+	c.core, c.missing = nil, nil
+}
+
+// fromOthers is the sentence about a history that may begin with more values than are tried.
+const fromOthers = "not linearizable if the initial value is %s, and too many others would have to be tried: "
 
 // onlyFrom is the sentence about a history that is linearizable from another initial value.
 const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "
@@ -266,18 +326,30 @@ func (c *checking) without(ctx context.Context, d *decider, o Options, left func
 	if len(specs) == 0 || specs[0].Init == c.likely {
 		return ""
 	}
-	other, err := read(ctx, c.h, specs[0], o)
-	if err != nil {
+	return c.validFrom(ctx, d, o, specs[0])
+}
+
+// validFrom returns an initial value if the history is linearizable from it, or "".
+func (c *checking) validFrom(ctx context.Context, d *decider, o Options, spec models.Spec) string {
+	other := c.from(ctx, spec, o)
+	if other == nil {
 		return ""
 	}
 	other.decide(ctx, d, o.limits())
-	if other.release != nil {
-		other.release()
-	}
-	if other.err != nil || other.verdict.verdict != jepsen.Valid {
+	if other.free(); !other.isValid() {
 		return ""
 	}
-	return specs[0].Init
+	return spec.Init
+}
+
+// hintUnshown names an initial value that the history does not show, if it is linearizable from that alone.
+func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *report.Result) {
+	for _, spec := range c.unshown {
+		if init := c.validFrom(ctx, d, o, spec); r.Verdict == jepsen.Invalid && init != "" {
+			r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("valid if %s was there at first: %s", text.Shorten(init, maxInit), initFlag(init))}
+			addHint(r, r.InitHint.Text)
+		}
+	}
 }
 
 // beside returns operations that a core needs to fail as a history of its own if the initial value is not given.
