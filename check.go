@@ -373,13 +373,12 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	}
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
-	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
+	if c.hintUnshown(ctx, d, o, r) {
+	} else if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
 		addHint(r, r.InitHint.Text)
-	} else if r.Verdict == jepsen.Invalid && init == "" {
-		c.hintUnshown(ctx, d, o, r)
 	}
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))

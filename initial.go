@@ -342,14 +342,20 @@ func (c *checking) validFrom(ctx context.Context, d *decider, o Options, spec mo
 	return spec.Init
 }
 
-// hintUnshown names an initial value that the history does not show, if it is linearizable from that alone.
-func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *report.Result) {
+// hintUnshown names an initial value that an invalid history does not show, if it is linearizable from that. It reports
+// whether there is one.
+func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *report.Result) bool {
+	if r.Verdict != jepsen.Invalid || ctx.Err() != nil {
+		return false
+	}
 	for _, spec := range c.unshown {
-		if init := c.validFrom(ctx, d, o, spec); r.Verdict == jepsen.Invalid && init != "" {
+		if init := c.validFrom(ctx, d, o, spec); init != "" {
 			r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("valid if %s was there at first: %s", text.Shorten(init, maxInit), initFlag(init))}
 			addHint(r, r.InitHint.Text)
+			return true
 		}
 	}
+	return false
 }
 
 // beside returns operations that a core needs to fail as a history of its own if the initial value is not given.

@@ -253,7 +253,7 @@ type counterOpening struct {
 	m           *counter
 	sums, dirty home.Sums // dirty: adds that failed may have happened
 	had         map[jepsen.Operation][]home.Amounts
-	seen        bool // a total
+	seen        bool // a read; what updates tell is no evidence without one
 }
 
 // maxCounts bounds the numbers that are tried.
@@ -282,7 +282,7 @@ func (o *counterOpening) Call(i jepsen.Operation, op models.Op, status jepsen.St
 func (o *counterOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
 	if op.Kind != models.Plus {
 		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
-		o.seen = true
+		o.seen = o.seen || op.Kind == models.Total
 		o.sums.Read(0, before, int64(op.A), had)
 		o.dirty.Read(0, before, int64(op.A), had)
 		delete(o.had, i)
