@@ -21,20 +21,23 @@ import (
 // Decides: whether a history that is not linearizable from the model's default is linearizable from another value
 // that it shows. There are two kinds of candidates:
 //
-//  1. what its first reads show, and no operation had been called to write by then;
+//  1. what its reads show of what was there at first (models.Spec.Opened). For most models that is what the first reads
+//     saw, if no operation had been called to write that by then. Counters, banks and sets have rules of their own;
 //  2. what an update that has not failed needs, such as the old value of a cas that crashed,
 //     and no operation had been called to write before the first completion that fails
 //     from the default.
 //
-// If the history is linearizable from a candidate, the verdict is unknown until the user says which value it was.
-// Otherwise it is invalid. The result is then that of the default or of a value of the first kind, whichever fails
-// later.
+// If the history is linearizable from a candidate, or if there are too many candidates to try, the verdict is unknown
+// until the user says which value it was. Otherwise it is invalid. The result is then that of the default or of a value
+// of the first kind, whichever fails later. A value that may have been there, but is not shown, such as what only the
+// last read of a set saw, is a hint at most.
 //
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
-// Cost: one linear pass over an invalid history (models.Spec.Openings), and a decision for each value, at most 8 of
-// either kind, up to the first from which the history is linearizable. If an update of the core needs a value that the core does not write, another linear pass
-// (models.Spec.Needings). Nothing for a valid history.
+// Cost: nothing for a valid history. For an invalid one, one linear pass (models.Spec.Opened), and a decision for each
+// value up to the first from which the history is linearizable. There are at most 64 values of a counter, 2^12 of a bank
+// and 8 of other models. Of those of the first kind, try gives up after 8 that it could not decide. If an update of the
+// core needs a value that the core does not write, another linear pass (models.Spec.Needings) and at most 8 decisions.
 //
 // Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
 // history is invalid. An operation that crashed or failed counts as called, since it may have written the value. A
@@ -47,6 +50,12 @@ import (
 // finds v before any operation of the core replaces it. If it is an update, v is of the second kind. If it is a read,
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
+//
+// Nor is anything missed for a bank with at most 12 transfers beside its first read, and for a counter with a read
+// whose bounds hold at most 64 numbers. In any order, before a read stand all updates that returned before its call, and some of
+// those called before its return. Updates add up in any order, so what the read saw, less these, is what was there at
+// first: one of the candidates. A set never loses an element. What its first read saw and no add was called with must
+// have been there, and whatever else was there must have been seen, so it has one candidate.
 
 // opened returns the initial values that a history shows. There are none unless it is not linearizable from the model's
 // default.
