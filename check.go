@@ -62,6 +62,8 @@ type Options struct {
 	// If the result is Invalid, operations that return later may still explain it. If the model cannot read the history
 	// so far, the cause is jepsen.Unreadable.
 	Looked func(*report.Result)
+	// growing says that later operations may still show what was there at first.
+	growing bool
 }
 
 // Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.

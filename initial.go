@@ -51,8 +51,8 @@ import (
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
 //
-// Nor is anything missed for a bank with at most 12 transfers beside its first read, and for a counter with a read
-// whose bounds hold at most 64 numbers. In any order, before a read stand all updates that returned before its call, and some of
+// Nor is anything missed for a bank with at most 12 transfers beside its first read, and for a counter whose bounds
+// hold at most 64 numbers. In any order, before a read stand all updates that returned before its call, and some of
 // those called before its return. Updates add up in any order, so what the read saw, less these, is what was there at
 // first: one of the candidates. A set never loses an element. What its first read saw and no add was called with must
 // have been there, and whatever else was there must have been seen, so it has one candidate.
@@ -136,7 +136,7 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, opened mode
 	if c.spec.Init == "" {
 		c.byNeed(ctx, d, o, others)
 	}
-	if c.isInvalid() && opened.More {
+	if c.isInvalid() && (opened.More || o.growing && c.validFrom(ctx, d, o, opened.Unshown) != "") {
 		c.open()
 	}
 	counts := c
@@ -217,7 +217,7 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
 }
 
-// open withdraws a verdict if there are more initial values than were tried.
+// open withdraws a verdict if there are more initial values than were tried, or if a history that grows may still show one.
 func (c *checking) open() {
 	usual := c.usual()
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: jepsen.InitialValue, failing: -1, undecided: -1,
@@ -295,7 +295,8 @@ func (c *checking) suppose(r *report.Result) {
 // have written it. So an invalid history stays invalid, and one that needs another value stays undecided. It costs at
 // most two more decisions.
 func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (init, by string) {
-	if c.verdict.verdict != jepsen.Invalid && c.verdict.cause != jepsen.InitialValue || c.supposed || ctx.Err() != nil {
+	depends := c.verdict.cause == jepsen.InitialValue && c.likely != ""
+	if c.verdict.verdict != jepsen.Invalid && !depends || c.supposed || ctx.Err() != nil {
 		return "", ""
 	}
 	crashed := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Crashed }
@@ -335,20 +336,22 @@ func (c *checking) without(ctx context.Context, d *decider, o Options, left func
 	if len(specs) == 0 || specs[0].Init == c.likely {
 		return ""
 	}
-	return c.validFrom(ctx, d, o, specs[0])
+	return c.validFrom(ctx, d, o, specs[:1])
 }
 
-// validFrom returns an initial value if the history is linearizable from it, or "".
-func (c *checking) validFrom(ctx context.Context, d *decider, o Options, spec models.Spec) string {
-	other := c.from(ctx, spec, o)
-	if other == nil {
-		return ""
+// validFrom returns the first of some initial values from which the history is linearizable, or "".
+func (c *checking) validFrom(ctx context.Context, d *decider, o Options, specs []models.Spec) string {
+	for _, spec := range specs {
+		other := c.from(ctx, spec, o)
+		if other == nil {
+			continue
+		}
+		other.decide(ctx, d, o.limits())
+		if other.free(); other.isValid() {
+			return spec.Init
+		}
 	}
-	other.decide(ctx, d, o.limits())
-	if other.free(); !other.isValid() {
-		return ""
-	}
-	return spec.Init
+	return ""
 }
 
 // hintUnshown names an initial value that an invalid history does not show, if it is linearizable from that. It reports
@@ -357,14 +360,12 @@ func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *re
 	if r.Verdict != jepsen.Invalid || ctx.Err() != nil {
 		return false
 	}
-	for _, spec := range c.unshown {
-		if init := c.validFrom(ctx, d, o, spec); init != "" {
-			r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("valid if %s was there at first: %s", text.Shorten(init, maxInit), initFlag(init))}
-			addHint(r, r.InitHint.Text)
-			return true
-		}
+	init := c.validFrom(ctx, d, o, c.unshown)
+	if init != "" {
+		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("valid if %s was there at first: %s", text.Shorten(init, maxInit), initFlag(init))}
+		addHint(r, r.InitHint.Text)
 	}
-	return false
+	return init != ""
 }
 
 // beside returns operations that a core needs to fail as a history of its own if the initial value is not given.

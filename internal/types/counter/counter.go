@@ -253,7 +253,8 @@ type counterOpening struct {
 	m           *counter
 	sums, dirty home.Sums // dirty: adds that failed may have happened
 	had         map[jepsen.Operation][]home.Amounts
-	seen        bool // a read; what updates tell is no evidence without one
+	seen        bool // a total
+	failed      bool // when a total was seen, only adds that failed allowed for 0
 }
 
 // maxCounts bounds the numbers that are tried.
@@ -282,9 +283,10 @@ func (o *counterOpening) Call(i jepsen.Operation, op models.Op, status jepsen.St
 func (o *counterOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
 	if op.Kind != models.Plus {
 		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
-		o.seen = o.seen || op.Kind == models.Total
+		o.seen = true
 		o.sums.Read(0, before, int64(op.A), had)
 		o.dirty.Read(0, before, int64(op.A), had)
+		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty)
 		delete(o.had, i)
 	}
 	if op.Kind != models.Total {
@@ -296,14 +298,15 @@ func (o *counterOpening) Puts(op models.Op) bool { return op.Kind != models.Tota
 
 func (o *counterOpening) Later() bool { return true }
 
+func mayBeZero(sums *home.Sums) bool {
+	least, most := sums.Bounds(0)
+	return least <= 0 && 0 <= most
+}
+
 // bounds returns the least and the greatest number that are tried, and whether there are any.
 func (o *counterOpening) bounds() (least, most int64, some bool) {
 	least, most = o.sums.Bounds(0)
-	if !o.seen || least > most {
-		return least, most, false
-	}
-	from, to := o.dirty.Bounds(0)
-	return least, most, least <= 0 && 0 <= most || from > 0 || to < 0
+	return least, most, o.seen && !o.failed && least <= most
 }
 
 func (o *counterOpening) Starts() []edn.ID {
@@ -326,7 +329,7 @@ func (o *counterOpening) Starts() []edn.ID {
 
 func (o *counterOpening) Else() models.Else {
 	least, most, some := o.bounds()
-	zero := least <= 0 && 0 <= most
+	zero := mayBeZero(&o.sums)
 	others := uint64(most - least)
 	if !zero {
 		others++
