@@ -142,11 +142,12 @@ func (o *bankOpening) Starts() []edn.ID {
 	switch {
 	case !o.seen:
 		return o.starts([]models.State{o.enough()})
-	case o.refuted() || len(o.besides) > maxBesides:
+	case len(o.besides) > maxBesides && !o.refuted():
 		return nil
 	}
+	besides := o.besides[:min(len(o.besides), maxBesides)]
 	states, known := []models.State{o.first}, map[string]bool{fmt.Sprint(o.first): true}
-	for _, t := range o.besides {
+	for _, t := range besides {
 		for _, s := range states[:len(states):len(states)] {
 			if s = back(slices.Clone(s), t); !known[fmt.Sprint(s)] {
 				known[fmt.Sprint(s)] = true
@@ -154,7 +155,22 @@ func (o *bankOpening) Starts() []edn.ID {
 			}
 		}
 	}
-	return o.starts(slices.DeleteFunc(states, func(s models.State) bool { return !o.mayBegin(s) }))
+	states = slices.DeleteFunc(states, func(s models.State) bool { return !o.m.negative && isPoor(s) })
+	within := slices.DeleteFunc(slices.Clone(states), func(s models.State) bool { return !o.mayBegin(s) })
+	if len(within) == 0 { // the history fails later from these than from the default
+		within = states[:min(len(states), models.MaxOpenings)]
+	}
+	return o.starts(within)
+}
+
+// isPoor reports whether an account holds less than 0.
+func isPoor(s models.State) bool {
+	for k := 0; k < len(s); k += 3 {
+		if home.Number(s[k+1:k+3]) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // starts returns states as maps, without the empty one, which is the default.
@@ -190,7 +206,7 @@ func (o *bankOpening) refuted() bool {
 func (o *bankOpening) mayBegin(s models.State) bool {
 	for class, place := range o.account {
 		n := balance(s, class)
-		if least, most := o.sums.Bounds(place); n < least || n > most || n < 0 && !o.m.negative {
+		if least, most := o.sums.Bounds(place); n < least || n > most {
 			return false
 		}
 	}

@@ -150,9 +150,9 @@ func (m *lookupSet) Record(s models.State) edn.Value {
 	return m.Print("s", m.V.InternSet(home.IDs(s)))
 }
 
-// lookupOpening is the Opening of lookup-set. An element was there at first if every answer about it says so that was given
-// before another operation was called that added or removed it. That counts if an insert of any element was called later,
-// or none at all, as in a set.
+// lookupOpening is the Opening of lookup-set. An element was there at first, or nowhere, if an answer says so that was given
+// before another operation was called that added or removed it. If another such answer denies it, the history is not
+// linearizable in any case. An answer counts if an insert of any element was called later, or none at all, as in a set.
 type lookupOpening struct {
 	models.NoNeeds
 	v        *edn.Values
@@ -161,11 +161,10 @@ type lookupOpening struct {
 	lastAdd  int           // the event at which the last insert was called; 0: none was
 	shown    map[int32]int // by element: the event at which the first answer says that it was there
 	elements []int32       // the same elements in that order
-	absent   map[int32]bool
 }
 
 func (m *lookupSet) opening() models.Opening {
-	return &lookupOpening{v: m.V, changes: home.Callers{}, shown: map[int32]int{}, absent: map[int32]bool{}}
+	return &lookupOpening{v: m.V, changes: home.Callers{}, shown: map[int32]int{}}
 }
 
 // Call is called twice for an operation that says that it changed nothing: the second time as what it might have done.
@@ -192,8 +191,6 @@ func (o *lookupOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
 			o.shown[op.A] = o.events
 			o.elements = append(o.elements, op.A)
 		}
-	default:
-		o.absent[op.A] = true
 	}
 }
 
@@ -204,9 +201,6 @@ func (o *lookupOpening) Later() bool { return true }
 // there returns the elements that the answers show, and those of them that count.
 func (o *lookupOpening) there() (all, count []edn.ID) {
 	for _, x := range o.elements {
-		if o.absent[x] {
-			continue
-		}
 		all = append(all, edn.ID(x))
 		if o.lastAdd == 0 || o.shown[x] < o.lastAdd {
 			count = append(count, edn.ID(x))
