@@ -203,6 +203,53 @@ func TestTheLastReadOfWhatNobodyAddedIsInvalid(t *testing.T) {
 	}
 }
 
+// TestTooManyInitialValuesAreNotTried: what would need more than 64 numbers of a counter, or 2^12 states of a bank, is
+// undecided unless its reads exclude each other.
+func TestTooManyInitialValuesAreNotTried(t *testing.T) {
+	t.Parallel()
+	counter := func(amount int) string {
+		return fmt.Sprintf("0 invoke add %d\n1 invoke read nil\n1 ok read 20\n1 invoke read nil\n1 ok read 21\n0 ok add %[1]d\n", amount)
+	}
+	bank := func(besides int, last string) string {
+		var b strings.Builder
+		b.WriteString("99 invoke read nil\n")
+		for _, typ := range []string{"invoke", "ok"} {
+			for p := range besides {
+				fmt.Fprintf(&b, "%d %s transfer {:from 0 :to 1 :amount 2}\n", p, typ)
+			}
+			if typ == "invoke" {
+				b.WriteString("99 ok read {0 50 1 50}\n")
+			}
+		}
+		return b.String() + "99 invoke read nil\n99 ok read " + last + "\n"
+	}
+	for _, c := range []struct {
+		name, model, log string
+		verdict          jepsen.Verdict
+	}{
+		{"64 numbers and 0", "counter", counter(65), jepsen.Invalid},
+		{"65 numbers and 0", "counter", counter(66), jepsen.Unknown},
+		{"12 transfers beside the first read", "bank", bank(12, "{0 27 1 73}"), jepsen.Invalid},
+		{"13 transfers", "bank", bank(13, "{0 25 1 75}"), jepsen.Unknown},
+		{"13 transfers and another sum", "bank", bank(13, "{0 25 1 76}"), jepsen.Invalid},
+		{"13 transfers and an account that they did not empty", "bank", bank(13, "{0 0 1 100}"), jepsen.Invalid},
+		{"13 transfers and an account that nothing named", "bank", bank(13, "{0 25 1 74 2 1}"), jepsen.Invalid},
+	} {
+		var text strings.Builder
+		for line := range strings.Lines(c.log) {
+			x := strings.SplitN(strings.TrimSpace(line), " ", 4)
+			fmt.Fprintf(&text, "{:process %s :type :%s :f :%s :value %s}\n", x[0], x[1], x[2], x[3])
+		}
+		r := kit.CheckedText(t, text.String(), models.Spec{Name: c.model}, clew.Options{})
+		if r.Verdict != c.verdict || (r.Cause == jepsen.InitialValue) != (c.verdict == jepsen.Unknown) {
+			t.Errorf("%s: %v %s %s; expected %v", c.name, r.Verdict, r.Cause, r.Explanation, c.verdict)
+		}
+		if want := "and too many others would have to be tried: Spec.Init "; r.Verdict == jepsen.Unknown && !strings.Contains(r.Explanation, want) {
+			t.Errorf("%s: %s", c.name, r.Explanation)
+		}
+	}
+}
+
 // A tiny operation of the histories below: what it is, how it ends, and what it returns.
 type tiny struct{ f, given, end, answer string }
 
