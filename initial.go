@@ -219,9 +219,8 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 
 // open withdraws a verdict if there are more initial values than were tried, or if a history that grows may still show one.
 func (c *checking) open() {
-	usual := c.usual()
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: jepsen.InitialValue, failing: -1, undecided: -1,
-		reason: fmt.Sprintf(fromOthers, usual) + initFlag(usual)}
+		reason: fmt.Sprintf(fromOthers, c.usual()) + initFlag(ownInit)}
 	c.core, c.missing = nil, nil
 }
 
