@@ -66,6 +66,8 @@ type Options struct {
 	// If the result is Invalid, operations that return later may still explain it. If the model cannot read the history
 	// so far, the cause is jepsen.Unreadable.
 	Looked func(*report.Result)
+	// growing says that later operations may still show what was there at first.
+	growing bool
 }
 
 // Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.
@@ -232,14 +234,8 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 // settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
-	var others []*checking
-	for other := range c.others(ctx, o) {
-		others = append(others, other)
-		if other.decide(ctx, d, o.limits()); other.isValid() {
-			break
-		}
-	}
-	return c.among(ctx, d, o, others)
+	opened := c.opened(ctx)
+	return c.among(ctx, d, o, opened, c.try(ctx, d, o, opened.Specs, nil))
 }
 
 // checking is a history on its way to a result. Reading and showing the result add to the history's Values. Deciding
@@ -251,6 +247,7 @@ type checking struct {
 	supposed  bool                           // the initial value is taken from the first reads
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
+	unshown   []models.Spec                  // from which it may be linearizable, though it does not show that
 	like      string                         // likely: what is written is seen in another form
 	broken    []models.Broken                // what no order of the operations can mend
 	against   jepsen.Maybe[jepsen.Operation] // what fails beside the operations, which are linearizable alone
@@ -389,7 +386,8 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	}
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
-	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
+	if c.hintUnshown(ctx, d, o, r) {
+	} else if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}

@@ -210,7 +210,9 @@ func (f *follower) look(h *jepsen.History) bool {
 		}
 		return true
 	}
-	r, err := Check(ctx, h, f.spec, f.options)
+	o := f.options
+	o.growing = true
+	r, err := Check(ctx, h, f.spec, o)
 	if err == nil && r.Verdict != jepsen.Unknown {
 		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
 	}

@@ -39,9 +39,14 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		}
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
-		others := make([][]*checking, len(keys))
+		opened, others := make([]models.Opened, len(keys)), make([][]*checking, len(keys))
 		for i, c := range keys {
-			others[i] = slices.Collect(c.others(ctx, o))
+			opened[i] = c.opened(ctx)
+			for _, spec := range opened[i].Specs[:min(len(opened[i].Specs), models.MaxOpenings)] {
+				if other := c.from(ctx, spec, o); other != nil {
+					others[i] = append(others[i], other)
+				}
+			}
 		}
 		sideBySide(len(keys), func(i int) {
 			for _, other := range others[i] {
@@ -51,7 +56,10 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		})
 		for i, c := range keys {
-			c = c.among(ctx, d, o, others[i]).alone(ctx, d, o)
+			if more := opened[i].Specs; len(more) > models.MaxOpenings {
+				others[i] = c.try(ctx, d, o, more[models.MaxOpenings:], others[i])
+			}
+			c = c.among(ctx, d, o, opened[i], others[i]).alone(ctx, d, o)
 			key, err := c.result(ctx, d, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)

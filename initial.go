@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -22,20 +21,23 @@ import (
 // Decides: whether a history that is not linearizable from the model's default is linearizable from another value
 // that it shows. There are two kinds of candidates:
 //
-//  1. what its first reads show, and no operation had been called to write by then;
+//  1. what its reads show of what was there at first (models.Spec.Opened). For most models that is what the first reads
+//     saw, if no operation had been called to write that by then. Counters, banks and sets have rules of their own;
 //  2. what an update that has not failed needs, such as the old value of a cas that crashed,
 //     and no operation had been called to write before the first completion that fails
 //     from the default.
 //
-// If the history is linearizable from a candidate, the verdict is unknown until the user says which value it was.
-// Otherwise it is invalid. The result is then that of the default or of a value of the first kind, whichever fails
-// later.
+// If the history is linearizable from a candidate, or if there are too many candidates to try, the verdict is unknown
+// until the user says which value it was. Otherwise it is invalid. The result is then that of the default or of a value
+// of the first kind, whichever fails later. A value that may have been there, but is not shown, such as what only the
+// last read of a set saw, is a hint at most.
 //
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
-// Cost: one linear pass over an invalid history (models.Spec.Openings), and a decision for each value, at most 8 of
-// either kind, up to the first from which the history is linearizable. If an update of the core needs a value that the core does not write, another linear pass
-// (models.Spec.Needings). Nothing for a valid history.
+// Cost: nothing for a valid history. For an invalid one, one linear pass (models.Spec.Opened), and a decision for each
+// value up to the first from which the history is linearizable. There are at most 64 values of a counter, 2^12 of a bank
+// and 8 of other models. Of those of the first kind, try gives up after 8 that it could not decide. If an update of the
+// core needs a value that the core does not write, another linear pass (models.Spec.Needings) and at most 8 decisions.
 //
 // Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
 // history is invalid. An operation that crashed or failed counts as called, since it may have written the value. A
@@ -48,29 +50,84 @@ import (
 // finds v before any operation of the core replaces it. If it is an update, v is of the second kind. If it is a read,
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
+//
+// Nor is anything missed for a bank with at most 12 transfers beside its first read, and for a counter whose bounds
+// hold at most 64 numbers. In any order, before a read stand all updates that returned before its call, and some of
+// those called before its return. Updates add up in any order, so what the read saw, less these, is what was there at
+// first: one of the candidates. A set never loses an element. What its first read saw and no add was called with must
+// have been there, and whatever else was there must have been seen, so it has one candidate.
 
-// others reads the same history from each initial value that its first reads show, one after the other. It yields none
-// unless the history is not linearizable from the model's default.
-func (c *checking) others(ctx context.Context, o Options) iter.Seq[*checking] {
-	return func(yield func(*checking) bool) {
-		if c.ops == nil || c.err != nil || c.verdict.verdict != jepsen.Invalid {
-			return
+// opened returns the initial values that a history shows. There are none unless it is not linearizable from the model's
+// default.
+func (c *checking) opened(ctx context.Context) (opened models.Opened) {
+	if c.ops != nil && c.isInvalid() {
+		opened = c.spec.Opened(ctx, c.h, nil)
+	}
+	return opened
+}
+
+// from reads the same history from another initial value. It returns nil if that cannot be.
+func (c *checking) from(ctx context.Context, spec models.Spec, o Options) *checking {
+	other, err := read(ctx, c.h, spec, o)
+	if err != nil {
+		return nil
+	}
+	other.inferred, other.supposed = c.inferred, true
+	return other
+}
+
+// try decides a history from some initial values, one after the other, up to the first from which it is linearizable. It
+// adds them to others, of which it keeps those that fail last.
+func (c *checking) try(ctx context.Context, d *decider, o Options, specs []models.Spec, others []*checking) []*checking {
+	undecided := 0
+	for _, spec := range specs {
+		if undecided == maxUndecided || slices.ContainsFunc(others, (*checking).isValid) {
+			break
 		}
-		for _, spec := range c.spec.Openings(ctx, c.h, nil) {
-			other, err := read(ctx, c.h, spec, o)
-			if err != nil {
-				continue
-			}
-			if other.inferred, other.supposed = c.inferred, true; !yield(other) {
-				return
-			}
+		other := c.from(ctx, spec, o)
+		if other == nil {
+			continue
 		}
+		if other.decide(ctx, d, o.limits()); !other.isValid() && !other.isInvalid() {
+			undecided++
+		}
+		if others = append(others, other); len(others) > models.MaxOpenings {
+			others = dropFirstFailing(others)
+		}
+	}
+	return others
+}
+
+// maxUndecided bounds the initial values that are tried although it is not decided whether the history is linearizable
+// from them.
+const maxUndecided = 8
+
+// dropFirstFailing drops the checking that fails first, if any fails.
+func dropFirstFailing(others []*checking) []*checking {
+	first := -1
+	for i, other := range others {
+		if other.isInvalid() && (first < 0 || other.failEvent() < others[first].failEvent()) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return others
+	}
+	others[first].free()
+	return slices.Delete(others, first, first+1)
+}
+
+// free releases what the model holds.
+func (c *checking) free() {
+	if c.release != nil {
+		c.release()
+		c.release = nil
 	}
 }
 
 // among returns the checking that counts once others have been decided, up to the first that is valid. That is one of the
 // others if the history is invalid and fails later from its initial value.
-func (c *checking) among(ctx context.Context, d *decider, o Options, others []*checking) *checking {
+func (c *checking) among(ctx context.Context, d *decider, o Options, opened models.Opened, others []*checking) *checking {
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
 			break
@@ -79,19 +136,22 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, others []*c
 	if c.spec.Init == "" {
 		c.byNeed(ctx, d, o, others)
 	}
+	if c.isInvalid() && (opened.More || o.growing && c.validFrom(ctx, d, o, opened.Unshown) != "") {
+		c.open()
+	}
 	counts := c
 	for _, other := range others {
-		if c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
+		if !opened.MayBeDefault && c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
 			other.byDefault = c.h.Name(c.h.OpOf[c.failEvent()])
 			counts = other
 		}
 	}
 	for _, x := range append(others, c) {
-		if x != counts && x.release != nil {
-			x.release()
-			x.release = nil
+		if x != counts {
+			x.free()
 		}
 	}
+	counts.unshown = opened.Unshown
 	return counts
 }
 
@@ -123,9 +183,7 @@ func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*
 			if other.isInvalid() && other.failEvent() > base.failEvent() {
 				bases = append(bases, other)
 			}
-			if other.release != nil {
-				other.release()
-			}
+			other.free()
 		}
 	}
 }
@@ -158,6 +216,16 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 		reason: c.whichOf(sentence, other.spec.Init)}
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
 }
+
+// open withdraws a verdict if there are more initial values than were tried, or if a history that grows may still show one.
+func (c *checking) open() {
+	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: jepsen.InitialValue, failing: -1, undecided: -1,
+		reason: fmt.Sprintf(fromOthers, c.usual()) + initFlag(ownInit)}
+	c.core, c.missing = nil, nil
+}
+
+// fromOthers is the sentence about a history that may begin with more values than are tried.
+const fromOthers = "not linearizable if the initial value is %s, and too many others would have to be tried: "
 
 // onlyFrom is the sentence about a history that is linearizable from another initial value.
 const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "
@@ -226,7 +294,8 @@ func (c *checking) suppose(r *report.Result) {
 // have written it. So an invalid history stays invalid, and one that needs another value stays undecided. It costs at
 // most two more decisions.
 func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (init, by string) {
-	if c.verdict.verdict != jepsen.Invalid && c.verdict.cause != jepsen.InitialValue || c.supposed || ctx.Err() != nil {
+	depends := c.verdict.cause == jepsen.InitialValue && c.likely != ""
+	if c.verdict.verdict != jepsen.Invalid && !depends || c.supposed || ctx.Err() != nil {
 		return "", ""
 	}
 	crashed := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Crashed }
@@ -266,18 +335,36 @@ func (c *checking) without(ctx context.Context, d *decider, o Options, left func
 	if len(specs) == 0 || specs[0].Init == c.likely {
 		return ""
 	}
-	other, err := read(ctx, c.h, specs[0], o)
-	if err != nil {
-		return ""
+	return c.validFrom(ctx, d, o, specs[:1])
+}
+
+// validFrom returns the first of some initial values from which the history is linearizable, or "".
+func (c *checking) validFrom(ctx context.Context, d *decider, o Options, specs []models.Spec) string {
+	for _, spec := range specs {
+		other := c.from(ctx, spec, o)
+		if other == nil {
+			continue
+		}
+		other.decide(ctx, d, o.limits())
+		if other.free(); other.isValid() {
+			return spec.Init
+		}
 	}
-	other.decide(ctx, d, o.limits())
-	if other.release != nil {
-		other.release()
+	return ""
+}
+
+// hintUnshown names an initial value that an invalid history does not show, if it is linearizable from that. It reports
+// whether there is one.
+func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *report.Result) bool {
+	if r.Verdict != jepsen.Invalid || ctx.Err() != nil {
+		return false
 	}
-	if other.err != nil || other.verdict.verdict != jepsen.Valid {
-		return ""
+	init := c.validFrom(ctx, d, o, c.unshown)
+	if init != "" {
+		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("valid if %s was there at first: %s", text.Shorten(init, maxInit), initFlag(init))}
+		addHint(r, r.InitHint.Text)
 	}
-	return specs[0].Init
+	return init != ""
 }
 
 // beside returns operations that a core needs to fail as a history of its own if the initial value is not given.

@@ -20,7 +20,7 @@ var promises = map[string][]string{
 	"AnyOrder":       {"spec_test.go TestHalvesAreReadAsTheWhole"},
 	"Finish":         {"../internal/types/priorityqueue/priorityqueue_test.go TestRanksOfFarClasses"},
 	"Settle":         {"run_test.go TestRunsAgreeWithStep"},
-	"Opening":        {"../internal/tests/reading/initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch"},
+	"Opening":        {"../internal/tests/reading/initial_test.go TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch", "../internal/tests/reading/initialexists_test.go TestInitialValuesThatExistAgainstEnumeration"},
 	"Refused":        {"../testdata/script/altered.txtar kv-warning.txt"},
 	"Text":           {"multiregister_test.go TestAPartOfOneKeyIsARegister"},
 	"Place":          {"../internal/tests/explanations/stories_test.go TestStories"},

@@ -33,6 +33,23 @@ type Opening interface {
 	Needing() Needing
 }
 
+// Existing is an Opening that knows whether its Starts are all initial values that matter.
+type Existing interface {
+	Opening
+	Else() Else
+}
+
+// Else says what a history shows of its initial value beside an Opening's Starts.
+type Else struct {
+	// More: it may be linearizable from values that are not among the Starts, which are too many.
+	More bool
+	// MayBeDefault: the first reads do not exclude the model's default, so if no start explains the history, it failed
+	// as it does from the default.
+	MayBeDefault bool
+	// Unshown are values that may have been there at first, but the history does not show that.
+	Unshown []edn.ID
+}
+
 // FromDefault returns the spec with the initial value that its model has by default, if the model names one. That
 // value counts then, whatever the first reads show.
 func (s Spec) FromDefault() Spec {
@@ -42,28 +59,47 @@ func (s Spec) FromDefault() Spec {
 	return s
 }
 
-// MaxOpenings bounds the initial values that a history may suggest.
+// MaxOpenings bounds the initial values that a history suggests, unless its model's Opening has a bound of its own.
 const MaxOpenings = 8
 
-// Openings returns the spec with each initial value that the first reads of a history show. By then no operation had
-// been called to write that value, whether it failed or not.
+// Opened is a spec with the initial values that the first reads of a history show.
+type Opened struct {
+	Specs        []Spec // the likeliest first
+	Unshown      []Spec // as of Else
+	More         bool   // as of Else
+	MayBeDefault bool   // as of Else
+}
+
+// Openings returns the spec with the likeliest initial values of Opened, at most MaxOpenings.
+func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
+	specs := s.Opened(ctx, h, some).Specs
+	return specs[:min(len(specs), MaxOpenings)]
+}
+
+// Opened returns the spec with each initial value that a history shows. What that is depends on the model: mostly what its
+// first reads saw, if by then no operation had been called to write that, whether it failed or not.
 //
 // It returns none in these cases: the spec has an initial value; the model takes none; the history is of a form that
 // names its object, which begins empty there; or histories are read as Knossos reads them. Knossos's models, like
 // users' own models, always say what they begin with.
 //
-// A register has at most one opening, as a value that nothing wrote must have been there. If some is not nil, these
+// A register has at most one, as a value that nothing wrote must have been there. If some is not nil, these
 // operations are the whole history. Takes linear time, but registers, sets and the like stop once the first write has
 // returned.
-func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
+func (s Spec) Opened(ctx context.Context, h *jepsen.History, some []jepsen.Operation) (opened Opened) {
 	if s.Init != "" {
-		return nil
+		return opened
 	}
 	m, o := s.opening(h)
 	if o == nil || !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
-		return nil
+		return opened
 	}
-	return s.starting(h, o.Starts())
+	opened.Specs = s.starting(h, o.Starts())
+	if existing, ok := o.(Existing); ok {
+		other := existing.Else()
+		opened.More, opened.MayBeDefault, opened.Unshown = other.More, other.MayBeDefault, s.starting(h, other.Unshown)
+	}
+	return opened
 }
 
 // opening returns a reader of a history and its Opening, or nil if first reads must not be used.
@@ -85,7 +121,7 @@ func (s Spec) starting(h *jepsen.History, starts []edn.ID) []Spec {
 	for _, start := range starts {
 		other := s
 		other.Init = h.Values.Text(start)
-		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) && len(specs) < MaxOpenings {
+		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) {
 			specs = append(specs, other)
 		}
 	}

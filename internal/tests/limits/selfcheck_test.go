@@ -123,7 +123,7 @@ func TestWhetherACoreIsVerifiedDoesNotDependOnItsFinder(t *testing.T) {
 	for _, n := range []int{2, 6, 8, 9, 10, 11, 12} {
 		said := map[bool][]string{}
 		for _, algorithm := range []string{"window", "frontier", "porcupine", "competition", "auto"} {
-			r := kit.CheckedText(t, crowd(n), models.Spec{Name: "counter"}, clew.Options{Algorithm: algorithm})
+			r := kit.CheckedText(t, crowd(n), models.Spec{Name: "counter", Init: "0"}, clew.Options{Algorithm: algorithm})
 			if r.Verdict != jepsen.Invalid {
 				t.Fatalf("%s: %s", algorithm, r.Verdict)
 			}

@@ -57,8 +57,8 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"nil alone", "counter", "incr nil; read nil -> 1", models.Spec{}, "valid", "answers echo"},
 		{"nil and told", "counter", "incr nil; incr nil -> 2", models.Spec{}, "valid", "answers told"},
 		{"an :add tells nothing", "counter", "add 1; add 1", models.Spec{}, "valid", ""},
-		{"an :add-and-get always does", "counter", "add-and-get 1 -> [1 2]", models.Spec{}, "invalid at 1", ""},
-		{"whatever others do", "counter", "incr 1; add-and-get 1 -> [1 1]", echo, "invalid at 3", "answers echo"},
+		{"an :add-and-get always does", "counter", "add-and-get 1 -> [1 2]", models.Spec{Init: "0"}, "invalid at 1", ""},
+		{"whatever others do", "counter", "incr 1; add-and-get 1 -> [1 1]", models.Spec{Init: "0", Answers: models.AnswersEcho}, "invalid at 3", "answers echo"},
 		{"what is neither", "counter", "incr 1 -> :done", models.Spec{}, "expected the new value, [1 new], 1 or nil, found :done", ""},
 
 		{"no keys", "kv", "put 1; get nil -> 1; cas [1 2]; get nil -> 2", models.Spec{}, "valid", "kv-keys none"},

@@ -71,9 +71,7 @@ func newBank(b *models.Binding) (models.Reader, error) {
 // offers returns the traits of a bank.
 func (m *bank) offers() models.Traits {
 	t := models.Traits{
-		Opening: func() models.Opening {
-			return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
-		},
+		Opening:   func() models.Opening { return newBankOpening(m) },
 		Because:   m.because,
 		Run:       m.run,
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
@@ -493,88 +491,4 @@ func (m *bank) mapOf(s models.State) edn.ID {
 
 func (m *bank) Record(s models.State) edn.Value {
 	return m.Print("balances", m.mapOf(s))
-}
-
-// bankOpening is the Opening of bank. No operation makes money, so the first read shows the
-// initial balances once the transfers before it are taken back.
-type bankOpening struct {
-	models.NoNeeds
-	m       *bank
-	calls   map[jepsen.Operation]int32 // the transfer of each that may happen
-	order   []jepsen.Operation         // the same, in the order of their calls
-	done    []jepsen.Operation         // the transfers that have returned
-	doneBy  map[jepsen.Operation]int   // by read: how many had returned when it was called
-	read    bool                       // the first read has returned
-	balance []models.State
-}
-
-// maxBesides bounds the transfers beside the first read that may come before it.
-const maxBesides = 3
-
-func (o *bankOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
-	switch {
-	case o.read || status == jepsen.Failed:
-	case op.Kind == bankRead:
-		o.doneBy[i] = len(o.done)
-	default:
-		o.calls[i] = op.A
-		o.order = append(o.order, i)
-	}
-}
-
-func (o *bankOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
-	switch {
-	case o.read:
-		return
-	case op.Kind == bankTransfer:
-		o.done = append(o.done, i)
-		return
-	}
-	o.read = true
-	before := o.m.reads[op.A]
-	sure := map[jepsen.Operation]bool{}
-	for _, j := range o.done[:o.doneBy[i]] {
-		before, sure[j] = o.takeBack(before, j), true
-	}
-	var besides []jepsen.Operation
-	for _, j := range o.order {
-		if !sure[j] {
-			besides = append(besides, j)
-		}
-	}
-	besides = besides[:min(len(besides), maxBesides)]
-	for some := range 1 << len(besides) {
-		s := before
-		for k, j := range besides {
-			if some>>k&1 != 0 {
-				s = o.takeBack(s, j)
-			}
-		}
-		o.balance = append(o.balance, s)
-	}
-}
-
-// takeBack returns the state before a transfer.
-func (o *bankOpening) takeBack(s models.State, i jepsen.Operation) models.State {
-	t := o.m.transfers[o.calls[i]]
-	s = withBalance(slices.Clone(s), t.from, balance(s, t.from)+int64(t.amount))
-	return withBalance(s, t.to, balance(s, t.to)-int64(t.amount))
-}
-
-func (o *bankOpening) Puts(op models.Op) bool { return op.Kind == bankTransfer }
-
-func (o *bankOpening) Later() bool { return !o.read }
-
-func (o *bankOpening) Starts() []edn.ID {
-	var starts []edn.ID
-	for _, s := range o.balance {
-		poor := false
-		for k := 0; k < len(s); k += 3 {
-			poor = poor || home.Number(s[k+1:k+3]) < 0
-		}
-		if len(s) > 0 && (!poor || o.m.negative) {
-			starts = append(starts, o.m.mapOf(s))
-		}
-	}
-	return starts
 }

@@ -2,7 +2,6 @@ package counter
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -39,13 +38,11 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 	m := &counter{Base: home.NewBase(b), fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
 		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == models.AnswersTold}
 	m.Offered = models.Traits{
-		Because: m.because,
-		Levels:  m.levels(),
-		Anomaly: m.anomaly,
-		Survey:  m.survey,
-		Opening: func() models.Opening {
-			return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
-		},
+		Because:   m.because,
+		Levels:    m.levels(),
+		Anomaly:   m.anomaly,
+		Survey:    m.survey,
+		Opening:   func() models.Opening { return newCounterOpening(m) },
 		Shape:     func() models.Shape { return models.CounterShape{Init: m.first, Totals: m.totals.List} },
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 		Hard: func() models.Hard {
@@ -247,67 +244,95 @@ func (m *counter) Record(s models.State) edn.Value {
 	return m.Print("value", m.V.InternInt(home.Number(s)))
 }
 
-// counterOpening is the Opening of counter. A number that is a sum of amounts called so far
-// may have come from them.
+// counterOpening is the Opening of counter. Every total bounds what was there at first (home.Sums), and the numbers within
+// all bounds are tried, from the ends inward.
+//
+// If only the adds that failed allow for 0, the reads saw what a failed add left, which is an error.
 type counterOpening struct {
 	models.NoNeeds
-	m      *counter
-	sums   map[int64]bool // sums of any amounts called so far
-	may    map[int64]bool // the same without those that failed
-	starts []int64
-	less   []int64 // starts, less what had been added by then
+	m           *counter
+	sums, dirty home.Sums // dirty: adds that failed may have happened
+	had         map[jepsen.Operation][]home.Amounts
+	seen        bool // a total
+	failed      bool // when a total was seen, only adds that failed allowed for 0
 }
 
-// maxSums bounds the sums that are kept.
-const maxSums = 1 << 14
+// maxCounts bounds the numbers that are tried.
+const maxCounts = 64
 
-func (o *counterOpening) Call(_ jepsen.Operation, op models.Op, status jepsen.Status) {
-	if op.Kind == models.Total || op.A == 0 {
+func newCounterOpening(m *counter) *counterOpening {
+	o := &counterOpening{m: m, had: map[jepsen.Operation][]home.Amounts{}}
+	o.sums.Grow(1, -maxInitial, maxInitial)
+	o.dirty.Grow(1, -maxInitial, maxInitial)
+	return o
+}
+
+func (o *counterOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
+	if op.Kind != models.Plus && status == jepsen.Succeeded {
+		o.had[i] = o.sums.Returned()
+	}
+	if op.Kind == models.Total {
 		return
 	}
-	addTo(o.sums, int64(op.A))
+	o.dirty.Call(0, int64(op.A))
 	if status != jepsen.Failed {
-		addTo(o.may, int64(op.A))
+		o.sums.Call(0, int64(op.A))
 	}
 }
 
-// addTo adds the sums that include one more number, up to a bound.
-func addTo(sums map[int64]bool, n int64) {
-	if len(sums) <= maxSums {
-		for _, sum := range slices.Collect(maps.Keys(sums)) {
-			sums[sum+n] = true
-		}
+func (o *counterOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
+	if op.Kind != models.Plus {
+		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
+		o.seen = true
+		o.sums.Read(0, before, int64(op.A), had)
+		o.dirty.Read(0, before, int64(op.A), had)
+		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty)
+		delete(o.had, i)
 	}
-}
-
-func (o *counterOpening) Return(_ jepsen.Operation, op models.Op, early bool) {
-	if !early || op.Kind != models.Total || len(o.starts) == models.MaxOpenings {
-		return
-	}
-	total := o.m.totals.List[op.B]
-	if len(o.sums) > maxSums || o.sums[total] || total < -maxInitial || total > maxInitial {
-		return
-	}
-	if !slices.Contains(o.starts, total) {
-		o.starts = append(o.starts, total)
-	}
-	for _, sum := range slices.Sorted(maps.Keys(o.may)) {
-		if len(o.less) < models.MaxOpenings && !slices.Contains(o.less, total-sum) {
-			o.less = append(o.less, total-sum)
-		}
+	if op.Kind != models.Total {
+		o.sums.Return(0, int64(op.A))
 	}
 }
 
 func (o *counterOpening) Puts(op models.Op) bool { return op.Kind != models.Total }
 
-func (o *counterOpening) Later() bool { return false }
+func (o *counterOpening) Later() bool { return true }
+
+func mayBeZero(sums *home.Sums) bool {
+	least, most := sums.Bounds(0)
+	return least <= 0 && 0 <= most
+}
+
+// bounds returns the least and the greatest number that are tried, and whether there are any.
+func (o *counterOpening) bounds() (least, most int64, some bool) {
+	least, most = o.sums.Bounds(0)
+	return least, most, o.seen && !o.failed && least <= most
+}
 
 func (o *counterOpening) Starts() []edn.ID {
+	least, most, some := o.bounds()
 	var starts []edn.ID
-	for _, n := range append(o.starts, o.less...) {
-		if id := o.m.V.InternInt(n); n != 0 && !slices.Contains(starts, id) {
-			starts = append(starts, id)
+	for low := true; some && least <= most && len(starts) < maxCounts; low = !low {
+		n := most
+		if low {
+			n = least
+			least++
+		} else {
+			most--
+		}
+		if n != 0 {
+			starts = append(starts, o.m.V.InternInt(n))
 		}
 	}
 	return starts
+}
+
+func (o *counterOpening) Else() models.Else {
+	least, most, some := o.bounds()
+	zero := mayBeZero(&o.sums)
+	others := uint64(most - least)
+	if !zero {
+		others++
+	}
+	return models.Else{More: some && others > maxCounts, MayBeDefault: zero}
 }

@@ -150,20 +150,73 @@ func (m *lookupSet) Record(s models.State) edn.Value {
 	return m.Print("s", m.V.InternSet(home.IDs(s)))
 }
 
+// lookupOpening is the Opening of lookup-set. An element was there at first, or nowhere, if an answer says so that was given
+// before another operation was called that added or removed it. If another such answer denies it, the history is not
+// linearizable in any case. An answer counts if an insert of any element was called later, or none at all, as in a set.
+type lookupOpening struct {
+	models.NoNeeds
+	v        *edn.Values
+	changes  home.Callers // the operations that add or remove an element, as far as they say so
+	events   int
+	lastAdd  int           // the event at which the last insert was called; 0: none was
+	shown    map[int32]int // by element: the event at which the first answer says that it was there
+	elements []int32       // the same elements in that order
+}
+
 func (m *lookupSet) opening() models.Opening {
-	return home.NewPlaces(home.Places{
-		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
-			if op.Kind == models.InsertPresent || op.Kind == models.Remove || op.Kind == models.Has {
-				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
-			}
-			return dst
-		},
-		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
-			if op.Kind == models.Insert || op.Kind == models.InsertAny {
-				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
-			}
-			return dst
-		},
-		Start: func(cells []models.Cell) []edn.ID { return []edn.ID{m.V.InternSet(home.PlacesOf(cells))} },
-	})
+	return &lookupOpening{v: m.V, changes: home.Callers{}, shown: map[int32]int{}}
+}
+
+// Call is called twice for an operation that says that it changed nothing: the second time as what it might have done.
+func (o *lookupOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
+	o.events++
+	switch op.Kind {
+	case models.Insert, models.InsertAny, models.InsertPresent:
+		o.lastAdd = o.events
+	}
+	asked := op.Kind == models.InsertAny || op.Kind == models.RemoveAny
+	if op.Kind == models.Insert || op.Kind == models.Remove || asked && status != jepsen.Succeeded {
+		o.changes.Add(models.Cell{Place: 0, Value: op.A}, i)
+	}
+}
+
+func (o *lookupOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
+	o.events++
+	if o.changes.But(i, models.Cell{Place: 0, Value: op.A}) {
+		return
+	}
+	switch op.Kind {
+	case models.Has, models.Remove, models.InsertPresent:
+		if _, before := o.shown[op.A]; !before {
+			o.shown[op.A] = o.events
+			o.elements = append(o.elements, op.A)
+		}
+	}
+}
+
+func (o *lookupOpening) Puts(models.Op) bool { return false }
+
+func (o *lookupOpening) Later() bool { return true }
+
+// there returns the elements that the answers show, and those of them that count.
+func (o *lookupOpening) there() (all, count []edn.ID) {
+	for _, x := range o.elements {
+		all = append(all, edn.ID(x))
+		if o.lastAdd == 0 || o.shown[x] < o.lastAdd {
+			count = append(count, edn.ID(x))
+		}
+	}
+	return all, count
+}
+
+func (o *lookupOpening) Starts() []edn.ID {
+	_, count := o.there()
+	return setsOf(o.v, count)
+}
+
+func (o *lookupOpening) Else() (other models.Else) {
+	if all, count := o.there(); len(all) > len(count) {
+		other.Unshown = setsOf(o.v, all)
+	}
+	return other
 }

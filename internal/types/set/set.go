@@ -52,7 +52,7 @@ func newSet(b *models.Binding) (models.Reader, error) {
 	m.Offered = models.Traits{
 		Because: m.because,
 		Shape:   func() models.Shape { return models.GrowSetShape{Init: m.Initial, Sets: m.sets} },
-		Opening: m.opening,
+		Opening: func() models.Opening { return &setOpening{m: m, called: map[int32]bool{}} },
 		Run:     func(s models.State) models.Run { return setRun{home.NewMembers(s), m} }, // a read takes time linear in the set that it read
 	}
 	return m, begin(&m.Base, b)
@@ -192,25 +192,61 @@ func (m *set) Record(s models.State) edn.Value {
 
 func (m *set) value(s models.State) edn.ID { return m.V.InternSet(home.IDs(s)) }
 
-// opening rests on that an element of a set stays there: an early read shows only initial
-// elements and those added.
-func (m *set) opening() models.Opening {
-	return home.NewPlaces(home.Places{
-		Shows: func(dst []models.Cell, op models.Op) []models.Cell {
-			if op.Kind == models.ReadSet {
-				for _, x := range m.sets[op.A] {
-					dst = append(dst, models.Cell{Place: x, Value: x})
-				}
-			}
-			return dst
-		},
-		Leaves: func(dst []models.Cell, op models.Op) []models.Cell {
-			if op.Kind == models.Add {
-				dst = append(dst, models.Cell{Place: op.A, Value: op.A})
-			}
-			return dst
-		},
-		Mutates: m.Mutates,
-		Start:   func(cells []models.Cell) []edn.ID { return []edn.ID{m.V.InternSet(home.PlacesOf(cells))} },
-	})
+// setOpening is the Opening of set. What its first read saw, without what adds had been called with by then, was there at
+// first or nowhere: an element of a set stays. It counts if an add was called later, or none at all. Otherwise the read may
+// be the last of a test, and the element one that nobody added.
+type setOpening struct {
+	models.NoNeeds
+	m      *set
+	called map[int32]bool // what adds were called with before the first read returned
+	seen   bool           // it has returned
+	first  []edn.ID       // what it shows
+	later  bool           // an add was called afterwards
+}
+
+func (o *setOpening) Call(_ jepsen.Operation, op models.Op, _ jepsen.Status) {
+	if op.Kind != models.Add {
+		return
+	}
+	if o.later = o.seen; !o.seen {
+		o.called[op.A] = true
+	}
+}
+
+func (o *setOpening) Return(_ jepsen.Operation, op models.Op, _ bool) {
+	if op.Kind != models.ReadSet || o.seen {
+		return
+	}
+	o.seen = true
+	for _, x := range o.m.sets[op.A] {
+		if !o.called[x] {
+			o.first = append(o.first, edn.ID(x))
+		}
+	}
+}
+
+func (o *setOpening) Puts(op models.Op) bool { return op.Kind == models.Add }
+
+func (o *setOpening) Later() bool { return !o.later }
+
+func (o *setOpening) Starts() []edn.ID {
+	if o.later || len(o.called) == 0 {
+		return setsOf(o.m.V, o.first)
+	}
+	return nil
+}
+
+func (o *setOpening) Else() (other models.Else) {
+	if len(o.Starts()) == 0 {
+		other.Unshown = setsOf(o.m.V, o.first)
+	}
+	return other
+}
+
+// setsOf returns a set of elements, or nothing if there are none.
+func setsOf(v *edn.Values, elements []edn.ID) []edn.ID {
+	if len(elements) == 0 {
+		return nil
+	}
+	return []edn.ID{v.InternSet(elements)}
 }

@@ -1,0 +1,62 @@
+package home
+
+import (
+	"math"
+	"slices"
+)
+
+// Sums bounds the numbers that were at some places before all operations. An operation that read v at a place, where
+// others add and take away, was preceded by all that had returned by its call, and by some of those called before it
+// returned. With `must` the sum of the former, and `less` and `more` the sums of the negative and the positive amounts of
+// the latter, the number was from v - (must + more) to v - (must + less). It is the same number for all reads.
+type Sums struct {
+	called, returned []Amounts
+	least, most      []int64
+}
+
+// Amounts are the sums of the negative and the positive amounts that were added at a place.
+type Amounts struct{ less, more int64 }
+
+func (a *Amounts) add(n int64) { a.less, a.more = a.less+min(n, 0), a.more+max(n, 0) }
+
+// Grow adds places up to a number. What is there is from least to most.
+func (s *Sums) Grow(places int, least, most int64) {
+	for len(s.least) < places {
+		s.called, s.returned = append(s.called, Amounts{}), append(s.returned, Amounts{})
+		s.least, s.most = append(s.least, least), append(s.most, most)
+	}
+}
+
+// Call says that an operation was called that may add n at a place, and Return that it has done so.
+func (s *Sums) Call(place int, n int64)   { s.called[place].add(n) }
+func (s *Sums) Return(place int, n int64) { s.returned[place].add(n) }
+
+// Returned returns what had been added for certain, as of now.
+func (s *Sums) Returned() []Amounts { return slices.Clone(s.returned) }
+
+// Read says that an operation returned that saw v at a place before it added own there. had is of when it was called.
+func (s *Sums) Read(place int, v, own int64, had []Amounts) {
+	may, must := s.called[place], int64(0)
+	if place < len(had) {
+		must = had[place].less + had[place].more
+		may.less, may.more = may.less-had[place].less, may.more-had[place].more
+	}
+	may.less, may.more = may.less-min(own, 0), may.more-max(own, 0)
+	s.least[place] = max(s.least[place], Minus(v, must+may.more))
+	s.most[place] = min(s.most[place], Minus(v, must+may.less))
+}
+
+// Bounds returns the bounds of a place. The least is above the most if there is no such number.
+func (s *Sums) Bounds(place int) (least, most int64) { return s.least[place], s.most[place] }
+
+// Minus returns a - b, or the nearest int64.
+func Minus(a, b int64) int64 {
+	switch c := a - b; {
+	case b > 0 && c > a:
+		return math.MinInt64
+	case b < 0 && c < a:
+		return math.MaxInt64
+	default:
+		return c
+	}
+}

@@ -1,0 +1,479 @@
+package reading_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/archive"
+	"clew/internal/effort"
+	"clew/internal/gen"
+	"clew/internal/second"
+	"clew/internal/tests/kit"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// TestAnInitialValueThatRealHistoriesShow has histories that are linearizable from a value that they show. The read of the
+// set is the last operation, so that it might as well have seen what nobody added.
+func TestAnInitialValueThatRealHistoriesShow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, model, init, hint string }{
+		{"bank_only_transfers_without_init_is_INVALID", "bank", "{1 16, 2 16}", ""},
+		{"bank_60_operations_valid_by_construction_without_init_INVALID", "bank", "{0 20, 1 20, 2 20}", ""},
+		{"counter_first_read_after_add_INVALID_but_docs_say_initial_value", "counter", "10", ""},
+		{"set_first_read_after_add_INVALID_but_initial_3_explains_it", "set", "", "valid if #{3} was there at first: Spec.Init '#{3}'"},
+	} {
+		text, err := os.ReadFile(filepath.Join(archive.Path(t, "turn4", "reading"), c.file+".edn"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := kit.CheckedText(t, string(text), models.Spec{Name: c.model}, clew.Options{})
+		switch {
+		case c.hint != "":
+			if r.Verdict != jepsen.Invalid || r.Hint != c.hint || r.InitHint == nil || r.InitHint.Value != "#{3}" {
+				t.Errorf("%s: %v, %q; expected invalid, %q", c.file, r.Verdict, r.Hint, c.hint)
+			}
+		case r.Verdict != jepsen.Unknown || r.Cause != jepsen.InitialValue || r.LikelyInit != c.init:
+			t.Errorf("%s: %v %s, %s; expected unknown initial-value, %s", c.file, r.Verdict, r.Cause, r.LikelyInit, c.init)
+		}
+	}
+}
+
+// generated are the models of package gen.
+func generated() (names []string) {
+	for _, d := range models.All() {
+		if len(gen.KindsOf(d.Name)) > 0 {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// verdictsOfLong counts the verdicts about generated histories that are not told their initial value.
+func verdictsOfLong(t *testing.T, model string, kind gen.LongKind, seeds uint64) (invalid, unknown int) {
+	t.Helper()
+	for seed := range seeds {
+		h, spec, _ := kit.LongHistory(t, gen.LongOptions{Model: model, Kind: kind, Operations: 60, Seed: seed + 1})
+		spec.Init = ""
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{})
+		switch {
+		case err != nil:
+			t.Fatalf("%s %d: %v", model, seed+1, err)
+		case r.Verdict == jepsen.Invalid:
+			invalid++
+		case r.Verdict == jepsen.Unknown:
+			unknown++
+		}
+	}
+	return invalid, unknown
+}
+
+// TestWhatIsValidByConstructionIsNotInvalidWithoutItsInitialValue has long histories of every model.
+func TestWhatIsValidByConstructionIsNotInvalidWithoutItsInitialValue(t *testing.T) {
+	t.Parallel()
+	for _, model := range generated() {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			seeds := effort.Histories(300, 1000)
+			invalid, unknown := verdictsOfLong(t, model, gen.Linearizable, seeds)
+			t.Logf("%d histories: %d invalid, %d unknown", seeds, invalid, unknown)
+			if invalid > 0 {
+				t.Errorf("%d of %d histories are invalid", invalid, seeds)
+			}
+		})
+	}
+}
+
+// showAll are the models whose operations show everything that matters of their initial value, unless they crash or fail. A
+// register's is not shown if a write of the same value was called before the first read of it.
+var showAll = []string{"counter", "bank"}
+
+// TestSmallHistoriesAreNotInvalidWithoutTheirInitialValue has histories that begin with a value of their own. Without
+// operations that crashed or failed, which may have written what was read, they are not invalid; but if nothing shows what was
+// in a set before the adds, a hint says so.
+func TestSmallHistoriesAreNotInvalidWithoutTheirInitialValue(t *testing.T) {
+	t.Parallel()
+	for _, model := range generated() {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			random, counts := gen.Rand(8), map[jepsen.Verdict]int{}
+			for range effort.Histories(5000, 50000) {
+				made := gen.New(random, gen.Options{Model: model, Init: true})
+				if made.Init == "" || made.Way != gen.Run || strings.Contains(made.Text, ":info") || strings.Contains(made.Text, ":fail") {
+					continue
+				}
+				h, err := clew.Read(strings.NewReader(made.Text), "", jepsen.Options{})
+				if err != nil {
+					continue // no operations
+				}
+				r, err := clew.Check(context.Background(), h, models.Spec{Name: model}, clew.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts[r.Verdict]++
+				sets := model == "set" && !strings.Contains(r.Hint, "was there at first")
+				if r.Verdict == jepsen.Invalid && (slices.Contains(showAll, model) || sets) {
+					t.Errorf("%s, %s from %s\n%s", r.Explanation, r.Hint, made.Init, made.Text)
+				}
+			}
+			t.Logf("%v", counts)
+		})
+	}
+}
+
+// TestAValueFromNowhereStaysInvalid plants one in histories whose initial value is not given.
+func TestAValueFromNowhereStaysInvalid(t *testing.T) {
+	t.Parallel()
+	for _, model := range gen.ModelsOf(gen.ImpossibleRead) {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			seeds := effort.Histories(300, 1000)
+			invalid, unknown := verdictsOfLong(t, model, gen.ImpossibleRead, seeds)
+			t.Logf("%d histories: %d invalid, %d unknown", seeds, invalid, unknown)
+			if uint64(invalid)*100 < seeds*99 {
+				t.Errorf("%d of %d histories are invalid, expected 99 of 100", invalid, seeds)
+			}
+		})
+	}
+}
+
+// TestAReadOfAValueFromNowhereIsInvalidAnywhere changes any one read of a history that is valid by construction.
+func TestAReadOfAValueFromNowhereIsInvalidAnywhere(t *testing.T) {
+	t.Parallel()
+	for model, plant := range map[string]func(read string) string{
+		"counter": func(read string) string { return strings.Replace(read, ":value ", ":value 77", 1) },
+		"set":     func(read string) string { return strings.Replace(read, "#{", "#{777777 ", 1) },
+		"bank":    func(read string) string { return strings.Replace(read, "{0 ", "{0 77", 1) },
+	} {
+		random, invalid, planted := gen.Rand(3), 0, 0
+		for seed := range effort.Histories(500, 5000) {
+			var b strings.Builder
+			if _, err := gen.Long(&b, gen.LongOptions{Model: model, Operations: 60, Seed: seed}); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(b.String(), "\n")
+			var reads []int
+			for i, line := range lines {
+				if strings.Contains(line, ":type :ok") && strings.Contains(line, ":f :read") {
+					reads = append(reads, i)
+				}
+			}
+			if len(reads) == 0 {
+				continue
+			}
+			at := reads[random.IntN(len(reads))]
+			lines[at] = plant(lines[at])
+			planted++
+			if r := kit.CheckedText(t, strings.Join(lines, ""), models.Spec{Name: model}, clew.Options{}); r.Verdict == jepsen.Invalid {
+				invalid++
+			}
+		}
+		if t.Logf("%s: %d of %d are invalid", model, invalid, planted); invalid*100 < planted*99 {
+			t.Errorf("%s: %d of %d are invalid, expected 99 of 100", model, invalid, planted)
+		}
+	}
+}
+
+// TestTheLastReadOfWhatNobodyAddedIsInvalid has the histories of most tests of sets: adds by several clients, then one read.
+func TestTheLastReadOfWhatNobodyAddedIsInvalid(t *testing.T) {
+	t.Parallel()
+	random := gen.Rand(5)
+	for range 50 {
+		var text, all strings.Builder
+		for n := range 1 + random.IntN(20) {
+			for _, typ := range []string{"invoke", []string{"ok", "ok", "info", "fail"}[random.IntN(4)]} {
+				fmt.Fprintf(&text, "{:process %d, :type :%s, :f :add, :value %d}\n", n, typ, n)
+				if typ == "ok" {
+					fmt.Fprintf(&all, " %d", n)
+				}
+			}
+		}
+		fmt.Fprintf(&text, "{:process 99, :type :invoke, :f :read, :value nil}\n{:process 99, :type :ok, :f :read, :value #{77%s}}\n", all.String())
+		r := kit.CheckedText(t, text.String(), models.Spec{Name: "set"}, clew.Options{})
+		if r.Verdict != jepsen.Invalid || !strings.HasPrefix(r.Hint, "valid if #{77} was there at first: ") {
+			t.Fatalf("%v %s, %q\n%s", r.Verdict, r.Cause, r.Hint, text.String())
+		}
+	}
+}
+
+// TestTooManyInitialValuesAreNotTried: what would need more than 64 numbers of a counter, or 2^12 states of a bank, is
+// undecided unless its reads exclude each other.
+func TestTooManyInitialValuesAreNotTried(t *testing.T) {
+	t.Parallel()
+	counter := func(amount int) string {
+		return fmt.Sprintf("0 invoke add %d\n1 invoke read nil\n1 ok read 20\n1 invoke read nil\n1 ok read 21\n0 ok add %[1]d\n", amount)
+	}
+	bank := func(besides int, last string) string {
+		var b strings.Builder
+		b.WriteString("99 invoke read nil\n")
+		for _, typ := range []string{"invoke", "ok"} {
+			for p := range besides {
+				fmt.Fprintf(&b, "%d %s transfer {:from 0 :to 1 :amount 2}\n", p, typ)
+			}
+			if typ == "invoke" {
+				b.WriteString("99 ok read {0 50 1 50}\n")
+			}
+		}
+		return b.String() + "99 invoke read nil\n99 ok read " + last + "\n"
+	}
+	for _, c := range []struct {
+		name, model, log string
+		verdict          jepsen.Verdict
+	}{
+		{"64 numbers and 0", "counter", counter(65), jepsen.Invalid},
+		{"65 numbers and 0", "counter", counter(66), jepsen.Unknown},
+		{"12 transfers beside the first read", "bank", bank(12, "{0 27 1 73}"), jepsen.Invalid},
+		{"13 transfers", "bank", bank(13, "{0 25 1 75}"), jepsen.Unknown},
+		{"13 transfers and another sum", "bank", bank(13, "{0 25 1 76}"), jepsen.Invalid},
+		{"13 transfers and an account that they did not empty", "bank", bank(13, "{0 0 1 100}"), jepsen.Invalid},
+		{"13 transfers and an account that nothing named", "bank", bank(13, "{0 25 1 74 2 1}"), jepsen.Invalid},
+	} {
+		var text strings.Builder
+		for line := range strings.Lines(c.log) {
+			x := strings.SplitN(strings.TrimSpace(line), " ", 4)
+			fmt.Fprintf(&text, "{:process %s :type :%s :f :%s :value %s}\n", x[0], x[1], x[2], x[3])
+		}
+		r := kit.CheckedText(t, text.String(), models.Spec{Name: c.model}, clew.Options{})
+		if r.Verdict != c.verdict || (r.Cause == jepsen.InitialValue) != (c.verdict == jepsen.Unknown) {
+			t.Errorf("%s: %v %s %s; expected %v", c.name, r.Verdict, r.Cause, r.Explanation, c.verdict)
+		}
+		if want := "and too many others would have to be tried: Spec.Init "; r.Verdict == jepsen.Unknown && !strings.Contains(r.Explanation, want) {
+			t.Errorf("%s: %s", c.name, r.Explanation)
+		}
+	}
+}
+
+// A tiny operation of the histories below: what it is, how it ends, and what it returns.
+type tiny struct{ f, given, end, answer string }
+
+// tinyHistory is some operations and the order of their events. Each event is a number of an operation: first its
+// invocation, then its completion.
+type tinyHistory struct {
+	ops    []tiny
+	events []int
+}
+
+func (h tinyHistory) text() string {
+	var b strings.Builder
+	begun := map[int]bool{}
+	for _, i := range h.events {
+		typ, value := "invoke", h.ops[i].given
+		if begun[i] {
+			if typ = h.ops[i].end; typ == "ok" {
+				value = h.ops[i].answer
+			}
+		}
+		begun[i] = true
+		fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s}\n", i, typ, h.ops[i].f, value)
+	}
+	return b.String()
+}
+
+// called and returned are the places of an operation's events.
+func (h tinyHistory) called(i int) int { return slices.Index(h.events, i) }
+func (h tinyHistory) returned(i int) int {
+	return h.called(i) + 1 + slices.Index(h.events[h.called(i)+1:], i)
+}
+
+// tinyHistories calls check for every history of two or three of some operations, or for a share of them.
+func tinyHistories(all []tiny, check func(h tinyHistory)) {
+	var orders func(n int, events []int, next int)
+	var ops []tiny
+	count := 0
+	share := int(max(1, 600/effort.Histories(600, 600)))
+	orders = func(n int, events []int, next int) {
+		if len(events) == 2*n {
+			if count++; count%share == 0 {
+				check(tinyHistory{ops, slices.Clone(events)})
+			}
+			return
+		}
+		if next < n {
+			orders(n, append(events, next), next+1)
+		}
+		for i := range next {
+			if once := slices.Index(events, i); !slices.Contains(events[once+1:], i) {
+				orders(n, append(events, i), next)
+			}
+		}
+	}
+	var choose func(n int)
+	choose = func(n int) {
+		if len(ops) == n {
+			orders(n, nil, 0)
+			return
+		}
+		for _, op := range all {
+			ops = append(ops, op)
+			choose(n)
+			ops = ops[:len(ops)-1]
+		}
+	}
+	choose(2)
+	choose(3)
+}
+
+func ok(f, given, answer string) tiny { return tiny{f, given, "ok", answer} }
+
+// changes returns an operation that changes something, as it ends in each way.
+func changes(f, given string) []tiny {
+	return []tiny{{f, given, "ok", given}, {f, given, "info", given}, {f, given, "fail", given}}
+}
+
+// TestInitialValuesThatExistAgainstEnumeration states the rule of each model once more, by trying all values.
+func TestInitialValuesThatExistAgainstEnumeration(t *testing.T) {
+	t.Parallel()
+	var numbers, banks []string
+	for n := range 21 {
+		numbers = append(numbers, strconv.Itoa(n-10))
+	}
+	for n := range 25 {
+		banks = append(banks, fmt.Sprintf("{0 %d, 1 %d}", n/5, n%5))
+	}
+	for _, c := range []struct {
+		model, usual string
+		ops          []tiny
+		inits        []string
+		// counts reports whether the history shows that an initial value, from which it is linearizable, was there.
+		counts func(h tinyHistory, init string) bool
+	}{
+		{"counter", "0", slices.Concat(changes("add", "1"), []tiny{ok("add", "-2", "-2"), ok("read", "nil", "0"), ok("read", "nil", "1"), ok("read", "nil", "3"), ok("incr", "nil", "2")}),
+			numbers, func(h tinyHistory, _ string) bool { return !dirtyTotals(h) }},
+		{"bank", "{}", slices.Concat(changes("transfer", "{:from 0 :to 1 :amount 1}"), []tiny{
+			ok("transfer", "{:from 1 :to 0 :amount 2}", "{:from 1 :to 0 :amount 2}"),
+			ok("read", "nil", "{0 1 1 1}"), ok("read", "nil", "{0 0 1 2}"), ok("read", "nil", "{0 3}")}),
+			append(banks, "{0 6, 1 6}"), func(tinyHistory, string) bool { return true }},
+		{"set", "#{}", slices.Concat(changes("add", "1"), []tiny{ok("add", "2", "2"), ok("read", "nil", "#{}"), ok("read", "nil", "#{1}"), ok("read", "nil", "#{2}"), ok("read", "nil", "#{1 2}")}),
+			[]string{"#{1}", "#{2}", "#{1 2}"}, elementsCount},
+		{"lookup-set", "#{}", []tiny{ok("insert", "1", "[1 true]"), ok("insert", "1", "[1 false]"), {"insert", "1", "info", ""}, {"insert", "1", "fail", ""},
+			ok("remove", "1", "[1 true]"), ok("remove", "1", "[1 false]"), {"remove", "1", "info", ""}, ok("contains", "1", "[1 true]"), ok("contains", "1", "[1 false]"),
+			ok("insert", "2", "[2 true]"), ok("contains", "2", "[2 true]")},
+			[]string{"#{1}", "#{2}", "#{1 2}"}, elementsCount},
+	} {
+		t.Run(c.model, func(t *testing.T) {
+			t.Parallel()
+			counts := map[jepsen.Verdict]int{}
+			tinyHistories(c.ops, func(history tinyHistory) {
+				text := history.text()
+				holds := func(init string) bool {
+					holds, err := second.Decide(text, second.Options{Model: c.model, Init: init})
+					if err != nil {
+						t.Fatalf("%v\n%s", err, text)
+					}
+					return holds
+				}
+				want := jepsen.Invalid
+				if holds(c.usual) {
+					want = jepsen.Valid
+				} else if slices.ContainsFunc(c.inits, func(init string) bool { return holds(init) && c.counts(history, init) }) {
+					want = jepsen.Unknown
+				}
+				counts[want]++
+				r := kit.CheckedText(t, text, models.Spec{Name: c.model}, clew.Options{})
+				if r.Verdict != want || (r.Cause == jepsen.InitialValue) != (want == jepsen.Unknown) {
+					t.Fatalf("%v %s %s; expected %v of\n%s", r.Verdict, r.Cause, r.Explanation, want, text)
+				}
+				if want == jepsen.Unknown && !holds(r.LikelyInit) {
+					t.Fatalf("not linearizable from %s:\n%s", r.LikelyInit, text)
+				}
+			})
+			if t.Logf("%v", counts); len(counts) < 3 || counts[jepsen.Unknown] < 50 {
+				t.Errorf("expected more: %v", counts)
+			}
+		})
+	}
+}
+
+// dirtyTotals reports whether the totals exclude 0, but not if adds that failed have happened.
+func dirtyTotals(h tinyHistory) bool {
+	possible := func(c int, alsoFailed bool) bool {
+		for i, op := range h.ops {
+			if op.end != "ok" || op.f != "read" && op.f != "incr" {
+				continue
+			}
+			saw, _ := strconv.Atoi(op.answer)
+			if op.f == "incr" {
+				saw--
+			}
+			least, most := c, c
+			for j, other := range h.ops {
+				n, err := strconv.Atoi(other.given)
+				if other.f == "incr" {
+					n, err = 1, nil
+				}
+				switch {
+				case j == i || err != nil || h.called(j) > h.returned(i) || other.end == "fail" && !alsoFailed:
+				case other.end == "ok" && h.returned(j) < h.called(i):
+					least, most = least+n, most+n
+				default:
+					least, most = least+min(n, 0), most+max(n, 0)
+				}
+			}
+			if saw < least || saw > most {
+				return false
+			}
+		}
+		return true
+	}
+	return !possible(0, false) && possible(0, true)
+}
+
+// elementsCount reports whether each of some elements was there at first: what returned before another operation could
+// have added or removed it shows it, and something of that returned before the last add was called.
+func elementsCount(h tinyHistory, init string) bool {
+	lastAdd := len(h.events)
+	for i, op := range h.ops {
+		if isAdd(op) {
+			lastAdd = h.called(i) // operations are in the order of their calls
+		}
+	}
+	for _, x := range strings.Fields(strings.Trim(init, "#{}")) {
+		shown := false
+		for i, op := range h.ops {
+			is, about := tells(op, x)
+			if !about {
+				continue
+			}
+			touched := false
+			for j, other := range h.ops {
+				touched = touched || j != i && other.given == x && mayChange(other) && h.called(j) < h.returned(i)
+			}
+			switch {
+			case touched:
+			case !is:
+				return false
+			case h.returned(i) < lastAdd:
+				shown = true
+			}
+		}
+		if !shown {
+			return false
+		}
+	}
+	return true
+}
+
+func isAdd(op tiny) bool { return op.f == "add" || op.f == "insert" }
+
+// mayChange reports whether an operation adds or removes its element, as far as it says so.
+func mayChange(op tiny) bool {
+	return op.f != "contains" && !(op.end == "ok" && strings.Contains(op.answer, "false"))
+}
+
+// tells returns whether an element was there before an operation, if the operation says so.
+func tells(op tiny, x string) (is, about bool) {
+	switch {
+	case op.end != "ok" || op.f == "add":
+		return false, false
+	case op.f == "read":
+		return strings.Contains(op.answer, x), true
+	}
+	return strings.Contains(op.answer, "true") != (op.f == "insert"), op.given == x
+}
