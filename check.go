@@ -46,7 +46,8 @@ type Options struct {
 	// Verify says which evidence to check again. If evidence is wrong, the result has the cause
 	// jepsen.SelfCheckFailed.
 	Verify Verification
-	// Consistency is the level of consistency to decide; "" means linearizability, which is strict serializability for
+	// Consistency is the level of consistency to decide; "" means linearizability (for CheckStore, what the test map
+	// beside a history asks for, if it does), which is strict serializability for
 	// transactions, and results about transactions that are not strictly serializable then say at which levels they are. A level
 	// requires a model of transactions whose values tell the order of updates.
 	Consistency models.Level

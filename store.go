@@ -198,6 +198,7 @@ func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.Histor
 	check.TimeLimit = 0 // the context has it
 	return func(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 		own := check
+		own.Consistency = cmp.Or(own.Consistency, how.Level)
 		if own.Independent, own.Keyless = how.Independent, how.Keyless; j.Keys != nil {
 			own.Keys = j.Keys
 		}

@@ -104,6 +104,7 @@ func (c *Checker) Read(ctx context.Context, j *Job) error {
 	})
 	if j.Stopped = stopped; stopped == "" {
 		j.History = h
+		j.Reading.Level, j.Reading.LevelBy = how.Level, how.LevelBy
 		if how.By != "" {
 			given := j.Reading
 			j.given, j.Reading = &given, how
@@ -162,6 +163,9 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 // it is read without them.
 func (c *Checker) decided(ctx context.Context, j *Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 	r, err := c.Decide(ctx, j, h, how)
+	if err == nil {
+		how.TellLevel(r)
+	}
 	switch {
 	case err != nil && j.given != nil && how.By != "":
 		return c.decided(ctx, j, h, *j.given)

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"clew/internal/levels"
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // Settings say how to read a history, as text by the names of clew check's flags.
@@ -29,9 +31,11 @@ type Reading struct {
 	ClockError  int64
 	ModelFile   string // the file of a user's own model, "" for a built-in one
 	Settings    Settings
-	By          string   // the file with results from which some of it is taken, "" if all is given
-	checked     *Checked // what By says
-	own         string   // the model of the test itself, which clew does not have; it is inferred instead
+	Level       models.Level // the level of consistency that the test asked for, "" if that is not known or the model has none
+	LevelBy     string       // the file with the test map that says so
+	By          string       // the file with results from which some of it is taken, "" if all is given
+	checked     *Checked     // what By says
+	own         string       // the model of the test itself, which clew does not have; it is inferred instead
 }
 
 // Pairing returns how to pair the events of a history for this reading.
@@ -158,7 +162,39 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 	if err == nil && how.own != "" {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
 	}
+	if err == nil {
+		s.takeLevel(ctx, &how, h, o.Memory)
+	}
 	return h, how, err
+}
+
+// takeLevel takes the level that the test asked for, if the history is one of transactions with levels.
+func (s Source) takeLevel(ctx context.Context, how *Reading, h *jepsen.History, memory int64) {
+	if how.Independent || how.ModelFile != "" {
+		return
+	}
+	asked := s.testMap(ctx, memory)
+	if asked == nil || asked.Level == "" && asked.Unknown == "" {
+		return
+	}
+	spec, _, err := how.Spec.Infer(h)
+	if err != nil {
+		return
+	}
+	if m, err := spec.Model(h.Values); err != nil || !levels.AllOf(m) {
+		return
+	}
+	if why := asked.warning(); why != "" {
+		h.Warnings = append(h.Warnings, why)
+	}
+	how.Level, how.LevelBy = asked.Level, asked.By
+}
+
+// TellLevel notes in a result that the test asked for its level.
+func (r *Reading) TellLevel(of *report.Result) {
+	if of != nil && of.Levels != nil && r.Level != "" && of.Levels.Asked == r.Level {
+		of.Levels.AskedBy = r.LevelBy
+	}
 }
 
 // completed returns a reading with what the results beside a history say where it says nothing: the model, the

@@ -71,13 +71,23 @@ func (f *File) cutOff(err error) error {
 	return err
 }
 
+// Test returns the map of the test.
+func (f *File) Test(v *edn.Values) (edn.ID, error) {
+	_, test, err := f.test(v)
+	return test, err
+}
+
+func (f *File) test(v *edn.Values) (root block, test edn.ID, err error) {
+	if root, err = f.block(f.root, f.at(f.index+blockHeader)); err != nil {
+		return root, edn.Nil, f.cutOff(err)
+	}
+	test, err = f.mapOf(root, v)
+	return root, test, err
+}
+
 // part returns what the test has under a key: a block, or a value.
 func (f *File) part(key string, v *edn.Values) (b block, value edn.ID, err error) {
-	root, err := f.block(f.root, f.at(f.index+blockHeader))
-	if err != nil {
-		return b, edn.Nil, f.cutOff(err)
-	}
-	test, err := f.mapOf(root, v)
+	root, test, err := f.test(v)
 	if err != nil {
 		return b, edn.Nil, err
 	}
