@@ -349,6 +349,9 @@ func (s *savedResult) levels(m edn.Value) {
 	if asked, ok := m.Get("consistency"); ok {
 		x.Asked = models.Level(name(asked))
 	}
+	if by, ok := m.Get("consistency-told-by"); ok && by.Kind() == edn.KindString {
+		x.AskedBy = by.Go().(string)
+	}
 	counts, _ := m.Get("anomaly-counts")
 	anomalies, _ := m.Get("anomalies")
 	for _, kind := range types.Items() {

@@ -200,10 +200,10 @@ func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
 		return err
 	}
 	if len(chunks) == 0 && f.ends != whole {
-		return f.errorf(f.endsAt, "expected a whole chunk of the history, found %s", f.ends.found())
+		return NoHistory{f.errorf(f.endsAt, "expected a whole chunk of the history, found %s", f.ends.found())}
 	}
 	if len(chunks) == 0 && count < 0 {
-		return f.errorf(f.index, "expected a history, found none: the test has not written a chunk of it yet")
+		return NoHistory{f.errorf(f.index, "expected a history, found none: the test has not written a chunk of it yet")}
 	}
 	m := merger{f: f, v: v, take: take}
 	if err := f.decoded(chunks, m.merge); err != nil {
