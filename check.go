@@ -239,6 +239,7 @@ type checking struct {
 	spec      models.Spec
 	inferred  bool
 	supposed  bool                           // the initial value is taken from the first reads
+	flags     string                         // likely: how to say which initial value it was
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
 	like      string                         // likely: what is written is seen in another form
@@ -381,6 +382,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	c.suppose(r)
 	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
+		r.InitHint = &report.Advice{Value: c.likely, Text: c.flags}
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
 		addHint(r, r.InitHint.Text)

@@ -242,6 +242,9 @@ func (p *ednPrinter) single(r *Result) []field {
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
+	if r.Cause == jepsen.InitialValue && r.LikelyInit != "" {
+		m = append(m, field{"likely-init", p.raw(r.LikelyInit)})
+	}
 	if r.ToldBy != "" {
 		m = append(m, field{"told-by", p.string(r.ToldBy)})
 		if r.Init != "" {

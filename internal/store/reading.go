@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
+	"clew/internal/files"
 	"clew/internal/levels"
 	"clew/internal/option"
 	"clew/jepsen"
@@ -73,7 +76,38 @@ func Given(spec models.Spec, independent, keyless, allClients bool, clockError i
 
 // NewReading returns the reading that settings describe. It returns an error if they make no sense, as far as that
 // shows before any history is read.
-func NewReading(s Settings) (Reading, error) { return NewReadingWith(s, ModelFile) }
+// An initial value may be in a file: @FILE.
+func NewReading(s Settings) (Reading, error) {
+	if file, inFile := strings.CutPrefix(s[flagInit], "@"); inFile {
+		init, err := readInit(file)
+		if err != nil {
+			return Reading{Settings: s}, err
+		}
+		s = maps.Clone(s)
+		s[flagInit] = init
+	}
+	return NewReadingWith(s, ModelFile)
+}
+
+// maxInitFile bounds the bytes of a file with an initial value.
+const maxInitFile = 64 << 20
+
+// readInit reads an initial value from a file.
+func readInit(file string) (string, error) {
+	in, err := files.Open(file)
+	if err != nil {
+		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+	}
+	defer in.Close()
+	init, err := io.ReadAll(io.LimitReader(in, maxInitFile+1))
+	switch {
+	case err != nil:
+		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+	case len(init) > maxInitFile:
+		return "", models.ParamErrorf("%s: %s is longer than %d bytes", models.ParamInit, file, maxInitFile)
+	}
+	return strings.TrimSpace(string(init)), nil
+}
 
 // NewReadingWith does the same as NewReading, and has own read a model from a file.
 func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r Reading, err error) {
@@ -110,7 +144,11 @@ func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r R
 	if r.Keyless && !r.Independent {
 		return r, fmt.Errorf("%s requires %s", option.Keyless, option.Independent)
 	}
-	if r.Spec.Name != "" {
+	switch {
+	case r.Spec.Name == "":
+	case r.Independent:
+		err = r.Spec.CheckKeys()
+	default:
 		err = r.Spec.Check()
 	}
 	return r, err
@@ -217,7 +255,7 @@ func (s Source) completed(ctx context.Context, given Reading, memory int64) Read
 			known[name] = value
 		}
 	}
-	how, err := NewReading(known)
+	how, err := NewReadingWith(known, ModelFile)
 	if err != nil {
 		return given
 	}
