@@ -189,7 +189,7 @@ func (c *checking) usual() string {
 }
 
 // maxInit bounds the characters of an initial value that a sentence shows.
-const maxInit = 80
+const maxInit = report.MaxInit
 
 // initFlag returns the flag of an initial value, or says how to tell clew which of several it was. A value that is too
 // long for a sentence is in the result as EDN and as JSON.

@@ -109,6 +109,9 @@ func ShortInit(init string, most int) string {
 		return init
 	}
 	kvs := v.Items(m)
+	if keyInitsIn(v, m) != nil {
+		return init
+	}
 	for i := 1; i < len(kvs); i += 2 {
 		if v.Same(kvs[i]) != v.Same(kvs[1]) {
 			return init

@@ -143,6 +143,9 @@ func (p *ednPrinter) keyed(r *Result) []field {
 		{"failures", func() { p.list("[]", len(failures), func(i int) { p.value(failures[i])() }) }},
 		{"results", func() { p.results(r.Keys, p.v.Sorted(ids)) }},
 	}
+	if likely := r.unspelled(); likely != "" {
+		m = append(m, field{"likely-init", p.raw(likely)})
+	}
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
@@ -242,8 +245,8 @@ func (p *ednPrinter) single(r *Result) []field {
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
-	if r.Cause == jepsen.InitialValue && r.LikelyInit != "" {
-		m = append(m, field{"likely-init", p.raw(r.LikelyInit)})
+	if likely := r.unspelled(); likely != "" {
+		m = append(m, field{"likely-init", p.raw(likely)})
 	}
 	if r.ToldBy != "" {
 		m = append(m, field{"told-by", p.string(r.ToldBy)})

@@ -43,7 +43,7 @@ type Line struct {
 	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
 	ToldBy      string         `json:"told-by,omitempty"`  // the source of the model or the initial value
 
-	LikelyInit string `json:"likely-init,omitempty"` // an initial value that decides a history whose cause is initial-value
+	LikelyInit string `json:"likely-init,omitempty"` // an initial value that decides an undecided history, if sentences do not spell it out
 }
 
 // LineBroken is a broken guarantee in a Line.
@@ -74,9 +74,7 @@ func (r *Result) Line() Line {
 		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar, Levels: r.Levels.line(r.History),
 	}
-	if r.Cause == jepsen.InitialValue {
-		l.LikelyInit = r.LikelyInit
-	}
+	l.LikelyInit = r.unspelled()
 	if r.Hard != nil {
 		l.Hard = Text(r.Hard.Paragraph(r.History))
 	}

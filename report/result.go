@@ -412,6 +412,17 @@ func (k *Keys) name(name string) int32 {
 // Advice is a text that advises a value.
 type Advice struct{ Value, Text string }
 
+// MaxInit bounds the bytes of an initial value that a sentence spells out.
+const MaxInit = 80
+
+// unspelled returns an initial value that decides the history, or "" if its sentence has it, or there is none.
+func (r *Result) unspelled() string {
+	if r.Cause != jepsen.InitialValue || r.Keys == nil && len(r.LikelyInit) <= MaxInit {
+		return ""
+	}
+	return r.LikelyInit
+}
+
 // AdviseTogether takes back the advice of an initial value unless it helps every key that fails. It gives the keys that
 // are undecided the advice that decides all of them, as flag spells it.
 func (k *Keys) AdviseTogether(flag func(init string) string) {
