@@ -50,7 +50,8 @@ type Options struct {
 	// Verify says which evidence to check again. If evidence is wrong, the result has the cause
 	// jepsen.SelfCheckFailed.
 	Verify Verification
-	// Consistency is the level of consistency to decide; "" means linearizability, which is strict serializability for
+	// Consistency is the level of consistency to decide; "" means linearizability (for CheckStore, what the test map
+	// beside a history asks for, if it does), which is strict serializability for
 	// transactions, and results about transactions that are not strictly serializable then say at which levels they are. A level
 	// requires a model of transactions whose values tell the order of updates.
 	Consistency models.Level
@@ -245,6 +246,7 @@ type checking struct {
 	spec      models.Spec
 	inferred  bool
 	supposed  bool                           // the initial value is taken from the first reads
+	flags     string                         // likely: how to say which initial value it was
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
 	unshown   []models.Spec                  // from which it may be linearizable, though it does not show that
@@ -389,6 +391,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	if c.hintUnshown(ctx, d, o, r) {
 	} else if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
+		r.InitHint = &report.Advice{Value: c.likely, Text: c.flags}
 	} else if init != "" && r.Kind != models.Duplicate { // two of an element would explain any other one
 		r.InitHint = &report.Advice{Value: init, Text: fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init))}
 		addHint(r, r.InitHint.Text)

@@ -246,7 +246,10 @@ func (c *comparer) fromEither(claim jepsen.Claim, spec models.Spec, r *report.Re
 	if spec.Init != "" {
 		return nil, ""
 	}
-	likely := r.FirstFailing().LikelyInit
+	likely := ""
+	if first := r.FirstFailing(); first.Keys == nil {
+		likely = first.LikelyInit
+	}
 	for i := range r.Keys {
 		if likely == "" && r.Keys[i].Verdict == jepsen.Unknown {
 			likely = r.Keys[i].Result().LikelyInit

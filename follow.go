@@ -45,11 +45,11 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	case spec.Name == "":
 		return nil, errors.New("a followed history needs a model: later events might change what is inferred")
 	}
-	if o.Consistency != "" {
-		return nil, fmt.Errorf("%s needs the whole history: what is read may be written by a transaction that is called later", option.Consistency)
-	}
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.Consistency != "" {
+		return nil, fmt.Errorf("%s needs the whole history: what is read may be written by a transaction that is called later", option.Consistency)
 	}
 	definition, err := spec.Definition()
 	if err != nil {

@@ -48,8 +48,9 @@ func HowFar(ctx context.Context, h *jepsen.History, spec models.Spec, o Options)
 	var keys []report.Distance
 	all := measurement{smallest: true}
 	undecided := false
+	of, _ := spec.ByKey()
 	for i, key := range keyed.Keys {
-		m, err := r.history(keyed.History(i).History, spec)
+		m, err := r.history(keyed.History(i).History, of(h.Values.Text(key)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(key)), err)
 		}

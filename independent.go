@@ -30,11 +30,12 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		Verdict: jepsen.Valid, Verified: verified,
 	})
 	d, lim := newDecider(spec, o), o.limits()
+	of, _ := spec.ByKey()
 	for some := range slices.Chunk(rowsOf(keyed), keysAtOnce) {
 		histories := keyed.Histories(some)
 		keys := make([]*checking, len(some))
 		for i, own := range histories {
-			if keys[i], err = read(ctx, own.History, spec, o); err != nil {
+			if keys[i], err = read(ctx, own.History, of(h.Values.Text(keyed.Keys[some[i]])), o); err != nil {
 				return nil, err
 			}
 		}
@@ -79,10 +80,13 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			results.Add(histories[i], key)
 		}
 	}
-	results.AdviseTogether()
+	results.AdviseTogether(func(init string) string { return initFlag(init) + " decides all keys" })
 	r.Keys = results.List()
 	if together(r); r.Verdict == jepsen.Valid {
 		r.Vacuous = vacuousKeys(r.Keys)
+	}
+	if r.Cause == jepsen.InitialValue {
+		r.LikelyInit = results.LikelyInit()
 	}
 	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 && o.Keys == nil {
 		r.Witness = wholeWitness(h, results, len(r.Keys))
@@ -100,16 +104,29 @@ func keysOf(h *jepsen.History, spec models.Spec, o Options) (keyed *jepsen.Keyed
 	if keyed, err = part(); err != nil {
 		return nil, spec, false, err
 	}
-	if spec, inferred, err = spec.Infer(keyed.Unwrapped); err != nil {
-		return nil, spec, false, err
-	}
-	if err = spec.Admits(h); err != nil {
+	if spec, inferred, err = ofKeys(spec, keyed.Unwrapped, h); err != nil {
 		return nil, spec, false, err
 	}
 	if o.Keys != nil {
 		keyed = keyed.Only(o.Keys)
 	}
 	return keyed, spec, inferred, nil
+}
+
+// ofKeys names the model of independent keys, whose initial values may differ.
+func ofKeys(spec models.Spec, unwrapped, h *jepsen.History) (of models.Spec, inferred bool, err error) {
+	init := spec.Init
+	_, perKey := spec.ByKey()
+	if perKey {
+		spec.Init = ""
+	}
+	if spec, inferred, err = spec.Infer(unwrapped); err == nil {
+		err = spec.Admits(h)
+	}
+	if perKey {
+		spec.Init = init
+	}
+	return spec, inferred, err
 }
 
 // keysAtOnce bounds the keys under way at once. What a search needs for them is freed before the next ones are read.
@@ -180,14 +197,12 @@ func verifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation,
 	if err != nil {
 		return err
 	}
-	if spec, _, err = spec.Infer(keyed.Unwrapped); err != nil {
-		return err
-	}
-	if err := spec.Admits(h); err != nil {
+	if spec, _, err = ofKeys(spec, keyed.Unwrapped, h); err != nil {
 		return err
 	}
 	here := make([]jepsen.Operation, h.Operations()) // by operation: in its key's history
 	positionsOf := keyed.Positions(witness)
+	of, _ := spec.ByKey()
 	for i, key := range keyed.Keys {
 		own := keyed.History(i)
 		for op, whole := range own.WholeOp {
@@ -198,7 +213,7 @@ func verifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation,
 		for i, at := range positions {
 			ops[i] = here[witness[at]]
 		}
-		err := verify(own.History, spec, ops)
+		err := verify(own.History, of(h.Values.Text(key)), ops)
 		var wrong *WitnessError
 		if errors.As(err, &wrong) {
 			at := append(positions, len(witness))[wrong.Position]

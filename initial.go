@@ -234,10 +234,12 @@ const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "
 func (c *checking) whichOf(sentence string, inits ...string) string {
 	usual := c.usual()
 	var short []string
-	for _, init := range inits {
-		short = append(short, text.Shorten(init, maxInit))
+	for i, init := range inits {
+		inits[i] = models.ShortInit(init, maxInit)
+		short = append(short, text.Shorten(inits[i], maxInit))
 	}
-	reason := fmt.Sprintf(sentence, strings.Join(short, " or "), usual) + initFlag(append(inits, usual)...)
+	c.flags = initFlag(append(inits, usual)...)
+	reason := fmt.Sprintf(sentence, strings.Join(short, " or "), usual) + c.flags
 	if c.like != "" {
 		reason += "; but " + c.like
 	}
@@ -255,14 +257,18 @@ func (c *checking) usual() string {
 }
 
 // maxInit bounds the characters of an initial value that a sentence shows.
-const maxInit = 80
+const maxInit = report.MaxInit
 
-// initFlag returns the flag of an initial value, or says how to tell clew which of several it was. It does not spell
-// out a value that is too long for a sentence.
+// initFlag returns the flag of an initial value, or says how to tell clew which of several it was. A value that is too
+// long for a sentence is in the result as EDN and as JSON.
 func initFlag(inits ...string) string {
 	var flags []string
 	for _, init := range inits {
-		if len(init) <= maxInit && init != ownInit {
+		switch {
+		case init == ownInit:
+		case len(init) > maxInit:
+			flags = append(flags, models.ParamInit.String()+" @FILE, a file with what results as EDN and JSON call likely-init,")
+		default:
 			flags = append(flags, models.ParamInit.String()+" "+text.ShellWord(init))
 		}
 	}
@@ -281,6 +287,9 @@ func initFlag(inits ...string) string {
 // suppose says in a result that its initial value is taken from the first reads.
 func (c *checking) suppose(r *report.Result) {
 	r.LikelyInit = c.likely
+	if r.Cause == jepsen.InitialValue && c.flags != "" {
+		r.InitHint = &report.Advice{Value: c.likely, Text: c.flags}
+	}
 	if !c.supposed {
 		return
 	}

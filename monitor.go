@@ -265,6 +265,9 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 	if spec.Name == "" {
 		return nil, errors.New("a monitor needs a model: later events might change what is inferred")
 	}
+	if _, perKey := spec.ByKey(); perKey && o.Independent {
+		return nil, models.ParamErrorf("%s: what reads a history as it grows takes one initial value for all independent keys", models.ParamInit)
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}

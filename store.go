@@ -135,8 +135,12 @@ func newStoreCheck(ctx context.Context, o *StoreOptions) (*storeCheck, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
+	asked := o.Consistency
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if asked != "" && o.Consistency == "" {
+		o.Consistency = models.Linearizable // not what a test map asks for
 	}
 	style := cmp.Or(o.PageStyle, outputs.Styles[0])
 	if err := batch.CheckStyle(style); err != nil {
@@ -198,6 +202,7 @@ func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.Histor
 	check.TimeLimit = 0 // the context has it
 	return func(ctx context.Context, j *batch.Job, h *jepsen.History, how store.Reading) (*report.Result, error) {
 		own := check
+		own.Consistency = cmp.Or(own.Consistency, how.Level)
 		if own.Independent, own.Whole, own.Keyless = how.Independent, how.Whole, how.Keyless; j.Keys != nil {
 			own.Keys = j.Keys
 		}

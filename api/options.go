@@ -90,6 +90,13 @@ func (o options) reading(files map[string]string) (store.Reading, error) {
 	if err != nil {
 		return store.Reading{}, err
 	}
+	if name, inFile := strings.CutPrefix(s["init"], "@"); inFile {
+		init, ok := files[name]
+		if !ok {
+			return store.Reading{}, wrongOptions("init @%s: there is no such file among the \"files\" of the request", name)
+		}
+		s["init"] = strings.TrimSpace(init)
+	}
 	r, err := store.NewReadingWith(s, func(name string) (models.Spec, error) {
 		source, ok := files[name]
 		if !ok {

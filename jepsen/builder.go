@@ -364,6 +364,7 @@ func (b *Builder) finish() {
 	if b.descents > 1 {
 		b.warn("events with a smaller :index than the one before: %d", b.descents)
 	}
+	b.gap()
 	if more := b.warned - maxWarnings; more > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))
 	}

@@ -157,6 +157,38 @@ func (b *Builder) index(has bool, n, position int64, line int) int64 {
 	return n
 }
 
+// Indices are dense if at most one in sparseness is missing, of at least leastDense. Others are those of a part that
+// somebody has chosen, such as a core or a key.
+const (
+	leastDense = 8
+	sparseness = 4
+)
+
+// gap warns if some of the indices from 0 on are missing where all others are there.
+func (b *Builder) gap() {
+	h := b.h
+	if b.lastIndex < 0 || b.noIndex > 0 || b.duplicates+b.descents > 0 || h.Events < leastDense || len(h.skipped) < h.Skipped || len(h.Type) == 0 {
+		return
+	}
+	missing := b.lastIndex + 1 - int64(h.Events)
+	if missing <= 0 || missing > int64(h.Events)/sparseness {
+		return
+	}
+	skipped, first := h.skipped, int64(0)
+	for e := Event(0); int(e) < len(h.Type); first++ {
+		if len(skipped) > 0 && skipped[0].Index == first {
+			skipped = skipped[1:]
+		} else if h.Index(e) == first {
+			e++
+		} else {
+			break
+		}
+	}
+	if first > 0 {
+		b.warn("events are missing: indices run to %d, and %d of them are not there, the first of which is %d", b.lastIndex, missing, first)
+	}
+}
+
 // places say where the events of a history stand. Nearly always an event's :index and line
 // are one more than those of the one before, and its column is the same. A new run begins
 // only where that does not hold. Finding a place takes logarithmic time.

@@ -76,8 +76,11 @@ func ParseLevel(name string) (Level, error) {
 	return Level(names[at]), nil
 }
 
+// Linearizable is the level of any model. It differs from "" in that nothing else may be taken for it.
+const Linearizable Level = "linearizable"
+
 // Weaker reports whether the level asks for less than linearizability.
-func (l Level) Weaker() bool { return l != "" && l != StrictSerializable }
+func (l Level) Weaker() bool { return l != "" && l != Linearizable && l != StrictSerializable }
 
 // Implies reports whether each history at this level is also at the other one.
 func (l Level) Implies(other Level) bool {

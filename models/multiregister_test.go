@@ -32,7 +32,7 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 		{"tied through others, whatever the order",
 			[]string{"[[:w :a 1]]", "[[:w :b 1]]", "[[:w :c 1]]", "[[:w :d 1]]", "[[:w :d 1] [:w :c 1]]", "[[:w :c 1] [:w :b 1]]", "[[:w :e 1]]"},
 			"[[0] [1 2 3 4 5] [6]]"},
-		{"not tied by a read that says nothing", []string{"[[:w :x 1] [:r :y nil]]", "[[:w :y 1]]"}, "[[0] [1]]"},
+		{"not tied by a read that says nothing", []string{"[[:w :x 1] [:read :y nil]]", "[[:w :y 1]]"}, "[[0] [1]]"},
 	} {
 		h, err := forms.Read(strings.NewReader(txns(c.txns...)), "h.edn", jepsen.Options{})
 		if err != nil {
@@ -76,7 +76,7 @@ func TestAPartOfOneKeyIsARegister(t *testing.T) {
 		{"the last write and the first read count", []string{"[[:w :x 1] [:w :x 2]]", "[[:r :x 2] [:r :x 2]]"}, "[write 2] [read 2]"},
 		{"a read and then a write are a cas", []string{"[[:r :x 7] [:w :x 1] [:r :x 1] [:w :x 2]]"}, "[cas 7 2]"},
 		{"what it has written itself says nothing", []string{"[[:w :x 1] [:r :x 1N]]"}, "[write 1]"},
-		{"nor does a read of nil", []string{"[[:r :x nil] [:w :x 1]]"}, "[write 1]"},
+		{"nor does a read of nil", []string{"[[:read :x nil] [:w :x 1]]"}, "[write 1]"},
 		{"nil where nil is at first", []string{"[[:w :n nil]]", "[[:w :n 1]]"}, "[write nil] [write 1]"},
 		{"nil that is gone again", []string{"[[:w :y nil] [:w :y 1]]"}, "[write 1]"},
 		{"nil where nothing is at first", []string{"[[:w :y nil]]", "[[:w :y 1]]"}, ""},

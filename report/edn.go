@@ -145,6 +145,9 @@ func (p *ednPrinter) keyed(r *Result) []field {
 		{"failures", func() { p.list("[]", len(failures), func(i int) { p.value(failures[i])() }) }},
 		{"results", func() { p.results(r.Keys, p.v.Sorted(ids)) }},
 	}
+	if likely := r.unspelled(); likely != "" {
+		m = append(m, field{"likely-init", p.raw(likely)})
+	}
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
@@ -249,6 +252,9 @@ func (p *ednPrinter) single(r *Result) []field {
 	m = append(m, field{"configs", configs}, field{"final-paths", paths})
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
+	}
+	if likely := r.unspelled(); likely != "" {
+		m = append(m, field{"likely-init", p.raw(likely)})
 	}
 	if r.ToldBy != "" {
 		m = append(m, field{"told-by", p.string(r.ToldBy)})

@@ -43,6 +43,8 @@ type Line struct {
 	Keys        *int           `json:"keys,omitempty"`     // how many independent keys there are
 	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
 	ToldBy      string         `json:"told-by,omitempty"`  // the source of the model or the initial value
+
+	LikelyInit string `json:"likely-init,omitempty"` // an initial value that decides an undecided history, if sentences do not spell it out
 }
 
 // LineBroken is a broken guarantee in a Line.
@@ -73,6 +75,7 @@ func (r *Result) Line() Line {
 		Model: Text(r.Model), Init: Text(r.Init), Reading: r.Reading(), Readings: r.Alternatives, Analyzer: Text(r.Analyzer),
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar, Levels: r.Levels.line(r.History),
 	}
+	l.LikelyInit = r.unspelled()
 	if r.Hard != nil {
 		l.Hard = Text(r.Hard.Paragraph(r.History))
 	}

@@ -16,6 +16,7 @@ import (
 // defines all of it.
 type Levels struct {
 	Asked     models.Level   // "": the verdict is on strict serializability
+	AskedBy   string         // the file with the test map that asks for it, "" if the caller did
 	Strongest []models.Level // the strongest that hold
 	Not       []models.Level // the weakest that do not hold
 	AlsoNot   []models.Level // all others that do not hold
@@ -148,7 +149,11 @@ func (x *Levels) Line() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "levels: " + strings.Join(parts, ", ")
+	line := "levels: " + strings.Join(parts, ", ")
+	if x.AskedBy != "" {
+		line += fmt.Sprintf("; the test asked for %s (according to %s)", x.Asked, x.AskedBy)
+	}
+	return line
 }
 
 // Lines returns the levels in lines for people, and an anomaly of each type.
@@ -193,6 +198,7 @@ func (r *Result) verdict() string {
 // LineLevels is Levels in a Line.
 type LineLevels struct {
 	Asked     models.Level   `json:"consistency,omitempty"`
+	AskedBy   string         `json:"consistency-told-by,omitempty"`
 	Strongest []models.Level `json:"strongest"`
 	Not       []models.Level `json:"not,omitempty"`
 	AlsoNot   []models.Level `json:"also-not,omitempty"`
@@ -225,7 +231,7 @@ func (x *Levels) line(h *jepsen.History) *LineLevels {
 	if x == nil {
 		return nil
 	}
-	l := &LineLevels{x.Asked, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Why, x.Types(), nil, x.Count}
+	l := &LineLevels{x.Asked, x.AskedBy, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Why, x.Types(), nil, x.Count}
 	for _, a := range x.Anomalies {
 		y := LineAnomaly{Type: a.Type, Breaks: a.Breaks, Says: a.Says, Txns: []int64{}}
 		for _, op := range a.Txns {
@@ -251,6 +257,9 @@ func (p *ednPrinter) levels(m []field, r *Result) []field {
 	m = append(m, field{"strongest", names(x.Strongest)})
 	if x.Asked != "" {
 		m = append(m, field{"consistency", p.keyword(string(x.Asked))})
+	}
+	if x.AskedBy != "" {
+		m = append(m, field{"consistency-told-by", p.string(x.AskedBy)})
 	}
 	if len(x.Not) > 0 {
 		m = append(m, field{"not", set(x.Not)}, field{"also-not", set(x.AlsoNot)})
@@ -339,6 +348,9 @@ func (s *savedResult) levels(m edn.Value) {
 	}
 	if asked, ok := m.Get("consistency"); ok {
 		x.Asked = models.Level(name(asked))
+	}
+	if by, ok := m.Get("consistency-told-by"); ok && by.Kind() == edn.KindString {
+		x.AskedBy = by.Go().(string)
 	}
 	counts, _ := m.Get("anomaly-counts")
 	anomalies, _ := m.Get("anomalies")

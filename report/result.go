@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,7 @@ type Result struct {
 	Kind          models.Anomaly     // the kind of failure, such as "stale-read"; "" if the evidence shows none for certain
 	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""
-	InitHint      *Advice            // the end of Hint that advises an initial value, or nil
+	InitHint      *Advice            // the end of Hint, or of an undecided Explanation, that advises an initial value, or nil
 
 	// Broken are guarantees that answers break although every step is possible, such as those of watches. Without them the
 	// history may be linearizable: then Explanation says so.
@@ -370,6 +371,7 @@ type Keys struct {
 	others  map[int32]*Result  // the results that are not valid, or have more to say
 	names   []string           // the analyzers' names, and why verdicts are vacuous
 	witness []jepsen.Operation // key by key; operations of the whole history
+	likely  string             // the initial value that decides all undecided keys, "" if they do not need different ones
 }
 
 // validKey holds what is kept of a valid key.
@@ -417,8 +419,21 @@ func (k *Keys) name(name string) int32 {
 // Advice is a text that advises a value.
 type Advice struct{ Value, Text string }
 
-// AdviseTogether takes back the advice of an initial value unless it helps every key that fails: there is one for all keys.
-func (k *Keys) AdviseTogether() {
+// MaxInit bounds the bytes of an initial value that a sentence spells out.
+const MaxInit = 80
+
+// unspelled returns an initial value that decides the history, or "" if its sentence has it, or there is none.
+func (r *Result) unspelled() string {
+	if r.Cause != jepsen.InitialValue || r.Keys == nil && len(r.LikelyInit) <= MaxInit {
+		return ""
+	}
+	return r.LikelyInit
+}
+
+// AdviseTogether takes back the advice of an initial value unless it helps every key that fails. It gives the keys that
+// are undecided the advice that decides all of them, as flag spells it.
+func (k *Keys) AdviseTogether(flag func(init string) string) {
+	k.decideTogether(flag)
 	values := map[string]bool{}
 	for _, r := range k.others {
 		if r.Verdict == jepsen.Invalid {
@@ -430,12 +445,42 @@ func (k *Keys) AdviseTogether() {
 		}
 	}
 	for _, r := range k.others {
-		if len(values) > 1 && r.InitHint != nil {
+		if len(values) > 1 && r.InitHint != nil && r.Verdict == jepsen.Invalid {
 			r.Hint = strings.TrimSuffix(strings.TrimSuffix(r.Hint, r.InitHint.Text), "; ")
 			r.InitHint = nil
 		}
 	}
 }
+
+// decideTogether gives undecided keys that need different initial values one flag for all of them.
+func (k *Keys) decideTogether(flag func(init string) string) {
+	var keys, inits []string
+	var undecided []*Result
+	differ := false
+	for _, row := range slices.Sorted(maps.Keys(k.others)) {
+		r := k.others[row]
+		if r.Cause != jepsen.InitialValue || r.InitHint == nil {
+			continue
+		}
+		keys = append(keys, k.like.History.Values.Text(k.keyed.Keys[row]))
+		inits = append(inits, r.LikelyInit)
+		undecided = append(undecided, r)
+		differ = differ || r.LikelyInit != inits[0]
+	}
+	if !differ {
+		return
+	}
+	k.likely = models.EachInit(keys, inits)
+	advice := flag(k.likely)
+	for _, r := range undecided {
+		r.Explanation = strings.Replace(r.Explanation, r.InitHint.Text, advice, 1)
+		r.InitHint = &Advice{Value: k.likely, Text: advice}
+	}
+}
+
+// LikelyInit returns the initial values, as Spec.Init takes them, that decide all keys that are undecided for lack of them and
+// need different ones, or "".
+func (k *Keys) LikelyInit() string { return k.likely }
 
 // List returns the results so far.
 func (k *Keys) List() []KeyResult {
@@ -467,6 +512,7 @@ func (k *Keys) results(rows []int) []*Result {
 		}
 		return results
 	}
+	of, _ := k.like.Spec.ByKey()
 	for i, own := range k.keyed.Histories(rows) {
 		row := rows[i]
 		if r := k.others[int32(row)]; r != nil {
@@ -474,6 +520,8 @@ func (k *Keys) results(rows []int) []*Result {
 			continue
 		}
 		r, kept := k.like, k.valid[row]
+		r.Spec = of(r.History.Values.Text(k.keyed.Keys[row]))
+		r.Init = r.Spec.Init
 		r.History, r.Final, r.Ms, r.Analyzer = own.History, r.History.Values.Value(kept.final), kept.ms, k.names[kept.analyzer]
 		r.Witness = make([]jepsen.Operation, 0, own.Operations())
 		for _, op := range k.WitnessOf(row) {

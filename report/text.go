@@ -429,8 +429,8 @@ func (t *Table) Row(run Run, l Line) string {
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) || l.Cause == Text(jepsen.Reading) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}
-	if x := l.Levels; x != nil && l.Valid == jepsen.Invalid {
-		levels := Levels{Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
+	if x := l.Levels; x != nil && (l.Valid == jepsen.Invalid || x.AskedBy != "") {
+		levels := Levels{Asked: x.Asked, AskedBy: x.AskedBy, Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
 		row += "    " + text.Line(levels.Line()) + "\n"
 	}
 	if l.Vacuous != "" {

@@ -37,7 +37,9 @@ history.txt or clew.jsonl where both are missing, or else all files of one form
 
 The results of a stored test (results.edn or test.jepsen) may say its model, its
 initial value and whether it has keys. They count where --model or --init is not
-given, and the output says so: (according to results.edn).
+given, and the output says so: (according to results.edn). Without --consistency,
+its test map (test.jepsen, jepsen.log, test.edn or test.fressian) says the level.
+If the history was never written, history.txt or jepsen.log is read.
 
 Examples:
    clew check store/latest/history.edn

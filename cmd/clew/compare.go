@@ -320,6 +320,7 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 		return answer{err: err}
 	}
 	for i := range all {
+		j.TellLevel(all[i].Result)
 		var failed *models.Failure
 		if errors.As(all[i].Err, &failed) {
 			return answer{err: clew.Placed(h, all[i].Err)}

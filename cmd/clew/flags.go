@@ -26,7 +26,7 @@ import (
 func modelFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
-		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
+		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN` or @FILE, or that of keys: {:each {k v}}, {:default v}"},
 		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "`any|exact`: a read of nil says nothing, or that it saw nil"},
 		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "`ignore|observe`: a failed cas says nothing, or that it saw another value"},
 		&cli.StringFlag{Name: "priority", Value: "max", Usage: "`max|min`: a priority-queue returns its greatest element first, or its least"},

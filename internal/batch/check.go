@@ -104,6 +104,7 @@ func (c *Checker) Read(ctx context.Context, j *Job) error {
 	})
 	if j.Stopped = stopped; stopped == "" {
 		j.History = h
+		j.Reading.Level, j.Reading.LevelBy = how.Level, how.LevelBy
 		if how.By != "" {
 			given := j.Reading
 			j.given, j.Reading = &given, how
@@ -164,6 +165,7 @@ func (c *Checker) decided(ctx context.Context, j *Job, h *jepsen.History, how st
 	r, err := c.Decide(ctx, j, h, how)
 	if err == nil {
 		r.From.Tell(how.Told)
+		how.TellLevel(r)
 	}
 	switch {
 	case err != nil && j.given != nil && how.By != "":

@@ -49,6 +49,9 @@ func Search(s store.Settings, shared int64) (o clew.Options, bytes int64, err er
 	if o.Consistency, err = models.ParseLevel(s["consistency"]); err != nil {
 		return o, 0, err
 	}
+	if o.Consistency == "" && s["consistency"] != "" {
+		o.Consistency = models.Linearizable
+	}
 	if o.TimeLimit, bytes, err = Limits(s, shared); err != nil {
 		return o, 0, err
 	}
@@ -80,6 +83,7 @@ func Search(s store.Settings, shared int64) (o clew.Options, bytes int64, err er
 // OptionsOf returns the options for checking a history that is read in a given way.
 func OptionsOf(o clew.Options, how store.Reading) clew.Options {
 	o.Independent, o.Whole, o.Keyless = how.Independent, how.Whole, how.Keyless
+	o.Consistency = cmp.Or(o.Consistency, how.Level)
 	return o
 }
 

@@ -3,12 +3,14 @@ package outputs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
 	"clew/internal/certificate"
 	"clew/internal/page"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -38,6 +40,9 @@ var AllEvidence = []Evidence{
 		Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)",
 		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
 			if r.Verdict == jepsen.Valid && r.Witness == nil {
+				if x := r.Levels; x != nil && x.Asked.Weaker() {
+					return fmt.Sprintf("%s needs no linearization; --consistency %s looks for one", x.Asked, models.Linearizable)
+				}
 				return cmp.Or(r.Missing, "operations without a key take effect once for every key")
 			}
 			return otherThan(jepsen.Valid, r)

@@ -315,9 +315,9 @@ func mayBeOfReport(name string) bool {
 	return base == "operations.json" || base == "watch.json"
 }
 
-// sourceOfReport returns the source of a report, whose files are read as one text. A client whose files are not there, or not
+// reported returns the source of a report, whose files are read as one text. A client whose files are not there, or not
 // regular ones, is an error when it is read.
-func sourceOfReport(dir string, names []string, others []hidden, source func(name string) Source) Source {
+func reported(dir string, names []string, others []hidden, source func(name string) Source) Source {
 	slices.SortFunc(names, func(a, b string) int { return compareClients(a, b) })
 	s := source(names[0])
 	root := strings.TrimSuffix(s.Path, names[0])

@@ -188,6 +188,9 @@ func (c *claims) isElle(m edn.ID, checker string) bool {
 	return len(c.v.Items(m)) == 2 && (name == ":elle" || name == ":workload")
 }
 
+// emptyGraph is what Elle finds if no transaction is related to another one, which says nothing about the history.
+const emptyGraph = "empty-transaction-graph"
+
 // elle reads an answer of Elle.
 func (c *claims) elle(m edn.ID, at jepsen.Claim) jepsen.Claim {
 	switch valid, _ := c.v.Get(m, c.valid); valid {
@@ -200,6 +203,9 @@ func (c *claims) elle(m edn.ID, at jepsen.Claim) jepsen.Claim {
 	types, _ := c.get(m, "anomaly-types")
 	for _, kind := range c.v.Items(types) {
 		at.Anomalies = append(at.Anomalies, strings.TrimPrefix(c.v.Text(kind), ":"))
+	}
+	if len(at.Anomalies) == 1 && at.Anomalies[0] == emptyGraph {
+		at.Lost = "Elle had nothing to judge: its graph of transactions is empty"
 	}
 	return at
 }

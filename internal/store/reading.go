@@ -3,10 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
+	"clew/internal/files"
+	"clew/internal/levels"
 	"clew/internal/option"
 	"clew/jepsen"
 	"clew/models"
@@ -31,7 +35,9 @@ type Reading struct {
 	ClockError  int64
 	ModelFile   string // the file of a user's own model, "" for a built-in one
 	Settings    Settings
-	Told        report.Sources // what By says
+	Told        report.Sources // what By and LevelBy say
+	Level       models.Level   // the level of consistency that the test asked for, "" if that is not known or the model has none
+	LevelBy     string         // the file with the test map that says so
 	By          string         // the file with results from which some of it is taken, "" if all is given
 	checked     *Checked       // what By says
 	own         string         // the model of the test itself, which clew does not have; it is inferred instead
@@ -72,7 +78,38 @@ func Given(spec models.Spec, independent, keyless, allClients bool, clockError i
 
 // NewReading returns the reading that settings describe. It returns an error if they make no sense, as far as that
 // shows before any history is read.
-func NewReading(s Settings) (Reading, error) { return NewReadingWith(s, ModelFile) }
+// An initial value may be in a file: @FILE.
+func NewReading(s Settings) (Reading, error) {
+	if file, inFile := strings.CutPrefix(s[flagInit], "@"); inFile {
+		init, err := readInit(file)
+		if err != nil {
+			return Reading{Settings: s}, err
+		}
+		s = maps.Clone(s)
+		s[flagInit] = init
+	}
+	return NewReadingWith(s, ModelFile)
+}
+
+// maxInitFile bounds the bytes of a file with an initial value.
+const maxInitFile = 64 << 20
+
+// readInit reads an initial value from a file.
+func readInit(file string) (string, error) {
+	in, err := files.Open(file)
+	if err != nil {
+		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+	}
+	defer in.Close()
+	init, err := io.ReadAll(io.LimitReader(in, maxInitFile+1))
+	switch {
+	case err != nil:
+		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+	case len(init) > maxInitFile:
+		return "", models.ParamErrorf("%s: %s is longer than %d bytes", models.ParamInit, file, maxInitFile)
+	}
+	return strings.TrimSpace(string(init)), nil
+}
 
 // NewReadingWith does the same as NewReading, and has own read a model from a file.
 func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r Reading, err error) {
@@ -109,7 +146,11 @@ func NewReadingWith(s Settings, own func(file string) (models.Spec, error)) (r R
 	if r.Keyless && !r.Independent {
 		return r, fmt.Errorf("%s requires %s", option.Keyless, option.Independent)
 	}
-	if r.Spec.Name != "" {
+	switch {
+	case r.Spec.Name == "":
+	case r.Independent:
+		err = r.Spec.CheckKeys()
+	default:
 		err = r.Spec.Check()
 	}
 	return r, err
@@ -161,7 +202,42 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 	if err == nil && how.own != "" {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
 	}
+	if err == nil {
+		s.takeLevel(ctx, &how, h, o.Memory)
+	}
 	return h, how, err
+}
+
+// takeLevel takes the level that the test asked for, if the history is one of transactions with levels.
+func (s Source) takeLevel(ctx context.Context, how *Reading, h *jepsen.History, memory int64) {
+	if how.Independent || how.ModelFile != "" {
+		return
+	}
+	asked := s.testMap(ctx, memory)
+	if asked == nil || asked.Level == "" && asked.Unknown == "" {
+		return
+	}
+	spec, _, err := how.Spec.Infer(h)
+	if err != nil {
+		return
+	}
+	if m, err := spec.Model(h.Values); err != nil || !levels.AllOf(m) {
+		return
+	}
+	if why := asked.warning(); why != "" {
+		h.Warnings = append(h.Warnings, why)
+	}
+	how.Level, how.LevelBy = asked.Level, asked.By
+}
+
+// TellLevel notes in a result that the test asked for its level.
+func (r *Reading) TellLevel(of *report.Result) {
+	if of == nil || r.Level == "" {
+		return
+	}
+	if of.From.Level = report.Test; of.Levels != nil && of.Levels.Asked == r.Level {
+		of.Levels.AskedBy = r.LevelBy
+	}
 }
 
 // completed returns a reading with what the results beside a history say where it says nothing: the model, the
@@ -184,7 +260,7 @@ func (s Source) completed(ctx context.Context, given Reading, memory int64) Read
 			known[name] = value
 		}
 	}
-	how, err := NewReading(known)
+	how, err := NewReadingWith(known, ModelFile)
 	if err != nil {
 		return given
 	}

@@ -45,6 +45,9 @@ type Source struct {
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
 
+	sibling func(name string) (Source, bool) // of an archive: another file in its folder; nil for a file of this machine
+	asked   *TestMap                         // of an archive that is read in order: what the file says of its test, nil if nothing
+
 	length *TestLength // what the test.jepsen says about its history, nil if that is not known yet
 }
 
@@ -175,15 +178,20 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 		}
 	}
 	c := choose(files)
-	recorded := map[string]bool{}
+	all := map[string]bool{}
 	for _, f := range files {
-		if isRecorder(f) {
-			recorded[f] = true
-		}
+		all[f] = true
 	}
 	for _, name := range c.chosen {
 		s := source(name)
-		if recorder := path.Join(path.Dir(name), RecorderFile); recorded[recorder] && hasRecorder(name) {
+		s.sibling = func(other string) (Source, bool) {
+			other = path.Join(path.Dir(name), other)
+			if !all[other] {
+				return Source{}, false
+			}
+			return source(other), true
+		}
+		if recorder := path.Join(path.Dir(name), RecorderFile); all[recorder] && hasRecorder(name) {
 			beside := source(recorder)
 			s.recorder = &beside
 		}
@@ -200,7 +208,7 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 		found = append(found, s)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(c.reports)) {
-		found = append(found, sourceOfReport(dir, c.reports[dir], others, source))
+		found = append(found, reported(dir, c.reports[dir], others, source))
 	}
 	if len(c.reports) > 0 {
 		slices.SortStableFunc(found, func(a, b Source) int { return cmp.Compare(a.Path, b.Path) })

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -56,6 +57,8 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 				*o.Keep -= header.Size
 			} else if path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/") {
 				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0))
+			} else if sort := path.Base(name); t.packed && sort != "test.jepsen" && slices.Contains(testMaps, sort) {
+				m.asked = readTestMap(ctx, sort, t.r)
 			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again
 				if length, err := testfile.StreamLength(ctx, t.r, name, 0); err == nil {
 					m.length = &length
@@ -92,7 +95,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
-	s.InOrder, s.length, s.checked = m.text == nil, m.length, m.checked
+	s.InOrder, s.length, s.checked, s.asked = m.text == nil, m.length, m.checked, m.asked
 	s.open = func(ctx context.Context) (io.ReadCloser, error) {
 		in, err := t.read(ctx, m)
 		if err != nil {
@@ -110,6 +113,7 @@ type member struct {
 	lost    error  // why it cannot be read
 	length  *TestLength
 	checked *Checked
+	asked   *TestMap
 }
 
 // tarball is a tar archive, compressed or not. It may consist of several, one

@@ -73,7 +73,7 @@ func (k kind) unread() string { return fmt.Sprintf("is a %s, which is not %s", k
 
 // Read reads the history, until the context is done. If the history of a run cannot
 // be read, or has fewer events than the test.jepsen or the clew.jsonl beside it, Read reads that one
-// instead and adds a warning; From returns which one it was. It returns an error if
+// instead and adds a warning; if it has none, so it does with what the test printed, the history.txt or the jepsen.log; From returns which one it was. It returns an error if
 // a test.jepsen that is cut off or damaged leaves the number of events unknown,
 // because operations may be missing.
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
@@ -87,11 +87,11 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 // Whole returns the source that Read reads, and its warning about that or "". Text that cannot be
 // read is not an error here, but for the next reader.
 func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, why string, err error) {
-	if s.test == nil && s.recorder == nil {
+	if s.test == nil && s.recorder == nil && !s.isEmpty(ctx, opts.Memory) {
 		return s, s.notKnown(), nil
 	}
 	h, why, err := s.readWhole(ctx, opts)
-	if _, ofText := err.(*edn.Error); ofText {
+	if _, ofText := err.(*edn.Error); ofText || s.test == nil && s.recorder == nil && err != nil && ctx.Err() == nil {
 		return s, "", nil
 	} else if err != nil {
 		return s, "", err
@@ -166,12 +166,21 @@ func (s Source) From(h *jepsen.History) Source {
 	if s.test != nil && h.File == s.test.Path {
 		return *s.test
 	}
+	if name := filepath.Base(h.File); slices.Contains(printed, name) && h.File != s.Path {
+		if beside, ok := s.beside(name); ok && beside.Path == h.File {
+			return beside
+		}
+	}
 	return s
 }
 
 // mayBeCut returns the error for a history that may continue.
 func (s Source) mayBeCut(events int64, why string) error {
-	return fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
+	err := fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
+	if events == 0 {
+		return testfile.NoHistory{Err: err}
+	}
+	return err
 }
 
 // TestLength is what a test.jepsen says about the length of its history.
@@ -268,6 +277,15 @@ func recorderBeside(name string) *Source {
 
 // readWhole does the same as Read, and returns the warning, which is "" if there is an error.
 func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
+	h, why, err = s.readRecorded(ctx, opts)
+	if ctx.Err() != nil {
+		return h, why, err
+	}
+	return s.orPrinted(ctx, opts, h, why, err)
+}
+
+// readRecorded does the same as readStored, and reads the recorder instead if that has more.
+func (s Source) readRecorded(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
 	h, why, err = s.readStored(ctx, opts)
 	if s.recorder == nil || ctx.Err() != nil {
 		return h, why, err

@@ -96,6 +96,11 @@ func (b block) end() int64 { return b.offset + b.length }
 // with the offset, or I/O errors.
 func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (*File, error) {
 	f := &File{ctx: ctx, in: in, size: size, name: name, memory: memory}
+	if head := make([]byte, headerSize); size > 0 {
+		if n, err := in.ReadAt(head, 0); (err == nil || err == io.EOF) && !slices.ContainsFunc(head[:n], func(c byte) bool { return c != 0 }) {
+			return nil, NoHistory{f.errorf(0, "expected %s, with which a test.jepsen begins, found zeros: the header was never written, so the test was killed as it began or the copy is incomplete", magic)}
+		}
+	}
 	if size < headerSize {
 		return nil, f.errorf(size, "expected the header of a test.jepsen, %d bytes, found the end of the file", headerSize)
 	}
@@ -131,6 +136,13 @@ func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	}
 	return f, f.scan(known)
 }
+
+// NoHistory is the error for a file that has no event, because nothing of the history was written.
+type NoHistory struct{ Err error }
+
+func (e NoHistory) Error() string { return e.Err.Error() }
+
+func (e NoHistory) Unwrap() error { return e.Err }
 
 func (f *File) errorf(offset int64, format string, args ...any) error {
 	return fressian.At(f.at(offset), format, args...)
@@ -264,7 +276,7 @@ func (f *File) recover(index int64) error {
 		f.endsAt = f.size
 	}
 	if f.blocks == nil {
-		return f.errorf(f.endsAt, "expected the history of a test and an index of it, found %s", f.ends.found())
+		return NoHistory{f.errorf(f.endsAt, "expected the history of a test and an index of it, found %s", f.ends.found())}
 	}
 	return nil
 }

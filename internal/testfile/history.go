@@ -71,13 +71,23 @@ func (f *File) cutOff(err error) error {
 	return err
 }
 
+// Test returns the map of the test.
+func (f *File) Test(v *edn.Values) (edn.ID, error) {
+	_, test, err := f.test(v)
+	return test, err
+}
+
+func (f *File) test(v *edn.Values) (root block, test edn.ID, err error) {
+	if root, err = f.block(f.root, f.at(f.index+blockHeader)); err != nil {
+		return root, edn.Nil, f.cutOff(err)
+	}
+	test, err = f.mapOf(root, v)
+	return root, test, err
+}
+
 // part returns what the test has under a key: a block, or a value.
 func (f *File) part(key string, v *edn.Values) (b block, value edn.ID, err error) {
-	root, err := f.block(f.root, f.at(f.index+blockHeader))
-	if err != nil {
-		return b, edn.Nil, f.cutOff(err)
-	}
-	test, err := f.mapOf(root, v)
+	root, test, err := f.test(v)
 	if err != nil {
 		return b, edn.Nil, err
 	}
@@ -190,10 +200,10 @@ func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
 		return err
 	}
 	if len(chunks) == 0 && f.ends != whole {
-		return f.errorf(f.endsAt, "expected a whole chunk of the history, found %s", f.ends.found())
+		return NoHistory{f.errorf(f.endsAt, "expected a whole chunk of the history, found %s", f.ends.found())}
 	}
 	if len(chunks) == 0 && count < 0 {
-		return f.errorf(f.index, "expected a history, found none: the test has not written a chunk of it yet")
+		return NoHistory{f.errorf(f.index, "expected a history, found none: the test has not written a chunk of it yet")}
 	}
 	m := merger{f: f, v: v, take: take}
 	if err := f.decoded(chunks, m.merge); err != nil {

@@ -2,6 +2,7 @@ package testfile
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -34,6 +35,8 @@ func ReadLength(ctx context.Context, in io.ReaderAt, size int64, name string, me
 		length.Why = "is empty"
 	case string(head) == lfsPointer:
 		length.Why = LFSPointer
+	case len(bytes.Trim(head, "\x00")) == 0:
+		length.Why = "has no header: it was never written"
 	case !Is(head[:min(len(head), Head)]):
 		length.Why = "is damaged: it does not begin like a test.jepsen"
 	}

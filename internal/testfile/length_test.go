@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -30,6 +32,8 @@ func TestAStreamTellsWhatAFileTells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// Some files have gaps of indices, which Length does not know of.
+		h.Warnings = slices.DeleteFunc(h.Warnings, func(w string) bool { return strings.HasPrefix(w, "events are missing: indices") })
 		file, _ := tell(data)
 		if file.Why != "" || file.Whole != (len(h.Warnings) == 0) || file.Events > int64(h.Events) || file.Whole && file.Events >= 0 && file.Events != int64(h.Events) {
 			t.Errorf("%s: %+v of %d events", name, file, h.Events)

@@ -83,7 +83,7 @@ func alike(t *testing.T, test, text string) {
 		t.Fatal(err)
 	}
 	compare(t, got, want)
-	if len(got.Warnings) > 0 {
+	if !slices.Equal(got.Warnings, want.Warnings) {
 		t.Errorf("warnings: %q", got.Warnings)
 	}
 	streamed, err := read(content(t, test))

@@ -102,7 +102,7 @@ func (c *converter) edn(e *opmap.Event, _ int32) error {
 const Test Form = "test.jepsen"
 
 var testForm = form{name: Test, binary: true, rewritten: true, read: readTest, detect: func(b beginning) bool {
-	return testfile.Is(b.text) || path.Ext(b.name) == ".jepsen" && len(bytes.TrimSpace(b.text)) == 0
+	return testfile.Is(b.text) || path.Ext(b.name) == ".jepsen" && (len(bytes.TrimSpace(b.text)) == 0 || bytes.IndexByte(b.text, 0) >= 0)
 }}
 
 // readTest reads only the parts of a file that it needs. It reads any other text as a whole first.

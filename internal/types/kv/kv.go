@@ -27,6 +27,7 @@ type kv struct {
 	values  *kvMap
 
 	fGet, fPut, fAppend, fDelete, fCAS, fPutIfAbsent edn.ID
+	rest                                             *edn.ID   // the initial value of a key that is given none, or nil
 	fields                                           [7]edn.ID // the keywords of kvFields, in order
 	cases                                            [][2]int32
 	odd                                              edn.ID // a value that is not a string, Nil if there is none
@@ -85,10 +86,15 @@ func newKV(b *models.Binding) (models.Reader, error) {
 	if init == nil {
 		return m, nil
 	}
-	if v.Kind(*init) != edn.KindMap {
-		return nil, home.BadInit(b, `a map such as {"k" "v"}`)
+	each, rest, ok := b.PerKey()
+	if !ok {
+		return nil, home.BadInit(b, `a map such as {"k" "v"}, or {:default "v"}`)
 	}
-	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
+	if rest != nil {
+		m.note(*rest)
+		m.rest = rest
+	}
+	for kvs := each; len(kvs) > 0; kvs = kvs[2:] {
 		m.note(kvs[1])
 		m.Initial = home.Set1(m.Initial, m.Class(kvs[0]), m.Class(kvs[1]))
 	}
@@ -455,6 +461,26 @@ func (m *kv) several(f, given edn.ID) bool {
 	return false
 }
 
+// begin gives the keys of the operations their initial value, where only that of all keys is given.
+func (m *kv) begin(c *models.Columns) {
+	if m.rest == nil {
+		return
+	}
+	keys := slices.Clone(c.A)
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	var all models.State
+	for _, key := range keys {
+		all = append(all, key, home.At1(m.Initial, key, m.Class(*m.rest)))
+	}
+	for i := 0; i < len(m.Initial); i += 2 { // keys that no operation has
+		if _, found := slices.BinarySearch(keys, m.Initial[i]); !found {
+			all = home.Change1(all, m.Initial[i], m.Initial[i+1])
+		}
+	}
+	m.Initial = all
+}
+
 // finish replaces the classes of the operations by the numbers of the model that the map
 // turned out to be.
 func (m *kv) finish(c *models.Columns) (models.Row, error) {
@@ -464,6 +490,7 @@ func (m *kv) finish(c *models.Columns) (models.Row, error) {
 		absent = m.V.InternString("")
 	}
 	number := m.numberIn
+	m.begin(c)
 	if !m.appends {
 		m.values = newKVMap(m.Base, absent)
 		m.values.deletes = slices.Contains(c.Kind, deleteFound)

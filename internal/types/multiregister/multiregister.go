@@ -26,6 +26,7 @@ type multiRegister struct {
 	keys          []edn.ID
 	slot          models.Numbering // of keys: their places in a state
 	first         []int32          // by slot: the initial value
+	rest          int32            // the initial value of a key that is given none
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	steps         []microOp        // of all transactions
 	ends          []int32          // by transaction: where its steps end
@@ -68,6 +69,7 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
 		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
 		nilReadsExact: b.Spec.NilReadsExact,
+		rest:          absent,
 	}
 	m.Offered = models.Traits{
 		Because: m.because,
@@ -108,10 +110,14 @@ func newMultiRegister(b *models.Binding) (models.Reader, error) {
 	if init == nil {
 		return m, nil
 	}
-	if v.Kind(*init) != edn.KindMap {
-		return nil, home.BadInit(b, "a map such as {:x 0 :y 0}")
+	each, rest, ok := b.PerKey()
+	if !ok {
+		return nil, home.BadInit(b, "a map such as {:x 0 :y 0}, or {:default 0}")
 	}
-	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
+	if rest != nil {
+		m.rest = int32(*rest)
+	}
+	for kvs := each; len(kvs) > 0; kvs = kvs[2:] {
 		m.first[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
 	}
 	return m, nil
@@ -122,7 +128,7 @@ func (m *multiRegister) slotOf(key edn.ID) int32 {
 	slot := m.slot.Of(int32(key))
 	if int(slot) == len(m.keys) {
 		m.keys = append(m.keys, key)
-		m.first = append(m.first, absent)
+		m.first = append(m.first, m.rest)
 		m.tied = append(m.tied, slot)
 		m.wrote = append(m.wrote, 0)
 	}

@@ -1,0 +1,136 @@
+package models
+
+import "clew/edn"
+
+// The keys of a history may begin with different values. The initial value then is a map with one or both of two keys,
+// {:each {"k1" 1} :default 0}: of independent keys, or of a model whose places are keys, such as kv.
+
+// keyInits are the initial values of keys.
+type keyInits struct {
+	each edn.ID  // a map
+	rest *edn.ID // of all other keys; nil: the model's own
+}
+
+// keyInitsIn returns what an initial value says about keys, or nil if it is not of that form.
+func keyInitsIn(v *edn.Values, init edn.ID) *keyInits {
+	if v.Kind(init) != edn.KindMap || len(v.Items(init)) == 0 {
+		return nil
+	}
+	k := &keyInits{each: v.InternMap(nil)}
+	each, rest := v.InternKeyword("each"), v.InternKeyword("default")
+	for kvs := v.Items(init); len(kvs) > 0; kvs = kvs[2:] {
+		switch value := kvs[1]; {
+		case kvs[0] == each && v.Kind(value) == edn.KindMap:
+			k.each = value
+		case kvs[0] == rest:
+			value = v.Same(value)
+			k.rest = &value
+		default:
+			return nil
+		}
+	}
+	return k
+}
+
+// ByKey returns a function of one user that returns the spec of an independent key, given as EDN: with its initial value
+// if Init says that key by key, else the same spec. perKey reports whether Init does. For a model whose values are maps, Init may also be
+// such a value, so this is for independent keys alone.
+func (s Spec) ByKey() (of func(key string) Spec, perKey bool) {
+	same := func(string) Spec { return s }
+	v := edn.NewValues()
+	init, err := s.initial(v)
+	if err != nil || init == nil {
+		return same, false
+	}
+	k := keyInitsIn(v, *init)
+	if k == nil {
+		return same, false
+	}
+	others := s
+	if others.Init = ""; k.rest != nil {
+		others.Init = v.Text(*k.rest)
+	}
+	inits := map[edn.ID]edn.ID{}
+	for kvs := v.Items(k.each); len(kvs) > 0; kvs = kvs[2:] {
+		inits[v.Same(kvs[0])] = kvs[1]
+	}
+	return func(key string) Spec {
+		id, err := v.Parse([]byte(key), edn.Pos{})
+		if init, given := inits[v.Same(id)]; given && err == nil {
+			one := s
+			one.Init = v.Text(init)
+			return one
+		}
+		return others
+	}, true
+}
+
+// CheckKeys does what Check does if each independent key is a history of its own.
+func (s Spec) CheckKeys() error {
+	v := edn.NewValues()
+	of, perKey := s.ByKey()
+	if !perKey {
+		return s.Check()
+	}
+	init, err := s.initial(v)
+	if err != nil {
+		return err
+	}
+	for kvs := v.Items(keyInitsIn(v, *init).each); len(kvs) > 0; kvs = kvs[2:] {
+		if err := of(v.Text(kvs[0])).Check(); err != nil {
+			return err
+		}
+	}
+	s.Init = ""
+	if k := keyInitsIn(v, *init); k.rest != nil {
+		s.Init = v.Text(*k.rest)
+	}
+	return s.Check()
+}
+
+// PerKey returns the initial values of keys, and that of all others or nil, for a model whose places are keys: an initial
+// value that does not say them in the other form is the map itself. It returns false if it is not a map.
+func (b *Binding) PerKey() (each []edn.ID, rest *edn.ID, ok bool) {
+	if k := keyInitsIn(b.Values, *b.InitID); k != nil {
+		return b.Values.Items(k.each), k.rest, true
+	}
+	return b.Values.Items(*b.InitID), nil, b.Values.Kind(*b.InitID) == edn.KindMap
+}
+
+// ShortInit returns an initial value in the form {:default v} if it takes more than a number of bytes and is a map all of
+// whose values are v, else as it is.
+func ShortInit(init string, most int) string {
+	if len(init) <= most {
+		return init
+	}
+	v := edn.NewValues()
+	m, err := v.Parse([]byte(init), edn.Pos{})
+	if err != nil || v.Kind(m) != edn.KindMap {
+		return init
+	}
+	kvs := v.Items(m)
+	if keyInitsIn(v, m) != nil {
+		return init
+	}
+	for i := 1; i < len(kvs); i += 2 {
+		if v.Same(kvs[i]) != v.Same(kvs[1]) {
+			return init
+		}
+	}
+	return DefaultInit(v.Text(kvs[1]))
+}
+
+// DefaultInit returns the initial value with which every key begins at a value, given as EDN.
+func DefaultInit(value string) string { return "{:default " + value + "}" }
+
+// EachInit returns the initial value with which keys begin at values, both given as EDN.
+func EachInit(keys, values []string) string {
+	s := "{:each {"
+	for i, key := range keys {
+		if i > 0 {
+			s += ", "
+		}
+		s += key + " " + values[i]
+	}
+	return s + "}}"
+}
