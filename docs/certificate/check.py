@@ -245,7 +245,7 @@ MODELS = {"register": (Register, "read write", "init nil-reads"), "cas-register"
           "fifo-queue": (FIFO, "enqueue dequeue peek drain", "init"), "unordered-queue": (Bag, "enqueue dequeue drain", "init"), "stack": (Stack, "push pop peek", "init")}
 others, COUNT = " (more.py knows more of clew's own)", "[1-9][0-9]{0,8}|10[0-9]{8}"
 VALUES = {"init": "(?s).+", "nil-reads": "any|exact", "failed-cas": "ignore|observe", "semantics": "jepsen|knossos", "priority": "max|min", "permits": COUNT,
-          "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow", "answers": "told|echo", "kv-keys": "pairs|none"}
+          "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow", "answers": "told|echo", "kv-keys": "pairs|none", "accounts": "as-written|numbers|strings"}
 def check_parameters(model, given):
     takes = ("semantics " + MODELS[model][2]).split()
     for name in takes: check(name[-1] != "!" or name[:-1] in given, f"the model {model} needs {name[:-1]}")
