@@ -823,10 +823,6 @@ process: 0
 {:process 0, :type :ok, :f :read, :value 5}
 `,
 		"h.edn:2:1: set cannot read the value of :read (index 1): expected the set that was read, found 5; it knows :add v, :read"},
-	{"a set read of nil", "check --model set h.edn", `{:process 0, :type :invoke, :f :read}
-{:process 0, :type :ok, :f :read, :value nil}
-`,
-		"h.edn:2:1: set cannot read the value of :read (index 1): expected the set that was read, found nil; it knows :add v, :read"},
 	{"a set read of a map", "check --model set h.edn", `{:process 0, :type :invoke, :f :read}
 {:process 0, :type :ok, :f :read, :value {1 2}}
 `,

@@ -214,6 +214,7 @@ class GrowSet(Model):
     def read(self, op):
         if op.f == "add" or op.status != "ok": return ("add", op.value) if op.f == "add" else None
         is_set, knossos = isinstance(op.value, tuple) and op.value[0], self.p.get("semantics") == "knossos"
+        if op.value is None and not knossos: return None
         if is_set in ("S", "v"[knossos:]): return ("read", frozenset(items(op.value)))
         return readable(knossos, "what was read of a set, and is none", ("no set", op.value))
     def step(self, s, o): return [s | {o[1]}] if o[0] == "add" else [s] if o == ("read", s) else []

@@ -255,7 +255,7 @@ class Bank(Model):
         return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
     def prepare(self, ops):
         """Which form the accounts have that are not keywords in reads, and whether reads by place name all of them."""
-        reads = [op.value for op in ops if op.f == "read" and op.status == "ok"]
+        reads = [op.value for op in ops if op.f == "read" and op.status == "ok" and op.value is not None]
         ends = [field(op.value, x) for op in ops if op.f == "transfer" for x in ("from", "to")]
         names = [k for v in (*reads, check.only(self.p.get("init", "{}"))) if is_map(v) for k, _ in v[1]]
         others = ends + [k for k in names if not self.keyword(k)]
@@ -275,7 +275,7 @@ class Bank(Model):
         readable(len({k for k, _ in named}) == len(named), "an account of two names")
         return ("M", frozenset(named))
     def read(self, op):
-        if op.f == "read": return ("read", self.start(self.placed(op.value), True)) if op.status == "ok" else None
+        if op.f == "read": return ("read", self.start(self.placed(op.value), True)) if op.status == "ok" and op.value is not None else None
         readable(whole(field(op.value, "amount")) and field(op.value, "amount") >= 0, "a transfer of less than nothing")
         readable(None not in (field(op.value, "from"), field(op.value, "to")), "a transfer from or to no account")
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
@@ -308,7 +308,7 @@ class Log(Model):
                 readable((tells and self.known(op.value)) or op.value == op.given, "an answer that is no offset")
                 if not tells or not told(self): at = None
             return ("append", v, at, expected)
-        if op.status != "ok": return None
+        if op.status != "ok" or op.f == "read" and op.value is None: return None
         if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
         at, asked = field(op.value, "offset"), op.given if field(op.given, "offset") is None else field(op.given, "offset")
         readable(not self.empty(op.value, "offset"), "an :offset that is nil")

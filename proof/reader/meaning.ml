@@ -188,7 +188,7 @@ let growing_set g =
   let elements v = match v with List _ | Set _ -> numbers v | _ -> reject "a set that cannot begin with such a value" in
   let call op =
     if op.f = "add" then P.Include (element (number_of op.value))
-    else if op.status <> Ok then P.NoRead
+    else if op.status <> Ok || (is_nil op.value && not (knossos g)) then P.NoRead
     else match op.value with
       | Set _ | Row { set = true; _ } -> P.Members (numbers op.value)
       | List _ | Row _ when not (knossos g) -> P.Members (numbers op.value)
@@ -464,7 +464,7 @@ let bank g =
   check_accounts g;
   let accounts kvs = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) kvs in
   let call op =
-    if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts (balances g op.value)) else P.Bank.Nothing)
+    if op.f = "read" then (if op.status = Ok && not (is_nil op.value) then P.Bank.Read (accounts (balances g op.value)) else P.Bank.Nothing)
     else begin
       let amount = int_of (field op.value "amount") in
       readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
@@ -493,7 +493,7 @@ let log g =
           if tells && told g then at else Nil end
         else Nil in
       P.Log.Append (intern v, option_int at, option_int expected) end
-    else if op.status <> Ok then P.Log.Nothing
+    else if op.status <> Ok || (op.f = "read" && is_nil op.value) then P.Log.Nothing
     else match op.f with
       | "tail" -> P.Log.Tail (offset op.value)
       | "read" -> P.Log.ReadAll (List.map intern (if is_list op.value then listed op.value else fail "what was read of a log"))

@@ -57,6 +57,9 @@ func TestCertificatesSayTheReading(t *testing.T) {
 		{"kv", "put 1; get nil -> 1", `"kv-keys":"none"`, "", "rejected: a :key, or none, where the certificate says otherwise"},
 		{"bank", "read nil -> {:0 0 :1 0}; transfer {:from 0 :to 1 :amount 0}", `"accounts":"numbers"`, "", "proved: linearizable as bank {'accounts': 'numbers'}"},
 		{"bank", `read nil -> {:a 0}; transfer {:from "a" :to "b" :amount 0}; read nil -> {:a 0 :b 1}`, `"accounts":"strings"`, "", "proved: not linearizable as bank {'accounts': 'strings'}"},
+		{"set", "add 1; read nil; read nil -> [1]", `{}`, "", "proved: linearizable as set {}"},
+		{"log", "append 1; read nil; read nil -> [1]", `"answers":"echo"`, "", "proved: linearizable as log {'answers': 'echo'}"},
+		{"bank", "read nil; transfer {:from 0 :to 1 :amount 0}", `{}`, "", "proved: linearizable as bank {}"},
 		{"bank", "read nil -> [0 0]; transfer {:from 0 :to 1 :amount 0}", `{}`, "", "proved: linearizable as bank {}"},
 		{"bank", "read nil -> {:0 0 :1 0}; transfer {:from 0 :to 1 :amount 0}", `"accounts":"numbers"`, `"semantics":"jepsen"`, "not checked"},
 	} {

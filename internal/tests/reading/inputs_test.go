@@ -25,6 +25,7 @@ func TestInputsOfOtherProgramsAreRead(t *testing.T) {
 	for _, c := range []struct{ file, model, init, want, warning string }{
 		{"bank_json_integer_accounts_INVALID.json", "bank", "{0 10}", "linearizable", "the accounts :0, :1 of reads are the numbers 0, 1"},
 		{"bank_reads_as_vectors_refused.edn", "bank", "", "not linearizable", ""}, // its last read lacks 2
+		{"set_read_of_nil_refuses_whole_history.edn", "set", "", "linearizable", "process 0's :read (index 1) returned nil, which says nothing"},
 	} {
 		file := filepath.Join(archive.Path(t, "turn4", "reading"), c.file)
 		text, err := os.ReadFile(file)
@@ -32,6 +33,29 @@ func TestInputsOfOtherProgramsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkInput(t, c.file, string(text), models.Spec{Name: c.model, Init: c.init}, c.want, c.warning)
+	}
+}
+
+// A read of the whole that returned nil says nothing, as in a register.
+func TestReadsOfNilSayNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		model, ops string
+		knossos    bool
+		want       string
+	}{
+		{"set", "add 1; read nil; read nil -> #{1}", false, "linearizable"},
+		{"set", "add 1; read nil; read nil -> #{}", false, "not linearizable"},
+		{"set", "add 1; read nil", true, "not linearizable"},
+		{"log", "append 1 -> 0; read nil; read nil -> [1]", false, "linearizable"},
+		{"log", "append 1 -> 0; read nil; read nil -> [2]", false, "not linearizable"},
+		{"bank", "transfer {:from 0 :to 1 :amount 0}; read nil; read nil -> {0 0}", false, "linearizable"},
+	} {
+		warning := "which says nothing of what was there"
+		if c.knossos {
+			warning = ""
+		}
+		checkInput(t, c.ops, kit.Sequential(c.ops), models.Spec{Name: c.model, Knossos: c.knossos}, c.want, warning)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/home"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -196,8 +197,17 @@ func words(s models.Spec, h *jepsen.History) jepsen.Words {
 	}}
 }
 
-// warn says which accounts of reads were taken for others.
+// warn says which reads say nothing, and which accounts of reads were taken for others.
 func warn(s models.Spec, h *jepsen.History) string {
+	silent, taken := home.WarnOfNilReads(s, h), taken(s, h)
+	if silent != "" && taken != "" {
+		return silent + "; " + taken
+	}
+	return silent + taken
+}
+
+// taken says which accounts of reads were taken for others, "" if none were.
+func taken(s models.Spec, h *jepsen.History) string {
 	if s.Accounts != models.AccountsNumbers && s.Accounts != models.AccountsStrings {
 		return ""
 	}

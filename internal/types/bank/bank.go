@@ -155,7 +155,7 @@ func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 		n, err := m.number(o.ValueID)
 		return models.Op{Kind: bankTransfer, A: n}, err == nil, err
 	case m.fRead:
-		if o.Status == jepsen.Crashed {
+		if o.Status == jepsen.Crashed || o.ValueID == edn.Nil {
 			return models.Op{}, false, nil
 		}
 		n := m.readNumbers.Of(m.Class(o.ValueID))

@@ -19,7 +19,7 @@ func secondBank(o second.Options, s []string, a second.Op) [][]string {
 		}
 	}
 	if a.F == ":read" {
-		if a.Crashed {
+		if a.Crashed || a.Value.IsNil() {
 			return [][]string{s}
 		}
 		read := map[string]string{}
