@@ -108,12 +108,14 @@ ANSWERS = "output out result results res ret return returned response resp reply
 def own_value(e, ended):
     if key("value") in e: return e[key("value")] is not None or not ended or not any(k and k[0] in "ks" and k[1].lower() in ANSWERS for k in e if isinstance(k, tuple))
     return set(e) <= MEANS_NOTHING
+def steps(v): return is_list(v) and v[1] and all(is_list(x) and len(x[1]) == 3 and x[1][0] in map(key, ("append", "r", "w", "read", "write")) for x in v[1])
 def operations(text, every_client, knows):
     ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
         for e in map(bare, items(form) if is_list(form) else (form,)):
             e, place = dict(readable(is_map(e), "anything but EDN op maps", e)[1]), place + 1
             process, kind, f, value = sure(e[key("process")]), e.get(key("type")), e.get(key("f")), e.get(key("value"))
+            if f is None and (steps(value) or process in running and value is None and running[process].f == "txn"): f = key("txn")  # as Elle takes them
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
             check(every_client or whole(process), f"a process that is not an integer has an operation :{f[1]}")
             readable(kind in map(key, ("invoke", "ok", "fail", "info")) and f and f[0] == "k", f"an op of :type {kind} and :f {f}")

@@ -26,6 +26,10 @@ func TestInputsOfOtherProgramsAreRead(t *testing.T) {
 		{"bank_json_integer_accounts_INVALID.json", "bank", "{0 10}", "linearizable", "the accounts :0, :1 of reads are the numbers 0, 1"},
 		{"bank_reads_as_vectors_refused.edn", "bank", "", "not linearizable", ""}, // its last read lacks 2
 		{"set_read_of_nil_refuses_whole_history.edn", "set", "", "linearizable", "process 0's :read (index 1) returned nil, which says nothing"},
+		{"elle_op_without_f_refused.edn", "", "", "linearizable", ""},
+		{"elle_op_without_f_refused.edn", "list-append", "", "linearizable", ""},
+		{"elle_op_without_f_refused.json", "", "", "linearizable", "vacuous"},
+		{"elle_op_without_f_refused.json", "list-append", "", "linearizable", "vacuous"},
 	} {
 		file := filepath.Join(archive.Path(t, "turn4", "reading"), c.file)
 		text, err := os.ReadFile(file)
@@ -33,6 +37,21 @@ func TestInputsOfOtherProgramsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkInput(t, c.file, string(text), models.Spec{Name: c.model, Init: c.init}, c.want, c.warning)
+	}
+}
+
+// Elle takes transactions without :f.
+func TestOpsWithoutFAreTransactions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, model, want, warning string }{
+		{"registers", "{:process 0, :type :invoke, :value [[:w :x 1]]}\n{:process 0, :type :ok, :value [[:w :x 1]]}\n{:process 1, :type :invoke, :value [[:r :x nil]]}\n{:process 1, :type :ok, :value [[:r :x nil]]}\n", "", "not linearizable", ""},
+		{"registers, named", `{"process":0,"type":"invoke","value":[["w",0,1]]}` + "\n" + `{"process":0,"type":"ok","value":[["w",0,1]]}`, "multi-register", "linearizable", "vacuous"},
+		{"a crash without a value", "{:process 0, :type :invoke, :value [[:append :x 1]]}\n{:process 0, :type :info, :error :timeout}\n{:process 1, :type :invoke, :value [[:r :x nil]]}\n{:process 1, :type :ok, :value [[:r :x [1]]]}\n", "", "linearizable", ""},
+		{"some without", "{:process 0, :type :invoke, :f :txn, :value [[:append :x 1]]}\n{:process 0, :type :ok, :value [[:append :x 1]]}\n", "list-append", "linearizable", "vacuous"},
+		{"no steps", "{:process 0, :type :invoke, :value [1 2 3]}\n", "list-append", "does not know :f nil", ""},
+		{"another name", "{:process 0, :type :invoke, :op :read, :value nil}\n", "register", ":op", ""},
+	} {
+		checkInput(t, c.name, c.text, models.Spec{Name: c.model}, c.want, c.warning)
 	}
 }
 
