@@ -195,7 +195,10 @@ var malformed = []badInput{
 		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :history"},
 	{"keys in JSON in capitals", "", `{"Process":0,"Type":"invoke","F":"write","Value":1,"Time":1,"Index":0}
 `,
-		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :Process, :Type, :F, :Value, :Time"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :Process, :Type, :F, :Value, :Time, where these are in lower case: {:process 0, :type :invoke, :f :write, :value 1}, in JSON {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}"},
+	{"keys of an interval record in capitals", "", `{"Process":0,"F":"write","Value":1,"Call":1,"Return":2}
+`,
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :Process, :F, :Value, :Call, :Return, where these are in lower case: {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2}"},
 	{"keys in JSON with their colons", "", `{":process":0,":type":"invoke"}
 `,
 		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are ::process, ::type"},
@@ -206,9 +209,9 @@ var malformed = []badInput{
 `,
 		"h.edn:1:1: expected EDN or log lines, found single quotes; JSON needs double quotes, such as Python's json.dumps writes"},
 	{"a table", "", "process,type,f,value\n0,invoke,write,1\n",
-		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process,type,f,value; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)`},
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process,type,f,value; clew does not read CSV: interval records in JSON lines are as easy to write, {"process": 0, "f": "write", "value": 1, "call": 0, "return": 2} (docs/own-system.md)`},
 	{"a table with tabs", "", "process\ttype\tf\tvalue\n0\tinvoke\twrite\t1\n",
-		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process` + "\ttype\tf\tvalue; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)"},
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process` + "\ttype\tf\tvalue; clew does not read CSV: interval records in JSON lines are as easy to write, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md)"},
 	{"a table without a heading", "", "0,invoke,write,1\n",
 		"h.edn:1:1: the op has :type invoke; expected :invoke, :ok, :fail or :info"},
 	{"bzip2", "", "BZh91AY&SYH",
@@ -283,7 +286,10 @@ var malformed = []badInput{
 		`h.edn:2:3: the record has no "call"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
 	{"an interval record with a time that is no integer", "", interval + `{"process":0,"f":"read","call":10.5,"return":20}
 `,
-		`h.edn:2:1: expected an integer for "call", such as nanoseconds of a clock, found 10.5`},
+		`h.edn:2:1: expected an integer for "call", such as nanoseconds of a clock, found 10.5; if it is in seconds, write "call": 10500000000 (time.time_ns() in Python)`},
+	{"an interval record with a date", "", interval + `{"process":0,"f":"read","call":"2024-01-01T10:00:00.123456","return":20}
+`,
+		`h.edn:2:1: expected an integer for "call", such as nanoseconds of a clock, found "2024-01-01T10:00:00.123456"; write "call": 1704103200123456000, the nanoseconds since 1970 (in Python, int(t.timestamp() * 1e6) * 1000)`},
 	{"an interval record with a time beyond 64 bits", "", interval + `{"process":0,"f":"read","call":10,"return":9223372036854775808}
 `,
 		`h.edn:2:1: expected an integer for "return", such as nanoseconds of a clock, found 9223372036854775808`},
