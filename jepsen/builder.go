@@ -318,9 +318,7 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if err != nil {
 		return err
 	}
-	if e.Has&opmap.HasF == 0 && b.isTxn(t, e) {
-		e.F = h.Values.InternKeyword("txn")
-	} else if e.Has&opmap.HasF == 0 {
+	if e.Has&opmap.HasF == 0 && !b.isTxn(t, e) {
 		if other := b.otherName(e, "f"); other != "" {
 			return b.at(e).Errorf("the op has%s no :f; expected the :f that says what it does, such as :read", other)
 		}
@@ -352,25 +350,6 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 		instead = `, or an interval record with "call" and "return" instead of :start and :end`
 	}
 	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info%s", found, instead)
-}
-
-// isTxn reports whether an op without an :f is a transaction, which Elle takes without one: its value is steps such as
-// [:append k v] or [:r k v], or it completes such an op.
-func (b *Builder) isTxn(t Type, e *opmap.Event) bool {
-	v := b.h.Values
-	steps := v.Items(e.Value)
-	if v.Kind(e.Value) == edn.KindVector && len(steps) > 0 {
-		return !slices.ContainsFunc(steps, func(step edn.ID) bool {
-			parts := v.Items(step)
-			return v.Kind(step) != edn.KindVector || len(parts) != 3 || v.Kind(parts[0]) != edn.KindKeyword ||
-				!slices.Contains([]string{"append", "r", "w", "read", "write"}, v.Str(parts[0]))
-		})
-	}
-	if t == Invoke {
-		return false
-	}
-	op := b.open[b.process(v.Same(e.Process))]
-	return op != None && b.h.F[b.h.Invocation[op]] == v.InternKeyword("txn")
 }
 
 // finish adds the warnings that only the whole history can give.

@@ -426,8 +426,6 @@ var malformed = []badInput{
 		"h.edn:1:1: list-append does not know :f :read (index 0); it knows :txn with [[:append k v] [:r k [v ..]] ..]"},
 	{"an --init for list-append", "check|--model|list-append|--init|{:x 1}|h.edn", "{:process 0, :type :invoke, :f :txn, :value nil}\n",
 		"list-append's --init must be a map such as {:x [1 2]}, not {:x 1}"},
-	{"lists that transactions append to, without an :f", "", "{:process 0, :type :invoke, :value [[:append 1 2]]}\n",
-		"h.edn: cannot infer the model: such transactions are of the model list-append, with :f :txn"},
 	{"prose", "", "Hello, world.\n",
 		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found Hello, world.`},
 	{"a shell script", "", `#!/bin/sh

@@ -6,12 +6,12 @@ import (
 	"clew/edn"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/models"
 )
 
-// WarnOfNilReads warns of reads of a whole that succeeded and returned nil. They say nothing, as reads of nil of a register do.
-func WarnOfNilReads(_ models.Spec, h *jepsen.History) string {
-	read := h.Values.InternKeyword("read")
+// WarnOfNil returns a warning of reads of a whole, which an :f given as "read" names, that succeeded and returned nil. They say
+// nothing, as reads of nil of a register do.
+func WarnOfNil(f string, h *jepsen.History) string {
+	read := h.Values.InternKeyword(f)
 	count, first := 0, jepsen.Operation(jepsen.None)
 	for op, inv := range h.Invocation {
 		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded || h.OpValue(jepsen.Operation(op)) != edn.Nil {

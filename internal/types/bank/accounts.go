@@ -199,7 +199,7 @@ func words(s models.Spec, h *jepsen.History) jepsen.Words {
 
 // warn says which reads say nothing, and which accounts of reads were taken for others.
 func warn(s models.Spec, h *jepsen.History) string {
-	silent, taken := home.WarnOfNilReads(s, h), taken(s, h)
+	silent, taken := home.WarnOfNil("read", h), taken(s, h)
 	if silent != "" && taken != "" {
 		return silent + "; " + taken
 	}

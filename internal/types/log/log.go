@@ -38,7 +38,7 @@ var logDefinition = models.Definition{
 	Untold:     "appends do not return offsets, so none was checked",
 	Default:    "[]",
 	Record:     "clew.model.Log",
-	Warn:       home.WarnOfNilReads,
+	Warn:       func(_ models.Spec, h *jepsen.History) string { return home.WarnOfNil("read", h) },
 	Infer: func(s *models.Seen) models.Fit {
 		if all := home.Returned(s, ":read"); s.Only(":read") && all.Lists > 0 && all.Lists == all.Collections && all.Scalars == 0 && !home.HasSteps(s, ":read") {
 			return models.MayFit

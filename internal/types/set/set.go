@@ -23,7 +23,7 @@ type set struct {
 var setDefinition = models.Definition{
 	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
 	Repeating: []string{"add"},
-	Warn:      home.WarnOfNilReads,
+	Warn:      func(_ models.Spec, h *jepsen.History) string { return home.WarnOfNil("read", h) },
 	Default:   "#{}",
 	Record:    "knossos.model.Set",
 	Verbs:     map[string]string{":add": "added"},
