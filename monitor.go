@@ -675,6 +675,7 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 		if b := c.ops.Model.Traits().Beyond; b != nil && (len(c.broken) > 0 || b.Alone(c.ops) != nil) {
 			return fmt.Errorf("a monitor does not judge what watches and reads of old states of %s show; clew check does", m.spec.Name)
 		}
+		m.spec.Accounts = cmp.Or(m.spec.Accounts, c.spec.Accounts) // also without the transfers that show it
 		switch c.spec.Answers {
 		case models.AnswersTold:
 			m.held.Told[key] = true // also without the operations that show it

@@ -110,6 +110,8 @@ func (s Spec) Reading() string {
 		return string(ParamAnswers) + " " + s.Answers
 	case s.KVKeys != "":
 		return string(ParamKVKeys) + " " + s.KVKeys
+	case s.Accounts != "":
+		return string(ParamAccounts) + " " + s.Accounts
 	}
 	return ""
 }

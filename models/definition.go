@@ -47,8 +47,8 @@ type Definition struct {
 	// usual words. It is called for operations that are shown, and depends on the operation
 	// alone. One that failed has the Status of a crashed one.
 	Label func(ctx context.Context, o Operation) (string, error)
-	// Words, unless it is nil, returns how sentences tell the operations of a history.
-	Words func(h *jepsen.History) jepsen.Words
+	// Words, unless it is nil, returns how sentences tell the operations of a history that the spec reads.
+	Words func(s Spec, h *jepsen.History) jepsen.Words
 	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
 	// completion with another value than its invocation is worth a warning.
 	Repeating []string
@@ -57,9 +57,9 @@ type Definition struct {
 	NilOutputs []string
 	// Untold says what ParamAnswers leaves unchecked if it is AnswersEcho.
 	Untold string
-	// Warn, unless it is nil, warns of operations that may not mean what they seem to. It
-	// returns "" if there are none, and takes linear time.
-	Warn func(h *jepsen.History) string
+	// Warn, unless it is nil, warns of operations that may not mean what they seem to where the
+	// spec reads the history. It returns "" if there are none, and takes linear time.
+	Warn func(s Spec, h *jepsen.History) string
 	// Knossos says how Knossos is known to read its values differently, "" if it does not.
 	Knossos string
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a

@@ -19,6 +19,14 @@ const (
 	KVKeysNone  = "none"  // no operation has a key
 )
 
+// Values of ParamAccounts. Objects of JSON have only strings for keys, so the account 0 of a transfer is the key :0 of a
+// read. Only the history as a whole shows what the keywords of reads name.
+const (
+	AccountsAsWritten = "as-written" // a keyword names an account of its own
+	AccountsNumbers   = "numbers"    // :0 is the number 0
+	AccountsStrings   = "strings"    // :a is the string "a"
+)
+
 // Param names a parameter of models, as Spec.Set takes it.
 type Param string
 
@@ -36,6 +44,7 @@ const (
 	ParamIDs       Param = "ids"        // distinct, growing
 	ParamAnswers   Param = "answers"    // auto, told, echo
 	ParamKVKeys    Param = "kv-keys"    // auto, pairs, none
+	ParamAccounts  Param = "accounts"   // auto, as-written, numbers, strings
 
 	ParamNegativeBalances Param = "negative-balances" // refuse, allow
 
@@ -93,6 +102,7 @@ var params = []param{
 	{name: ParamAnswers, field: "Answers", choices: []string{chosenByHistory, AnswersTold, AnswersEcho}, of: func(s *Spec) any { return &s.Answers }},
 	{name: ParamPositions, field: "SparsePositions", choices: []string{"dense", "sparse"}, of: func(s *Spec) any { return &s.SparsePositions }},
 	{name: ParamKVKeys, field: "KVKeys", choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone}, of: func(s *Spec) any { return &s.KVKeys }},
+	{name: ParamAccounts, field: "Accounts", choices: []string{chosenByHistory, AccountsAsWritten, AccountsNumbers, AccountsStrings}, of: func(s *Spec) any { return &s.Accounts }},
 }
 
 // chosenByHistory is the choice of a parameter that the history as a whole decides.

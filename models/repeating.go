@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/internal/text"
@@ -14,18 +15,25 @@ const MaxRepeated = 80
 
 // Altered warns of operations that succeeded with another value than that of their
 // invocation, although their completions have nothing to tell. An example is a write of 1
-// that completed as a write of 2. A model may warn of something else (Definition.Warn). It returns
+// that completed as a write of 2. A model may also warn of something else (Definition.Warn). It returns
 // "" if there are none. ops are those of the history as ReadWithin returned them, or nil. Linear time.
 func (s Spec) Altered(h *jepsen.History, ops *Operations) string {
 	d, err := s.Definition()
-	switch {
-	case err != nil || s.Knossos:
-		return ""
-	case d.Warn != nil:
-		return d.Warn(h)
-	case len(d.Repeating) == 0:
+	if err != nil || s.Knossos {
 		return ""
 	}
+	var all []string
+	if d.Warn != nil {
+		all = append(all, d.Warn(s, h))
+	}
+	if len(d.Repeating) > 0 {
+		all = append(all, s.altered(h, ops, d))
+	}
+	return strings.Join(slices.DeleteFunc(all, func(warning string) bool { return warning == "" }), "; ")
+}
+
+// altered warns of operations whose completions have nothing to tell, and have another value.
+func (s Spec) altered(h *jepsen.History, ops *Operations, d *Definition) string {
 	var fs []edn.ID
 	for _, f := range d.Repeating {
 		fs = append(fs, h.Values.InternKeyword(f))
@@ -42,6 +50,7 @@ func (s Spec) Altered(h *jepsen.History, ops *Operations) string {
 			continue
 		}
 		if m == nil {
+			var err error
 			if m, _, err = s.bind(h.Values); err != nil {
 				return ""
 			}

@@ -60,6 +60,9 @@ type Spec struct {
 	// [key value] (KVKeysPairs), or have no key (KVKeysNone). "" means that the history
 	// shows it.
 	KVKeys string
+	// Accounts says what the keywords that name accounts in reads of a bank stand for (AccountsNumbers,
+	// AccountsStrings, or AccountsAsWritten for themselves). "" means that the history shows it.
+	Accounts string
 
 	// Position is the key of an op map that says where its operation stands in the order of updates, such as "revision",
 	// without a colon. "" means that only the model's own answers say it. "none" ignores what a model of your own says.
@@ -219,7 +222,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	}
 	ops := &Operations{Model: m, History: h, verbs: d.Verbs}
 	if d.Words != nil {
-		h.Tell(d.Words(h))
+		h.Tell(d.Words(s, h))
 	}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())

@@ -37,6 +37,7 @@ func modelFlags() []cli.Flag {
 		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "`refuse|allow`: whether a bank transfer may leave a negative balance"},
 		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "`auto|told|echo`: completions return a log's offsets and a counter's new values (told), or only repeat their invocations (echo); auto decides from the whole history"},
 		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "`auto|pairs|none`: a kv without :key has its keys in values [key value] (pairs), or nowhere (none); auto decides from the whole history"},
+		&cli.StringFlag{Name: "accounts", Value: "auto", Usage: "`auto|as-written|numbers|strings`: what the keywords that name accounts in a bank's reads stand for; auto decides from the whole history"},
 		&cli.StringFlag{Name: "position", DefaultText: "the model's", Usage: "completions say under `KEY` where they stand in the order of updates, such as revision; none: ignore it (docs/positions.md)"},
 		&cli.StringFlag{Name: "positions", Value: "dense", Usage: "`dense|sparse`: every update adds one to the position, or is only greater than those before it"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: check each key as a separate history"},

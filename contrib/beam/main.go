@@ -40,7 +40,7 @@ Flags (Beam's own ones are listed, too):
 
 // params lists the parameters of the model, by the names of clew check's flags.
 var params = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
-	"negative-balances", "answers", "kv-keys", "semantics", "position", "positions"}
+	"negative-balances", "answers", "kv-keys", "accounts", "semantics", "position", "positions"}
 
 func main() {
 	status, err := run(context.Background(), os.Args[1:], os.Stdout)

@@ -108,12 +108,14 @@ ANSWERS = "output out result results res ret return returned response resp reply
 def own_value(e, ended):
     if key("value") in e: return e[key("value")] is not None or not ended or not any(k and k[0] in "ks" and k[1].lower() in ANSWERS for k in e if isinstance(k, tuple))
     return set(e) <= MEANS_NOTHING
+def steps(v): return is_list(v) and v[1] and all(is_list(x) and len(x[1]) == 3 and x[1][0] in map(key, ("append", "r", "w", "read", "write")) for x in v[1])
 def operations(text, every_client, knows):
     ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
         for e in map(bare, items(form) if is_list(form) else (form,)):
             e, place = dict(readable(is_map(e), "anything but EDN op maps", e)[1]), place + 1
             process, kind, f, value = sure(e[key("process")]), e.get(key("type")), e.get(key("f")), e.get(key("value"))
+            if f is None and (steps(value) or process in running and value is None and running[process].f == "txn"): f = key("txn")  # as Elle takes them
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
             check(every_client or whole(process), f"a process that is not an integer has an operation :{f[1]}")
             readable(kind in map(key, ("invoke", "ok", "fail", "info")) and f and f[0] == "k", f"an op of :type {kind} and :f {f}")
@@ -214,6 +216,7 @@ class GrowSet(Model):
     def read(self, op):
         if op.f == "add" or op.status != "ok": return ("add", op.value) if op.f == "add" else None
         is_set, knossos = isinstance(op.value, tuple) and op.value[0], self.p.get("semantics") == "knossos"
+        if op.value is None and not knossos: return None
         if is_set in ("S", "v"[knossos:]): return ("read", frozenset(items(op.value)))
         return readable(knossos, "what was read of a set, and is none", ("no set", op.value))
     def step(self, s, o): return [s | {o[1]}] if o[0] == "add" else [s] if o == ("read", s) else []
@@ -245,7 +248,7 @@ MODELS = {"register": (Register, "read write", "init nil-reads"), "cas-register"
           "fifo-queue": (FIFO, "enqueue dequeue peek drain", "init"), "unordered-queue": (Bag, "enqueue dequeue drain", "init"), "stack": (Stack, "push pop peek", "init")}
 others, COUNT = " (more.py knows more of clew's own)", "[1-9][0-9]{0,8}|10[0-9]{8}"
 VALUES = {"init": "(?s).+", "nil-reads": "any|exact", "failed-cas": "ignore|observe", "semantics": "jepsen|knossos", "priority": "max|min", "permits": COUNT,
-          "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow", "answers": "told|echo", "kv-keys": "pairs|none"}
+          "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow", "answers": "told|echo", "kv-keys": "pairs|none", "accounts": "as-written|numbers|strings"}
 def check_parameters(model, given):
     takes = ("semantics " + MODELS[model][2]).split()
     for name in takes: check(name[-1] != "!" or name[:-1] in given, f"the model {model} needs {name[:-1]}")

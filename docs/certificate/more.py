@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """check.py with the models that fewer people use: more.py HISTORY CERTIFICATE"""
+import re
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -249,10 +250,32 @@ class IDs(Model):
 
 class Bank(Model):
     def start(self, init, given):
+        if is_map(init): init = self.balances(init)
         fits(not given or is_map(init) and all(whole(n) and abs(n) <= 1 << 61 for _, n in init[1]), init)
         return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
+    def prepare(self, ops):
+        """Which form the accounts have that are not keywords in reads, and whether reads by place name all of them."""
+        reads = [op.value for op in ops if op.f == "read" and op.status == "ok" and op.value is not None]
+        ends = [field(op.value, x) for op in ops if op.f == "transfer" for x in ("from", "to")]
+        names = [k for v in (*reads, check.only(self.p.get("init", "{}"))) if is_map(v) for k, _ in v[1]]
+        others = ends + [k for k in names if not self.keyword(k)]
+        names = [k for k in names if self.keyword(k)]
+        if names and others and "accounts" not in self.p:
+            readable(not all(isinstance(k, tuple) and k[0] == "s" for k in others), "keywords that are strings")
+            readable(not all(map(whole, others)) or not all(whole(self.number(k)) for k in names), "keywords that are numbers")
+        for v in filter(is_list, reads): readable(all(whole(k) and 0 <= k < len(items(v)) for k in ends), "a transfer of an account that has no place")
+    def keyword(self, k): return isinstance(k, tuple) and k[0] == "k"
+    def number(self, k): return int(k[1]) if re.fullmatch("0|-?[1-9][0-9]*", k[1]) and -2**63 <= int(k[1]) < 2**63 else k
+    def account(self, k):
+        if not self.keyword(k): return k
+        return {"numbers": self.number(k), "strings": ("s", k[1])}.get(self.p.get("accounts"), k)
+    def placed(self, v): return ("M", frozenset(enumerate(items(v)))) if is_list(v) else v
+    def balances(self, v):
+        named = [(self.account(k), n) for k, n in v[1]]
+        readable(len({k for k, _ in named}) == len(named), "an account of two names")
+        return ("M", frozenset(named))
     def read(self, op):
-        if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
+        if op.f == "read": return ("read", self.start(self.placed(op.value), True)) if op.status == "ok" and op.value is not None else None
         readable(whole(field(op.value, "amount")) and field(op.value, "amount") >= 0, "a transfer of less than nothing")
         readable(None not in (field(op.value, "from"), field(op.value, "to")), "a transfer from or to no account")
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
@@ -285,7 +308,7 @@ class Log(Model):
                 readable((tells and self.known(op.value)) or op.value == op.given, "an answer that is no offset")
                 if not tells or not told(self): at = None
             return ("append", v, at, expected)
-        if op.status != "ok": return None
+        if op.status != "ok" or op.f == "read" and op.value is None: return None
         if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
         at, asked = field(op.value, "offset"), op.given if field(op.given, "offset") is None else field(op.given, "offset")
         readable(not self.empty(op.value, "offset"), "an :offset that is nil")
@@ -326,7 +349,7 @@ check.MODELS.update({
     "fenced-mutex": (Fenced, LOCK, "threads"), "reentrant-fenced-mutex": (ReentrantFenced, LOCK, "max-holds threads"),
     "kv": (KV, "get put append delete cas put-if-absent", "init failed-cas kv-keys"),
     "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init answers"), "counting-semaphore": (Counting, "incr decr", ""), "id-generator": (IDs, "generate take", "ids"),
-    "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init answers"), "lease": (Lease, "claim renew release check", "init")})
+    "bank": (Bank, "transfer read", "init negative-balances accounts"), "log": (Log, "append read-at tail read", "init answers"), "lease": (Lease, "claim renew release check", "init")})
 
 # What follows is made of the homes of data types.
 

@@ -103,5 +103,5 @@ func GenOptions(s models.Spec) gen.Options {
 func NaiveOptions(s models.Spec) second.Options {
 	return second.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances,
-		Answers: s.Answers, KVKeys: s.KVKeys}
+		Answers: s.Answers, KVKeys: s.KVKeys, Accounts: s.Accounts}
 }

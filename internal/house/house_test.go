@@ -367,6 +367,7 @@ var strangers = map[string]string{
 	"internal/tests/kit/":       "small histories that simulate systems",
 	"jepsen/forms/":             "other monitors' text forms have words of their own",
 	"jepsen/independent.go":     "a :cas may have a key and two values",
+	"jepsen/withoutf.go":        "Elle takes transactions without an :f, and only their steps show what they are",
 	"internal/store/skipped.go": "skipped events may be reads",
 	"tools/":                    "benchmarks choose what they measure",
 }

@@ -17,12 +17,30 @@ func Check(file string, e *Event) error {
 			found = "; it looks like a result: check the history beside it"
 		case foreign(keys) != "":
 			found = "; its keys are those of " + foreign(keys)
+		case inAnotherCase(keys) != "":
+			found = "; its keys are " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ") + ", where these are in lower case: " + inAnotherCase(keys)
 		case len(keys) > 0:
 			found = "; its keys are " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
 		}
 		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("this map is not an operation: it lacks :process, :type and :f%s", found)
 	}
 	return nil
+}
+
+// inAnotherCase returns an operation as it should be written if the keys of a map are those of one but for their case, else "".
+func inAnotherCase(keys []string) string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return strings.EqualFold(key, name) })
+	}
+	switch {
+	case !has(":process") || !has(":f"):
+		return ""
+	case has(":type"):
+		return "{:process 0, :type :invoke, :f :write, :value 1}, in JSON {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}"
+	case has(":call"):
+		return "{\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2}"
+	}
+	return ""
 }
 
 // foreign says which other form the keys of a map belong to, and where to go with it. It

@@ -25,6 +25,7 @@ type Options struct {
 	Negative         bool   // balances may be negative
 	Answers          string // told, echo, or "" if the history shows it
 	KVKeys           string // pairs, none, or "" if the history shows it
+	Accounts         string // as-written, numbers, strings, or "" if the history shows it
 }
 
 // ErrNoReading is Naive's error for a model that it has not been taught.

@@ -23,7 +23,7 @@ type Settings map[string]string
 // SettingNames lists the settings in the order in which they are read. Each is a flag of clew check, and a key of a test's map in a
 // file of models.
 var SettingNames = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
-	"negative-balances", "answers", "kv-keys", "position", "positions", "independent", "keyless", "clients", "clock-error", "semantics", "model-file"}
+	"negative-balances", "answers", "kv-keys", "accounts", "position", "positions", "independent", "keyless", "clients", "clock-error", "semantics", "model-file"}
 
 // Reading says how to read a history.
 type Reading struct {

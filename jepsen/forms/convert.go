@@ -366,7 +366,7 @@ func (c *converter) plainOp(e *opmap.Event) bool {
 
 // appendJSON appends a plain op map as JSON. It returns false if some value has no place of its own there.
 func (p *plain) appendJSON(dst []byte) ([]byte, bool) {
-	if f := p.field(":f"); f != nil && string(f.value) == ":txn" { // whose steps are read in their own way
+	if f := p.field(":f"); f == nil || string(f.value) == ":txn" { // whose steps are read in their own way
 		return dst, false
 	}
 	dst = append(dst, '{')

@@ -338,7 +338,7 @@ func noTable(line []byte) string {
 	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
 		return ""
 	}
-	return "; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)"
+	return "; clew does not read CSV: interval records in JSON lines are as easy to write, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md)"
 }
 
 // field returns the first field of a text, as separated by bytes.Fields, and the rest.

@@ -36,6 +36,10 @@ let own_value kvs value ended =
       | Key name -> if has then not (ended && List.mem (String.lowercase_ascii name) answers) else List.mem name means_nothing
       | _ -> has && (match k with Str name -> not (List.mem name ("value" :: answers)) | _ -> true)) kvs
 
+let is_steps v = match v with
+  | List { items; _ } -> items <> [] && List.for_all (fun step -> match step with List { items = [ Key ("append" | "r" | "w" | "read" | "write"); _; _ ]; _ } -> true | _ -> false) items
+  | _ -> false
+
 let operations each_form every_client knows =
   let ops = ref [] and count = ref 0 and at = ref 1 and place = ref (-1) in
   let running = Texts.create 64 and last = Texts.create 64 in
@@ -52,7 +56,11 @@ let operations each_form every_client knows =
         | Key "index" -> (match v with Int n -> index := n | _ -> ())
         | _ -> ()) kvs;
     let process = match !process with Some p -> sure p | None -> fail "an event without a process" in
-    let f = match !called with Key f -> Some f | _ -> None in
+    let completes_txn () = !value = Nil && (match Texts.find_opt running (canonical process) with Some op -> op.f = "txn" | None -> false) in
+    let f = match !called with
+      | Key f -> Some f
+      | Nil when is_steps !value || completes_txn () -> Some "txn"  (* as Elle takes them *)
+      | _ -> None in
     if (match process with Key "nemesis" -> true | _ -> false) || (not every_client && not (whole process) && not (match f with Some f -> List.mem f knows | None -> false)) then ()
     else begin
       check (every_client || whole process) "a process that is not an integer has an operation";

@@ -188,7 +188,7 @@ let growing_set g =
   let elements v = match v with List _ | Set _ -> numbers v | _ -> reject "a set that cannot begin with such a value" in
   let call op =
     if op.f = "add" then P.Include (element (number_of op.value))
-    else if op.status <> Ok then P.NoRead
+    else if op.status <> Ok || (is_nil op.value && not (knossos g)) then P.NoRead
     else match op.value with
       | Set _ | Row { set = true; _ } -> P.Members (numbers op.value)
       | List _ | Row _ when not (knossos g) -> P.Members (numbers op.value)
@@ -432,16 +432,45 @@ let fenced name g =
   let most = z (match name with Some name -> number g name 2 | None -> 1) in
   Meaning (P.fenced most, call, Patterns.fenced most)
 
+(* What the keywords that name accounts in reads stand for. Reads may also have balances by place. *)
+let spelled_number s = match int_of_string_opt s with Some n when string_of_int n = s -> Some n | _ -> None
+let named g k = match k, param g "accounts" with
+  | Key s, Some "numbers" -> (match spelled_number s with Some n -> Int n | None -> readable (String.length s < 18) "an account of so large a number"; k)
+  | Key s, Some "strings" -> Str s
+  | _ -> k
+let balances g v =
+  let kvs = if is_list v then List.mapi (fun i n -> (Int i, n)) (listed v) else List.map (fun (k, n) -> (named g k, n)) (pairs v) in
+  let names = List.sort_uniq compare (List.map (fun (k, _) -> canonical k) kvs) in
+  readable (List.length names = List.length kvs) "an account of two names";
+  kvs
+let check_accounts g =
+  let is_key v = match v with Key _ -> true | _ -> false in
+  let ops = every g in
+  let reads = List.filter_map (fun op -> if op.f = "read" && op.status = Ok then Some op.value else None) ops in
+  let ends = List.concat_map (fun op -> if op.f = "transfer" then [ field op.value "from"; field op.value "to" ] else []) ops in
+  let all = match init g with Some v -> v :: reads | None -> reads in
+  let maps = List.concat_map (fun v -> if is_map v then List.map fst (pairs v) else []) all in
+  let keys, rest = List.partition is_key maps in
+  let others = ends @ rest in
+  if keys <> [] && others <> [] && param g "accounts" = None then begin
+    readable (not (List.for_all (fun v -> match v with Str _ -> true | _ -> false) others)) "keywords that are strings";
+    let is_number v = match v with Key s -> spelled_number s <> None | _ -> false in
+    readable (not (List.for_all whole others && List.for_all is_number keys)) "keywords that are numbers"
+  end;
+  List.iter (fun v -> if is_list v then
+      let n = List.length (listed v) in
+      List.iter (fun k -> readable (match k with Int i -> 0 <= i && i < n | _ -> false) "a transfer of an account that has no place") ends) reads
 let bank g =
-  let accounts v = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) (pairs v) in
+  check_accounts g;
+  let accounts kvs = List.map (fun (k, n) -> readable (whole n) "a balance that is not a number"; (intern k, z (int_of n))) kvs in
   let call op =
-    if op.f = "read" then (if op.status = Ok then P.Bank.Read (accounts op.value) else P.Bank.Nothing)
+    if op.f = "read" then (if op.status = Ok && not (is_nil op.value) then P.Bank.Read (accounts (balances g op.value)) else P.Bank.Nothing)
     else begin
       let amount = int_of (field op.value "amount") in
       readable (amount >= 0 && amount <= 0x7fffffff) "a transfer of less than nothing, or of so much";
       readable (not (is_nil (field op.value "from") || is_nil (field op.value "to"))) "a transfer from or to no account";
       P.Bank.Transfer (intern (field op.value "from"), intern (field op.value "to"), z amount) end in
-  Meaning (P.bank (param g "negative-balances" = Some "allow") (match init g with Some v -> accounts v | None -> []), call, Patterns.balances)
+  Meaning (P.bank (param g "negative-balances" = Some "allow") (match init g with Some v -> readable (is_map v) "an initial value that is not a map of balances"; accounts (balances g v) | None -> []), call, Patterns.balances)
 
 let log g =
   let items = match init g with Some (List { items; _ }) -> items | Some _ -> reject "a log that cannot begin with such a value" | None -> [] in
@@ -464,7 +493,7 @@ let log g =
           if tells && told g then at else Nil end
         else Nil in
       P.Log.Append (intern v, option_int at, option_int expected) end
-    else if op.status <> Ok then P.Log.Nothing
+    else if op.status <> Ok || (op.f = "read" && is_nil op.value) then P.Log.Nothing
     else match op.f with
       | "tail" -> P.Log.Tail (offset op.value)
       | "read" -> P.Log.ReadAll (List.map intern (if is_list op.value then listed op.value else fail "what was read of a log"))
@@ -569,7 +598,7 @@ let models = [
   "owner-semaphore", ("acquire release", "permits! threads", owned (fun g -> P.Owned.Permits (z (number g "permits" 1))));
   "fenced-mutex", ("acquire release", "threads", fenced None);
   "reentrant-fenced-mutex", ("acquire release", "max-holds threads", fenced (Some "max-holds"));
-  "bank", ("transfer read", "init negative-balances", bank);
+  "bank", ("transfer read", "init negative-balances accounts", bank);
   "log", ("append read-at tail read", "init answers", log);
   "lease", ("claim renew release check", "init", lease);
   "list-append", ("txn", "init", list_append);
@@ -586,6 +615,7 @@ let parameter name value = match name with
   | "negative-balances" -> List.mem value [ "refuse"; "allow" ]
   | "answers" -> List.mem value [ "told"; "echo" ]
   | "kv-keys" -> List.mem value [ "pairs"; "none" ]
+  | "accounts" -> List.mem value [ "as-written"; "numbers"; "strings" ]
   | _ -> false
 let words s = List.filter (fun w -> w <> "") (String.split_on_char ' ' s)
 let check_parameters model (_, takes, _) given =

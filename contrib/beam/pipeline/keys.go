@@ -21,11 +21,11 @@ type Key struct {
 	Row   int    // its place among the keys, or whole
 	Key   string // as EDN
 	Model string // the model of the history as a whole
-	// Answers and KVKeys say how to read the history as a whole, as in models.Spec.
-	Answers, KVKeys string
-	Params          map[string]string // of the model, as results say them; nil: as the options do
-	Packed          []byte
-	Whole           *report.Line // only of the history
+	// Answers, KVKeys and Accounts say how to read the history as a whole, as in models.Spec.
+	Answers, KVKeys, Accounts string
+	Params                    map[string]string // of the model, as results say them; nil: as the options do
+	Packed                    []byte
+	Whole                     *report.Line // only of the history
 }
 
 // whole is the Row of what is known of a history as a whole.
@@ -98,7 +98,7 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 	key(Key{Path: found.Path(), Row: whole, Whole: &head})
 	packer := keyed.Unwrapped.NewPacker()
 	for row := range keyed.Keys {
-		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name, Answers: spec.Answers, KVKeys: spec.KVKeys, Params: params,
+		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name, Answers: spec.Answers, KVKeys: spec.KVKeys, Accounts: spec.Accounts, Params: params,
 			Packed: packer.Append(nil, keyed.History(row).History)})
 	}
 	return nil
@@ -145,7 +145,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		o.Params = k.Params
 		spec, _ = o.spec() // no error: the history was split with it
 	}
-	spec.Name, spec.Answers, spec.KVKeys = k.Model, k.Answers, k.KVKeys
+	spec.Name, spec.Answers, spec.KVKeys, spec.Accounts = k.Model, k.Answers, k.KVKeys, k.Accounts
 	var inWhole []jepsen.Event
 	read := func(context.Context) (h *jepsen.History, err error) {
 		if h, inWhole, err = jepsen.Unpack(k.Packed); err == nil {

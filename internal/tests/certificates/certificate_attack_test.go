@@ -54,9 +54,9 @@ func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 	t.Parallel()
 	c := newCertified(t)
-	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init", "answers", "kv-keys"}
+	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init", "answers", "kv-keys", "accounts"}
 	fits := map[string][]string{"nil-reads": {"any", "exact"}, "failed-cas": {"ignore", "observe"}, "semantics": {"jepsen", "knossos"}, "priority": {"max", "min"},
-		"permits": {"2"}, "max-holds": {"2"}, "threads": {"2"}, "ids": {"distinct", "growing"}, "negative-balances": {"refuse", "allow"}, "init": {"[]"}, "answers": {"told", "echo"}, "kv-keys": {"pairs", "none"}}
+		"permits": {"2"}, "max-holds": {"2"}, "threads": {"2"}, "ids": {"distinct", "growing"}, "negative-balances": {"refuse", "allow"}, "init": {"[]"}, "answers": {"told", "echo"}, "kv-keys": {"pairs", "none"}, "accounts": {"as-written", "numbers", "strings"}}
 	attacks := 0
 	for _, model := range models.All() {
 		if model.Name == "java-queue" {

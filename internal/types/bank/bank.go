@@ -27,6 +27,7 @@ type bank struct {
 	fTransfer, fRead    edn.ID
 	kFrom, kTo, kAmount edn.ID
 	negative            bool
+	stand               string // what keywords in reads stand for, as in models.Spec.Accounts
 	transfers           []transfer
 	numbers             map[transfer]int32
 	byValue             []int32 // by class of a transfer's value: 1 + its number, 0 if it was not met yet
@@ -39,11 +40,13 @@ type bank struct {
 type transfer struct{ from, to, amount, payer, payee int32 }
 
 var bankDefinition = models.Definition{
-	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
-	Params:    []models.Param{models.ParamNegativeBalances},
+	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..} or [balance ..]", About: "accounts that money moves between",
+	Params:    []models.Param{models.ParamNegativeBalances, models.ParamAccounts},
 	Repeating: []string{"transfer"},
 	Default:   "{}",
 	Record:    "clew.model.Bank",
+	Words:     words,
+	Warn:      warn,
 	Infer: func(s *models.Seen) models.Fit {
 		if all := home.Returned(s, ":read"); s.Only(":read") && all.Maps > 0 && all.Maps == all.Collections && all.Scalars == 0 {
 			return models.MayFit
@@ -56,10 +59,13 @@ var bankDefinition = models.Definition{
 func newBank(b *models.Binding) (models.Reader, error) {
 	f := b.Values.InternKeyword
 	m := &bank{Base: home.NewBase(b), fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
-		negative: b.Spec.NegativeBalances, numbers: map[transfer]int32{}}
+		negative: b.Spec.NegativeBalances, stand: b.Spec.Accounts, numbers: map[transfer]int32{}}
 	m.Offered = m.offers()
 	if b.InitID == nil {
 		return m, nil
+	}
+	if m.V.Kind(*b.InitID) != edn.KindMap {
+		return nil, home.BadInit(b, "a map of balances such as {0 10, 1 10}")
 	}
 	var err error
 	if m.Initial, err = m.balances(*b.InitID); err != nil {
@@ -73,6 +79,7 @@ func (m *bank) offers() models.Traits {
 	t := models.Traits{
 		Opening:   func() models.Opening { return newBankOpening(m) },
 		Because:   m.because,
+		Survey:    m.survey,
 		Run:       m.run,
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 		Hard: func() models.Hard {
@@ -89,8 +96,12 @@ func (m *bank) offers() models.Traits {
 // maxBalance bounds balances, so that no sum of transfers overflows.
 const maxBalance = int64(1 << 61)
 
-// balances reads a map of accounts and balances.
+// balances reads a map of accounts and balances, or a vector of balances by place.
 func (m *bank) balances(id edn.ID) (models.State, error) {
+	id, err := m.meant(id)
+	if err != nil {
+		return nil, err
+	}
 	if m.V.Kind(id) != edn.KindMap {
 		return nil, fmt.Errorf("expected {account balance ..}, found %s", m.V.Text(id))
 	}
@@ -142,7 +153,7 @@ func (m *bank) Read(o models.Operation) (models.Op, bool, error) {
 		n, err := m.number(o.ValueID)
 		return models.Op{Kind: bankTransfer, A: n}, err == nil, err
 	case m.fRead:
-		if o.Status == jepsen.Crashed {
+		if o.Status == jepsen.Crashed || o.ValueID == edn.Nil {
 			return models.Op{}, false, nil
 		}
 		n := m.readNumbers.Of(m.Class(o.ValueID))

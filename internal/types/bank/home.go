@@ -14,4 +14,4 @@ var Home = home.Home{Place: 120, Types: []home.Type{{Definition: &bankDefinition
 }}}}
 
 // Second is the second reading of bank, for tests.
-var Second = map[string]second.Reading{"bank": {Init: second.MapInit, Step: secondBank}}
+var Second = map[string]second.Reading{"bank": {Prepare: secondAccounts, Init: second.MapInit, Step: secondBank}}

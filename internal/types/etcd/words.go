@@ -88,7 +88,7 @@ func (w words) String() string {
 const longestAsked = 44
 
 // told returns how operations are told: a transaction as it is read, without branches that are empty.
-func told(h *jepsen.History) jepsen.Words {
+func told(_ models.Spec, h *jepsen.History) jepsen.Words {
 	v := h.Values
 	var words []edn.ID
 	for _, w := range txnWords {

@@ -122,8 +122,8 @@ func (w *owners) text(n int32) string {
 }
 
 // warnOfOwners warns of what warnOfRefused does, or else of operations that name a client only when they are called.
-func warnOfOwners(h *jepsen.History) string {
-	if warning := warnOfRefused(h); warning != "" {
+func warnOfOwners(s models.Spec, h *jepsen.History) string {
+	if warning := warnOfRefused(s, h); warning != "" {
 		return warning
 	}
 	names := func(value edn.ID) bool { return namesClient(h.Values, value) }

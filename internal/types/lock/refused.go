@@ -12,7 +12,7 @@ import (
 
 // warnOfRefused warns of locks that completed :ok with a value which seems to say that they were refused. A lock's value
 // says nothing, so they count as acquired. It returns "" if there are none. Linear time.
-func warnOfRefused(h *jepsen.History) string {
+func warnOfRefused(_ models.Spec, h *jepsen.History) string {
 	v := h.Values
 	var keys []edn.ID
 	for _, name := range []string{"ok", "success", "acquired"} {

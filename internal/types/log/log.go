@@ -38,6 +38,7 @@ var logDefinition = models.Definition{
 	Untold:     "appends do not return offsets, so none was checked",
 	Default:    "[]",
 	Record:     "clew.model.Log",
+	Warn:       func(_ models.Spec, h *jepsen.History) string { return home.WarnOfNil("read", h) },
 	Infer: func(s *models.Seen) models.Fit {
 		if all := home.Returned(s, ":read"); s.Only(":read") && all.Lists > 0 && all.Lists == all.Collections && all.Scalars == 0 && !home.HasSteps(s, ":read") {
 			return models.MayFit
@@ -92,7 +93,7 @@ func (m *log) Read(o models.Operation) (op models.Op, keep bool, err error) {
 	if o.FID != m.fReadAt && o.FID != m.fTail && o.FID != m.fRead {
 		return op, false, models.ErrUnknownF
 	}
-	if o.Status == jepsen.Crashed {
+	if o.Status == jepsen.Crashed || o.FID == m.fRead && o.ValueID == edn.Nil {
 		return op, false, nil
 	}
 	switch o.FID {

@@ -9,7 +9,7 @@ import (
 // secondLog holds the list.
 func secondLog(_ second.Options, s []string, a second.Op) [][]string {
 	value, counts := a.Given, a.Value
-	if a.F != ":append" && a.Crashed {
+	if a.F != ":append" && a.Crashed || a.F == ":read" && a.Value.IsNil() {
 		return [][]string{s}
 	}
 	switch a.F {

@@ -11,7 +11,7 @@ func secondSet(o second.Options, s []string, a second.Op) [][]string {
 	if a.F == ":add" {
 		return [][]string{slices.Compact(second.Sorted(append(slices.Clone(s), a.Value.Canon())))}
 	}
-	if a.Crashed {
+	if a.Crashed || a.Value.IsNil() && !o.Knossos {
 		return [][]string{s}
 	}
 	if a.Value.Open != "#{" && (o.Knossos || !a.Value.IsList()) {

@@ -23,6 +23,7 @@ type set struct {
 var setDefinition = models.Definition{
 	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
 	Repeating: []string{"add"},
+	Warn:      func(_ models.Spec, h *jepsen.History) string { return home.WarnOfNil("read", h) },
 	Default:   "#{}",
 	Record:    "knossos.model.Set",
 	Verbs:     map[string]string{":add": "added"},
@@ -99,7 +100,7 @@ func (m *set) Read(o models.Operation) (models.Op, bool, error) {
 		return models.Op{Kind: models.Add, A: m.Class(o.ValueID), B: 0}, true, nil
 	case o.FID != m.fRead:
 		return models.Op{}, false, models.ErrUnknownF
-	case o.Status == jepsen.Crashed:
+	case o.Status == jepsen.Crashed, o.ValueID == edn.Nil && !m.knossos:
 		return models.Op{}, false, nil
 	case kind == edn.KindSet, IsCollection(kind) && !m.knossos:
 		m.sets = append(m.sets, elements(m.V, o.ValueID))

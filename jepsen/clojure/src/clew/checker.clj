@@ -1162,7 +1162,7 @@
   `clew check`. clew itself checks the words."
   (into {:model :anything, :command :command, :keep :switch, :lazy? :switch}
         (for [[kind names] {:anything [:init]
-                            :word     [:consistency :nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :position :positions
+                            :word     [:consistency :nil-reads :failed-cas :priority :ids :negative-balances :answers :kv-keys :accounts :position :positions
                                        :keyless :semantics :algorithm :html-style]
                             :file     [:model-file]
                             :evidence [:witness :core :html-dir :certificate :evidence]

@@ -13,7 +13,7 @@
 //
 // A few places hold keywords, and a string there is a keyword's name. These are
 // the keys of an object, an op's "type", "f" and "process", and the heads of
-// micro-ops: the first elements of the elements of a "txn"'s value. A string in
+// micro-ops: the first elements of the elements of a "txn"'s value, or of an op without "f". A string in
 // such a place that cannot be a keyword's name ("a b") remains a string.
 //
 // The ops of a history are nearly all alike, and are read quickly (quick.go). Any

@@ -38,7 +38,7 @@ const (
 	plainRole role = iota
 	nameRole       // a keyword's name
 	opRole
-	txnRole   // an op whose :f is :txn
+	txnRole   // an op whose :f is :txn, or missing
 	stepsRole // its value
 	stepRole  // an element of that value
 )
@@ -56,12 +56,10 @@ func (r role) of(key string, index int) role {
 	return plainRole
 }
 
-// isTxn says whether an op's "f" is "txn".
+// isTxn reports whether an op's "f" is "txn", or missing, as in transactions that Elle takes.
 func isTxn(op []byte) bool {
-	if !bytes.Contains(op, txn) {
-		return false
-	}
-	return bytes.Equal(textOf(op, "f"), txn)
+	f := textOf(op, "f")
+	return f == nil || bytes.Equal(f, txn)
 }
 
 // textOf returns the last value of a key as it is spelled in an object, nil if there is none.

@@ -129,6 +129,9 @@ func (l *quickReader) op(data []byte, i int, e *opmap.Event) int {
 		switch step.About.hole {
 		case otherHole:
 			if step.About.layout != nil {
+				if e.Has&opmap.HasF == 0 && valueAt >= 0 { // see isTxn
+					e.Value, _ = l.value(valueAt, stepsRole)
+				}
 				e.Lay(step.About.layout, l.others, l.V)
 				return at
 			}

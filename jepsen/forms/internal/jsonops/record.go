@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"clew/edn"
 	"clew/internal/opmap"
@@ -301,7 +302,7 @@ func (r *Reader) returned(fields map[string][]byte, rec *Record) (err error) {
 func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
 	if err != nil || n == math.MinInt64 {
-		return 0, r.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s`, key, scan.Clip(fields[key]))
+		return 0, r.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s%s`, key, scan.Clip(fields[key]), asNanoseconds(key, fields[key]))
 	}
 	return n, nil
 }
@@ -360,4 +361,18 @@ func (r *Reader) fields(op []byte) (fields map[string][]byte, names []string, ot
 		fields[key], names = value, append(names, key)
 	}
 	return fields, names, others, nil
+}
+
+// asNanoseconds says how a time that is a fraction or a date is written as an integer, "" if it is neither.
+func asNanoseconds(key string, found []byte) string {
+	text := string(bytes.Trim(found, `"`))
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds == seconds && math.Abs(seconds) < 1<<33 {
+		return fmt.Sprintf(`; if it is in seconds, write "%s": %d (time.time_ns() in Python)`, key, int64(math.Round(seconds*1e6))*1000)
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return fmt.Sprintf(`; write "%s": %d, the nanoseconds since 1970 (in Python, int(t.timestamp() * 1e6) * 1000)`, key, at.UnixNano())
+		}
+	}
+	return ""
 }

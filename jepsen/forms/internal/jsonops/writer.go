@@ -22,10 +22,10 @@ type Writer struct {
 // why it cannot be written as JSON.
 func (w *Writer) Op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	w.out, w.bad = w.out[:0], ""
-	as := opRole
+	as := txnRole // also without an :f
 	for i := 0; i < len(kvs); i += 2 {
-		if IsKeyword(v, kvs[i], "f") && IsKeyword(v, kvs[i+1], "txn") {
-			as = txnRole
+		if IsKeyword(v, kvs[i], "f") && !IsKeyword(v, kvs[i+1], "txn") {
+			as = opRole
 		}
 	}
 	if !w.fields(v, kvs, as) {
