@@ -13,6 +13,7 @@ import (
 	"clew/internal/families"
 	"clew/internal/levels"
 	"clew/internal/option"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -311,4 +312,42 @@ func (c *checking) levels(ctx context.Context, r *report.Result, o Options) *rep
 		}
 	}
 	return r
+}
+
+// granted warns if a history is valid only because its reads of nil say nothing.
+func granted(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
+	d, err := r.Spec.Definition()
+	if r.Verdict != jepsen.Valid || r.Spec.NilReadsExact || err != nil || d.NilReads == nil {
+		return ""
+	}
+	h := r.History
+	if o.Independent {
+		keyed, err := h.IndependentOrShared()
+		if err != nil {
+			return ""
+		}
+		h = keyed.Unwrapped
+	}
+	n := d.NilReads(h)
+	if n == 0 {
+		return ""
+	}
+	if spec.Name == "" {
+		spec.Name = r.Model
+	}
+	spec.NilReadsExact, o.Verify = true, VerifyNever
+	check := checkOne
+	if o.Independent {
+		check = checkKeys
+	}
+	exact, err := check(ctx, r.History, spec, o)
+	if err != nil || exact.Verdict != jepsen.Invalid {
+		return ""
+	}
+	were, saw := "were", "they"
+	if n == 1 {
+		were, saw = "was", "it"
+	}
+	return fmt.Sprintf("%s %s taken to say nothing; if %s saw nil, the completion at index %d cannot happen (%s exact)",
+		text.Count(n, "nil read"), were, saw, r.History.Index(exact.FirstFailing().FailEvent.OrNone()), models.ParamNilReads)
 }

@@ -20,7 +20,7 @@
 //
 // history.go has the columns of a History, and op.go shows operations in plain Go and as op maps.
 // builder.go takes events, checks them, and appends them to the columns (columns.go); pairing.go
-// pairs them. Events that are not a client's go to skipped.go, and nemesis.go says what they did;
+// pairs them. Events that are not a client's go to skipped.go, which says what they did;
 // misread.go notes values that may stand under other keys. intervals.go and timedops.go make
 // histories of operations with times. independent.go splits a history by keys, and pack.go sends
 // the parts to other machines. verdict.go says what a checker may find.

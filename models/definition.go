@@ -75,6 +75,8 @@ type Definition struct {
 	// ReadsKeys: the :key of an operation says which object it is about. Other models of
 	// the registry take all operations to be on one object.
 	ReadsKeys bool
+	// NilReads, unless it is nil, returns how many reads have succeeded with nil and say nothing for it.
+	NilReads func(h *jepsen.History) int
 	// Pairs: values that the model reads may be pairs of its own, so none is taken for a [key value] that nobody has told.
 	Pairs bool
 	// Infer says how well a history fits this model. If it is nil, no history does.

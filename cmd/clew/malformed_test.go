@@ -1140,11 +1140,11 @@ process: 0
 	{"an --init for multi-register that is not a map", "check --model multi-register --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"multi-register's --init must be a map such as {:x 0 :y 0}, not 1"},
+		"multi-register's --init must be a map such as {:x 0 :y 0}, or {:default 0}, not 1"},
 	{"an --init for kv that is not a map", "check --model kv --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`kv's --init must be a map such as {"k" "v"}, not 1`},
+		`kv's --init must be a map such as {"k" "v"}, or {:default "v"}, not 1`},
 	{"an --init for kv with a number, and appends", `check|--model|kv|--init|{"x" 1}|h.edn`, `{:process 0, :type :invoke, :f :append, :key "x", :value "a"}
 {:process 0, :type :ok, :f :append, :key "x", :value "a"}
 `,

@@ -3,7 +3,7 @@
 // what was there initially.
 //
 // home.go has Home and Type, and base.go what models embed. print.go turns classes into
-// text; numbers.go, pairs.go,
+// text; sums.go, pairs.go,
 // members.go, pervalue.go, steps.go and greatest.go are states and parts of runs; opening.go finds
 // initial values.
 package home

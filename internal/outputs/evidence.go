@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"clew/internal/certificate"
+	"clew/internal/option"
 	"clew/internal/page"
 	"clew/jepsen"
 	"clew/models"
@@ -41,7 +42,7 @@ var AllEvidence = []Evidence{
 		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
 			if r.Verdict == jepsen.Valid && r.Witness == nil {
 				if x := r.Levels; x != nil && x.Asked.Weaker() {
-					return fmt.Sprintf("%s needs no linearization; --consistency %s looks for one", x.Asked, models.Linearizable)
+					return fmt.Sprintf("%s needs no linearization; %s %s looks for one", x.Asked, option.Consistency, models.Linearizable)
 				}
 				return cmp.Or(r.Missing, "operations without a key take effect once for every key")
 			}

@@ -17,7 +17,7 @@
 // find.go walks folders, and elsewhere.go other file systems, or one run; archive.go, tar.go and zip.go read
 // archives. choose.go chooses the histories among the names, and skipped.go says what looks like
 // one and is not read. source.go opens a history, and testbeside.go compares it with the test.jepsen
-// beside it. claims.go, checked.go and verdicts.go read what others have said of it. reading.go and
+// beside it. claims.go and checked.go read what others have said of it. reading.go and
 // tests.go say how the histories of each test are read. shard.go splits a list of histories among
 // machines.
 //

@@ -41,9 +41,9 @@ type microOp = models.RegisterStep
 
 var multiRegisterDefinition = models.Definition{
 	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
-	Called:  []string{"rw-register", "txn"},
-	About:   "a map of registers, read and written together",
-	Params:  []models.Param{models.ParamNilReads},
+	Called: []string{"rw-register", "txn"},
+	About:  "a map of registers, read and written together",
+	Params: []models.Param{models.ParamNilReads}, NilReads: nilReads,
 	Default: "{}",
 	Record:  "knossos.model.MultiRegister",
 	Infer: func(s *models.Seen) models.Fit {
@@ -543,4 +543,21 @@ func (m *multiRegister) opening() models.Opening {
 			return home.MapOf(m.V, cells, func(slot int32) edn.ID { return m.keys[slot] })
 		},
 	})
+}
+
+// nilReads counts those of [:read k nil], and of [:r k nil] outside a :txn: in one that saw nil.
+func nilReads(h *jepsen.History) (n int) {
+	v := h.Values
+	read, short, txn := v.InternKeyword("read"), v.InternKeyword("r"), v.InternKeyword("txn")
+	for op, inv := range h.Invocation {
+		if h.Status[op] != jepsen.Succeeded {
+			continue
+		}
+		for _, step := range v.Items(h.OpValue(jepsen.Operation(op))) {
+			if step := v.Items(step); len(step) == 3 && step[2] == edn.Nil && (step[0] == read || step[0] == short && h.F[inv] != txn) {
+				n++
+			}
+		}
+	}
+	return n
 }

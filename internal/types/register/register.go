@@ -22,7 +22,7 @@ type Register struct {
 
 var registerDefinition = models.Definition{
 	Name: "register", Fs: ":read, :write", About: "one value",
-	Params:    []models.Param{models.ParamNilReads},
+	Params: []models.Param{models.ParamNilReads}, NilReads: nilReads,
 	Repeating: []string{"write"},
 	Default:   "nil",
 	Record:    "knossos.model.Register",
@@ -38,8 +38,8 @@ var registerDefinition = models.Definition{
 
 var casRegisterDefinition = models.Definition{
 	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
-	Called:    []string{"rmw"},
-	Params:    []models.Param{models.ParamNilReads, models.ParamFailedCAS},
+	Called: []string{"rmw"},
+	Params: []models.Param{models.ParamNilReads, models.ParamFailedCAS}, NilReads: nilReads,
 	Repeating: []string{"write", "cas"},
 	Default:   "nil",
 	Record:    "knossos.model.CASRegister",
@@ -279,4 +279,14 @@ func (r *Register) opening() models.Opening {
 			return nil
 		},
 	})
+}
+
+func nilReads(h *jepsen.History) (n int) {
+	read := h.Values.InternKeyword("read")
+	for op, inv := range h.Invocation {
+		if h.F[inv] == read && h.Status[op] == jepsen.Succeeded && h.OpValue(jepsen.Operation(op)) == edn.Nil {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,2 @@
+// Package bank is the home of bank: accounts with transfers between them.
+package bank
