@@ -161,8 +161,8 @@ func ofKeys(spec models.Spec, unwrapped, h *jepsen.History) (of models.Spec, inf
 	if spec, inferred, err = spec.Infer(unwrapped); err == nil {
 		err = spec.Admits(h)
 	}
-	if perKey {
-		spec.Init = init
+	if spec.Init = init; err == nil {
+		err = spec.CheckKeys()
 	}
 	return spec, inferred, err
 }

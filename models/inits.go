@@ -1,6 +1,9 @@
 package models
 
-import "clew/edn"
+import (
+	"clew/edn"
+	"clew/internal/text"
+)
 
 // The keys of a history may begin with different values. The initial value then is a map with one or both of two keys,
 // {:each {"k1" 1} :default 0}: of independent keys, or of a model whose places are keys, such as kv.
@@ -30,6 +33,19 @@ func keyInitsIn(v *edn.Values, init edn.ID) *keyInits {
 		}
 	}
 	return k
+}
+
+// meansKeys reports whether an initial value begins to say something about keys.
+func meansKeys(v *edn.Values, init edn.ID) bool {
+	if v.Kind(init) != edn.KindMap {
+		return false
+	}
+	for kvs := v.Items(init); len(kvs) > 0; kvs = kvs[2:] {
+		if kvs[0] == v.InternKeyword("each") {
+			return true
+		}
+	}
+	return false
 }
 
 // ByKey returns a function of one user that returns the spec of an independent key, given as EDN: with its initial value
@@ -69,12 +85,15 @@ func (s Spec) ByKey() (of func(key string) Spec, perKey bool) {
 func (s Spec) CheckKeys() error {
 	v := edn.NewValues()
 	of, perKey := s.ByKey()
-	if !perKey {
-		return s.Check()
-	}
 	init, err := s.initial(v)
 	if err != nil {
 		return err
+	}
+	if !perKey {
+		if init != nil && meansKeys(v, *init) {
+			return ParamErrorf("%s must be {:each {key value ..} :default value}, or one of them, not %s", ParamInit, text.Shorten(v.Text(*init), MaxRepeated))
+		}
+		return s.Check()
 	}
 	for kvs := v.Items(keyInitsIn(v, *init).each); len(kvs) > 0; kvs = kvs[2:] {
 		if err := of(v.Text(kvs[0])).Check(); err != nil {
@@ -123,14 +142,40 @@ func ShortInit(init string, most int) string {
 // DefaultInit returns the initial value with which every key begins at a value, given as EDN.
 func DefaultInit(value string) string { return "{:default " + value + "}" }
 
-// EachInit returns the initial value with which keys begin at values, both given as EDN.
-func EachInit(keys, values []string) string {
-	s := "{:each {"
-	for i, key := range keys {
-		if i > 0 {
-			s += ", "
+// AndEach returns an initial value with which some keys begin at values, both given as EDN, and all others as before.
+func (s Spec) AndEach(keys, values []string) string {
+	v := edn.NewValues()
+	id := func(text string) edn.ID {
+		id, err := v.Parse([]byte(text), edn.Pos{})
+		if err != nil {
+			return edn.Nil
 		}
-		s += key + " " + values[i]
+		return id
 	}
-	return s + "}}"
+	each := map[edn.ID]bool{}
+	var kvs []edn.ID
+	for i, key := range keys {
+		k := id(key)
+		each[v.Same(k)] = true
+		kvs = append(kvs, k, id(values[i]))
+	}
+	var rest *edn.ID
+	if s.Init != "" {
+		init := id(s.Init)
+		if k := keyInitsIn(v, init); k != nil {
+			for before := v.Items(k.each); len(before) > 0; before = before[2:] {
+				if !each[v.Same(before[0])] {
+					kvs = append(kvs, before[0], before[1])
+				}
+			}
+			rest = k.rest
+		} else {
+			rest = &init
+		}
+	}
+	all := []edn.ID{v.InternKeyword("each"), v.InternMap(kvs)}
+	if rest != nil {
+		all = append(all, v.InternKeyword("default"), *rest)
+	}
+	return v.Text(v.InternMap(all))
 }

@@ -455,7 +455,7 @@ func (k *Keys) AdviseTogether(flag func(init string) string) {
 	}
 }
 
-// decideTogether gives undecided keys that need different initial values one flag for all of them.
+// decideTogether gives undecided keys one flag for all of them, unless all keys need one value.
 func (k *Keys) decideTogether(flag func(init string) string) {
 	var keys, inits []string
 	var undecided []*Result
@@ -470,10 +470,10 @@ func (k *Keys) decideTogether(flag func(init string) string) {
 		undecided = append(undecided, r)
 		differ = differ || r.LikelyInit != inits[0]
 	}
-	if !differ {
-		return
+	if !differ && len(undecided) == len(k.valid) || len(undecided) == 0 {
+		return // one value for all keys decides them
 	}
-	k.likely = models.EachInit(keys, inits)
+	k.likely = k.like.Spec.AndEach(keys, inits)
 	advice := flag(k.likely)
 	for _, r := range undecided {
 		r.Explanation = strings.Replace(r.Explanation, r.InitHint.Text, advice, 1)

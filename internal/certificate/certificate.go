@@ -70,6 +70,8 @@ const version = 1
 // Lacks returns why there is no certificate of a result, or "" if there is one.
 func Lacks(r *report.Result) string {
 	switch failing := r.FirstFailing(); {
+	case r.Keys != nil && perKey(r.Spec):
+		return keysDiffer
 	case r.Verdict == jepsen.Unknown || r.History == nil:
 		return "the history is " + r.Verdict.String()
 	case levelOf(r) != "" && (r.Ops == nil || !onLists(r.Ops.Model)) && !certain(r, levelOf(r)):
@@ -86,6 +88,14 @@ func Lacks(r *report.Result) string {
 	return ""
 }
 
+// keysDiffer says why keys that begin with different values have no certificate.
+const keysDiffer = "a certificate has one initial value for all keys, and here each key has its own"
+
+func perKey(spec models.Spec) bool {
+	_, perKey := spec.ByKey()
+	return perKey
+}
+
 // sameParameters says whether the failure of a key is one with the parameters of the whole history.
 func sameParameters(key, whole *report.Result) bool {
 	return maps.Equal(key.Spec.Given(), whole.Spec.Given())
@@ -97,7 +107,7 @@ func sameParameters(key, whole *report.Result) bool {
 // was added. The error says what the result lacks, or is that of the writer or the cause that
 // ended the context.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
-	if lacks := Lacks(r); lacks == uncertain || r.History == nil || r.Verdict == jepsen.Unknown || r.FailureKind() == models.BrokenGuarantee {
+	if lacks := Lacks(r); lacks == uncertain || lacks == keysDiffer || r.History == nil || r.Verdict == jepsen.Unknown || r.FailureKind() == models.BrokenGuarantee {
 		return errors.New("a certificate proves a verdict; found none: " + lacks)
 	}
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}

@@ -65,7 +65,7 @@ type examination struct {
 // subject is a history to change.
 type subject struct {
 	h    *jepsen.History
-	spec models.Spec        // with the initial value from which it is linearizable
+	spec models.Spec        // with its initial value, or that from which it is linearizable
 	ops  *models.Operations // what it means
 	key  string             // the independent key, "" if there is none
 	*material
@@ -119,7 +119,7 @@ func (x *examination) read(ctx context.Context, h *jepsen.History, spec models.S
 	x.counts.add(ops, "")
 	x.counts.people(h)
 	x.counts.pairs = ops.Model.Traits().IsRegister && h.AllTuples()
-	x.subjects = append(x.subjects, &subject{h: beginning(h, Window)})
+	x.subjects = append(x.subjects, &subject{h: beginning(h, Window), spec: x.spec})
 	return nil
 }
 
@@ -146,9 +146,11 @@ func (x *examination) readKeys(ctx context.Context, h *jepsen.History, spec mode
 		rows[i] = i
 	}
 	name := func(row int) string { return text.Key(h.Values.Text(keyed.Keys[row])) }
+	of, _ := x.spec.ByKey()
+	specOf := func(row int) models.Spec { return of(h.Values.Text(keyed.Keys[row])) }
 	for some := range slices.Chunk(rows, keysAtOnce) {
 		for i, own := range keyed.Histories(some) {
-			ops, err := x.spec.ReadWithin(ctx, own.History)
+			ops, err := specOf(some[i]).ReadWithin(ctx, own.History)
 			if err != nil {
 				return err
 			}
@@ -162,7 +164,7 @@ func (x *examination) readKeys(ctx context.Context, h *jepsen.History, spec mode
 	left := Window
 	for _, row := range rows {
 		own := beginning(keyed.History(row).History, left)
-		x.subjects = append(x.subjects, &subject{h: own, key: name(row)})
+		x.subjects = append(x.subjects, &subject{h: own, key: name(row), spec: specOf(row)})
 		if left -= own.Operations(); left <= 0 {
 			break
 		}
@@ -228,7 +230,6 @@ func (x *examination) decide(ctx context.Context) error {
 // is not linearizable is cut before its failure. One that takes too long is cut where the search was then. The result is
 // that of the rest.
 func (x *examination) settle(ctx context.Context, s *subject) (*report.Result, error) {
-	s.spec = x.spec
 	r, err := x.check(ctx, s)
 	if err == nil && r.Cause == jepsen.InitialValue && r.LikelyInit != "" {
 		x.counts.likely, x.counts.either = r.LikelyInit, s.inKey(r.Explanation)

@@ -98,13 +98,13 @@ const maxInitFile = 64 << 20
 func readInit(file string) (string, error) {
 	in, err := files.Open(file)
 	if err != nil {
-		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+		return "", models.ParamErrorf("%s: %v", models.ParamInit, err)
 	}
 	defer in.Close()
 	init, err := io.ReadAll(io.LimitReader(in, maxInitFile+1))
 	switch {
 	case err != nil:
-		return "", models.ParamErrorf("%s: %w", models.ParamInit, err)
+		return "", models.ParamErrorf("%s: %v", models.ParamInit, err)
 	case len(init) > maxInitFile:
 		return "", models.ParamErrorf("%s: %s is longer than %d bytes", models.ParamInit, file, maxInitFile)
 	}
