@@ -214,7 +214,7 @@ func (s Source) takeLevel(ctx context.Context, how *Reading, h *jepsen.History, 
 		return
 	}
 	asked := s.testMap(ctx, memory)
-	if asked == nil || asked.Level == "" && asked.Unknown == "" {
+	if asked == nil || asked.says() == "" && asked.Differs == "" {
 		return
 	}
 	spec, _, err := how.Spec.Infer(h)

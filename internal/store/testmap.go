@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,14 +22,30 @@ import (
 // The map of a test says what the test asked for. Jepsen keeps it in test.jepsen, older versions in test.fressian, and
 // prints it at the beginning of jepsen.log.
 
-// testMaps are the files that have the map of a test. The first one that says something counts.
+// testMaps are the files that have the map of a test. If two of them differ in what they ask for, none counts.
 var testMaps = []string{"test.jepsen", "jepsen.log", "test.edn", "test.fressian"}
 
 // TestMap is what the map of a test says.
 type TestMap struct {
 	By      string       // the file
 	Level   models.Level // the level of consistency that the test asked for, "" if it does not say
-	Unknown string       // levels that clew does not know, or does not decide at once with Level; "" if there are none
+	Unknown string       // all levels, if clew does not decide some of them, or not all at once; Level is "" then
+	Differs string       // what another map says, which differs; "" if none does
+}
+
+// says names the levels of a map.
+func (m *TestMap) says() string { return cmp.Or(m.Unknown, string(m.Level)) }
+
+// with returns what a map says together with the next one.
+func (m *TestMap) with(next *TestMap) *TestMap {
+	switch {
+	case m == nil:
+		return next
+	case next != nil && m.Differs == "" && next.says() != m.says():
+		m.Differs = fmt.Sprintf("for %s according to %s, and for %s according to %s", m.says(), m.By, next.says(), next.By)
+		m.Level = ""
+	}
+	return m
 }
 
 // levelKeys are the keys under which tests have their level. The first one counts: :isolation may be only what the
@@ -44,18 +61,17 @@ const (
 
 // warning says which levels are not decided, or "".
 func (m *TestMap) warning() string {
-	if m.Unknown == "" {
-		return ""
+	switch {
+	case m.Differs != "":
+		return fmt.Sprintf("its test asked %s; clew decides %s", m.Differs, models.StrictSerializable)
+	case m.Unknown != "":
+		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; it decides %s", m.By, m.Unknown, models.StrictSerializable)
 	}
-	what := fmt.Sprintf("according to %s its test asked for %s, which clew does not decide", m.By, m.Unknown)
-	if m.Level != "" {
-		what += fmt.Sprintf("; it decides %s", m.Level)
-	}
-	return what
+	return ""
 }
 
 // testMap returns what the map of the test says about a history, or nil. What cannot be read says nothing.
-func (s Source) testMap(ctx context.Context, memory int64) *TestMap {
+func (s Source) testMap(ctx context.Context, memory int64) (all *TestMap) {
 	if s.Path == "-" || !IsOfRun(filepath.ToSlash(s.Path)) {
 		return nil
 	}
@@ -68,11 +84,9 @@ func (s Source) testMap(ctx context.Context, memory int64) *TestMap {
 		if !beside.InOrder {
 			asked = beside.readTestMap(ctx, name, memory)
 		}
-		if asked != nil {
-			return asked
-		}
+		all = all.with(asked)
 	}
-	return nil
+	return all
 }
 
 // beside returns a file with another name in the folder of a history.
@@ -122,14 +136,13 @@ func readTestMap(ctx context.Context, name string, in io.Reader) *TestMap {
 	v := edn.NewValues()
 	in = limits.Reader(ctx, in, 0)
 	if name == "jepsen.log" {
+		var all *TestMap
 		for _, printed := range printedMaps(in) {
 			if m, err := v.ParseLenient(printed); err == nil {
-				if found := testMapIn(name, m, v); found != nil {
-					return found
-				}
+				all = all.with(testMapIn(name, m, v))
 			}
 		}
-		return nil
+		return all
 	}
 	all, err := io.ReadAll(io.LimitReader(in, maxTestMap+1))
 	if err != nil || len(all) > maxTestMap {
@@ -227,8 +240,14 @@ func levelsSaid(by string, said edn.ID, v *edn.Values) *TestMap {
 			unknown = append(unknown, string(level))
 		}
 	}
-	if m.Unknown = text.AllOf(unknown); len(known)+len(unknown) == 0 {
+	if len(known)+len(unknown) == 0 {
 		return nil
+	}
+	if len(unknown) > 0 {
+		if m.Level != "" {
+			unknown = append([]string{string(m.Level)}, unknown...)
+		}
+		m.Level, m.Unknown = "", text.AllOf(unknown)
 	}
 	return m
 }

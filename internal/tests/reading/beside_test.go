@@ -69,7 +69,10 @@ func TestTheTestMapSaysTheLevel(t *testing.T) {
 		{name: "a string", file: "test.edn", text: `{:consistency-model "serializable"}`, verdict: "linearizable", by: "test.edn", level: models.Serializable},
 		{name: "the strictest", file: "test.edn", text: `{:consistency-models [:strict-serializable]}`, verdict: "not linearizable", by: "test.edn", level: models.StrictSerializable},
 		{name: "one that is not known", file: "test.edn", text: `{:consistency-models [:causal]}`, verdict: "not linearizable", warning: "according to test.edn its test asked for causal, which clew does not decide"},
-		{name: "one that is known beside it", file: "test.edn", text: `{:consistency-models [:causal :read-committed]}`, verdict: "linearizable", by: "test.edn", level: models.ReadCommitted, warning: "causal, which clew does not decide; it decides read-committed"},
+		{name: "one that is known beside it", file: "test.edn", text: `{:consistency-models [:causal :read-committed]}`, verdict: "not linearizable", warning: "read-committed and causal, which clew does not decide; it decides strict-serializable"},
+		{name: "two maps in a log that differ", file: "jepsen.log", text: log + "{:isolation :serializable}\n" + log + "{:isolation :snapshot-isolation}\n", verdict: "not linearizable",
+			warning: "its test asked for serializable according to jepsen.log, and for snapshot-isolation according to jepsen.log; clew decides strict-serializable"},
+		{name: "two maps in a log that agree", file: "jepsen.log", text: log + "{:isolation :serializable}\n" + log + "{:consistency-models [:serializable]}\n", verdict: "linearizable", by: "jepsen.log", level: models.Serializable},
 		{name: "a map that cannot be read", file: "test.edn", text: `{:consistency-models [:causal`, verdict: "not linearizable"},
 		{name: "no map", file: "jepsen.log", text: log + "(1 2)\n", verdict: "not linearizable"},
 		{name: "a level inside another map", file: "jepsen.log", text: log + "{:db {:isolation :serializable}}\n", verdict: "not linearizable"},
@@ -97,6 +100,19 @@ func TestTheTestMapSaysTheLevel(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Files that differ say nothing, whichever would be read first.
+func TestTestMapsThatDifferSayNoLevel(t *testing.T) {
+	t.Parallel()
+	for _, levels := range [][2]string{{"serializable", "strict-serializable"}, {"strict-serializable", "serializable"}, {"serializable", "causal"}} {
+		dir := written(t, map[string]string{"r/history.edn": staleTxn, "r/test.edn": "{:isolation :" + levels[0] + "}",
+			"r/jepsen.log": "jepsen.core: Running test:\n{:consistency-models [:" + levels[1] + "]}\n"})
+		r := checkedFolder(t, clew.StoreOptions{}, filepath.Join(dir, "r", "history.edn"))
+		if warnings := strings.Join(r.History.Warnings, "; "); r.Verdict.String() != "not linearizable" || !strings.Contains(warnings, "its test asked for ") {
+			t.Errorf("%v: %v, warnings %q", levels, r.Verdict, warnings)
+		}
 	}
 }
 

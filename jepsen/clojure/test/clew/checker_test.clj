@@ -135,7 +135,7 @@
                         [(of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "ab"]))
                          (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])
    "counter"          [(history [0 :add 1] [0 :add 2] [1 :read nil 3])
-                       (history [0 :add 1] [0 :add 2] [1 :read nil 2])]
+                       (history [1 :read nil 0] [0 :add 1] [0 :add 2] [1 :read nil 2])]
    "counting-semaphore" [(history [0 :incr nil true] [1 :decr nil true])
                          (history [0 :incr nil true] [1 :decr nil false])]
    "id-generator"     [(history [0 :generate nil 1] [1 :generate nil 2])
