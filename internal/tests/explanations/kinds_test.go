@@ -121,7 +121,7 @@ func wrongKind(r *report.Result) string {
 		}
 		return v.Text(v.Same(h.OpValue(op)))
 	}
-	updates, unwritten := 0, 0
+	updates, unwritten, dirty := 0, 0, false
 	for _, op := range r.Core {
 		if f(h, op) == ":write" {
 			continue
@@ -142,13 +142,12 @@ func wrongKind(r *report.Result) string {
 				later = true
 			}
 		}
+		dirty = dirty || failed
 		if before || saw == "nil" {
 			continue
 		}
 		unwritten++
 		switch {
-		case r.Kind == models.DirtyRead && !failed:
-			return "no failed operation wrote " + saw
 		case r.Kind == models.FutureRead && !later:
 			return "nothing wrote " + saw + " later"
 		case r.Kind == models.NeverWritten && certain:
@@ -157,6 +156,8 @@ func wrongKind(r *report.Result) string {
 	}
 	missing := r.Kind == models.DirtyRead || r.Kind == models.FutureRead || r.Kind == models.NeverWritten
 	switch {
+	case r.Kind == models.DirtyRead && !dirty: // a cas may have been called to write the same value, but not have found its own
+		return "no failed operation wrote what one of the core saw"
 	case missing && unwritten == 0 && updates == 0: // cas may depend on each other
 		return "every value was written before it was seen"
 	case r.Kind == models.StaleRead && unwritten > 0:
