@@ -227,9 +227,15 @@ func TestPositionsAreExplained(t *testing.T) {
 	if _, err := model.ExplainEvents(events[1:]); err != errNoSense {
 		t.Errorf("%v of a return without a call", err)
 	}
+	over, initial := make(chan struct{}), model.Init
+	model.Init = func() any {
+		<-over
+		return initial()
+	}
 	if got := model.CheckOperationsTimeout(told(rand.New(rand.NewPCG(1, 1)), false), 1); got != Unknown {
 		t.Errorf("%s after a nanosecond", got)
 	}
+	close(over)
 	if want, got := theirs.CheckOperations(model.Model, backwards), model.CheckOperations(backwards); got != want {
 		t.Errorf("%t of a history that makes no sense, porcupine %t", got, want)
 	}
