@@ -103,7 +103,11 @@ func look(t *testing.T, name string, r *report.Result, o report.WindowOptions) [
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if p.Width > 1400 || p.Height > 900 || svg.Len() > 60_000 {
+	high := 900
+	if w.Below != nil { // which is as high
+		high *= 2
+	}
+	if p.Width > 1400 || p.Height > high || svg.Len() > 60_000 {
 		t.Errorf("%s: %d x %d pixels, %d bytes", name, p.Width, p.Height, svg.Len())
 	}
 	for _, overlap := range p.Overlaps() {
