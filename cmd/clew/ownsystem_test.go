@@ -68,7 +68,7 @@ func TestProgramsForOwnSystems(t *testing.T) {
 	t.Run("Go", func(t *testing.T) {
 		dir, file := write(t, "store_test.go", "go")
 		in(t, ".", "go", "test", file)
-		if effort.Few() {
+		if effort.Few() { // building the other program takes seconds
 			return
 		}
 		text, err := os.ReadFile(file)

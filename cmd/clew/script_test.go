@@ -64,7 +64,7 @@ var wrong = enginetest.Wrong["takes the last operation first"]
 //	                          run a process, which exits with status N: clew itself where a process, its memory, its
 //	                          environment or its descriptors matter
 //	patient N PATTERN clew ARG...
-//	                          what status does, but with a --time-limit that is longer each time, until clew ends with
+//	                          what status does, with exec too, but with a --time-limit that is longer each time, until clew ends with
 //	                          status N and prints what the pattern matches: a busy machine may need longer to begin
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
