@@ -169,7 +169,7 @@ func seen(part *models.Operations, s *State, at models.State) (next Next, ok boo
 	switch shape := of().(type) {
 	case models.LookupSetShape:
 		is := models.HasNot
-		if s == inside {
+		if s.Number == inside.Number {
 			is = models.Has
 		}
 		next.Sees = []models.Op{{Kind: is, A: part.A[0]}}

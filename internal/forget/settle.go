@@ -30,7 +30,8 @@ type State struct {
 	Path   []jepsen.Operation // of the history that is held: they lead there, one after another
 }
 
-// Whether an element is in a lookup-set. There may be many elements.
+// Whether an element is in a lookup-set. There may be many elements, so all of them share these two, in all monitors of a
+// process: they have no path, and nothing writes to them.
 var outside, inside = &State{}, &State{Number: 1}
 
 // settling does what Needed does for a model that goes on in another state.

@@ -287,7 +287,9 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	x.Decided = jepsen.Event(before)
 	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
 	for _, state := range x.States {
-		lists = append(lists, &state.Path)
+		if len(state.Path) > 0 { // others may be states of other monitors as well
+			lists = append(lists, &state.Path)
+		}
 	}
 	for _, ops := range lists {
 		still := (*ops)[:0]

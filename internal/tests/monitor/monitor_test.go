@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"clew"
@@ -90,6 +91,27 @@ func monitored(t *testing.T, spec models.Spec, text string, stretch int, o clew.
 	}
 	err = m.Read(in, "h", spec.Pairing())
 	return lines, m.Totals(), err
+}
+
+// Monitors share nothing: several find side by side what each finds alone. The race detector sees what they write.
+func TestMonitorsSideBySide(t *testing.T) {
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(i) + 700)
+		texts, want := make([]string, 4), make([][]int, 4)
+		for i := range texts {
+			texts[i] = kit.Faulty(r, spec, 30, 4, 0.2, 0.1)
+			want[i], _, _ = monitored(t, spec, texts[i], 3, kit.Soon())
+		}
+		var group sync.WaitGroup
+		for i, text := range texts {
+			group.Go(func() {
+				if lines, _, _ := monitored(t, spec, text, 3, kit.Soon()); !slices.Equal(lines, want[i]) {
+					t.Errorf("%s: beside others %v, alone %v:\n%s", campaign.Name(spec), lines, want[i], text)
+				}
+			})
+		}
+		group.Wait()
+	}
 }
 
 // mostOfOne is the memory for each check. A bank of some thirty operations, most of which crashed, has millions of states.
