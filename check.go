@@ -146,8 +146,8 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.CheckLabels(ctx); err != nil && ctx.Err() == nil {
-		return nil, err
+	if err := r.Unlabeled(ctx); err != nil {
+		r.Unsaid = cmp.Or(r.Unsaid, fmt.Sprintf("the model's label failed, so pictures say it in the history's own words: %v", err))
 	}
 	r = another(ctx, r, spec, o)
 	r.Granted = granted(ctx, r, spec, o)
@@ -386,6 +386,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
 	}
+	r.Unsaid = c.unsaid()
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
 	if c.hintUnshown(ctx, d, o, r) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A user's own model can fail, and it can declare something that does not hold. Both are errors of the check, and
-// never a verdict.
+// never a verdict. What only says things, such as its labels, takes no verdict away: if it fails, that is a warning.
 
 // caught calls f, which takes steps of a model, and returns the Failure of the model that ended it, or nil.
 func caught(m models.Model, f func()) (failed *models.Failure) {
@@ -78,6 +78,17 @@ func (c *checking) fails(d *decider, f *models.Failure) {
 	default:
 		c.err = f
 	}
+}
+
+// unsaid warns if the caller's own Describe failed on a state that is shown. No verdict depends on what it says.
+func (c *checking) unsaid() string {
+	if c.ops == nil {
+		return ""
+	}
+	if err := models.Undescribed(c.ops.Model); err != nil {
+		return fmt.Sprintf("the model's describe failed, so states are shown as they are: %v", err)
+	}
+	return ""
 }
 
 // doubtSteps bounds the steps for deciding a history of parts once more as a whole.

@@ -24,6 +24,9 @@ import (
 // and nothing that follows can change that. Otherwise it returns what Check says of the whole: once r has ended, idle
 // has passed without a line (if it is not 0), or ctx is done. A file does not end, since it may grow.
 //
+// If r ends within an event, which a writer that was killed leaves, that is an error, unless what came before it is not
+// linearizable.
+//
 // Once ctx is done, Follow returns within about 130 ms. The verdict is that of the whole if there is time, perhaps without
 // evidence, or that of the last look if nothing has come since. Otherwise it is unknown; it then says how far the last
 // look reached.
@@ -69,9 +72,22 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	case errors.Is(err, forms.ErrUnread):
 		return f.undecided(name, limits.Stopped(ctx), nil), nil
 	case err != nil:
-		return nil, err
+		return f.torn(h, err)
 	}
 	return f.whole(h)
+}
+
+// torn returns the result of a history that ended within an event if what came before that is not linearizable:
+// whatever that event was, the failure is certain. Otherwise it returns the error.
+func (f *follower) torn(before *jepsen.History, err error) (*report.Result, error) {
+	if torn := (*forms.TornError)(nil); !errors.As(err, &torn) {
+		return nil, err
+	}
+	before.Warnings = append(before.Warnings, fmt.Sprintf("the last event is not whole and does not count: %v", err))
+	if r, failed := f.whole(before); failed == nil && r.Verdict == jepsen.Invalid {
+		return r, nil
+	}
+	return nil, err
 }
 
 // Once a signal has ended a history, reading what was there and deciding it may take lastDecision. Work that has not

@@ -115,6 +115,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 			r.Depth = max(r.Depth, key.Depth)
 			r.Missing = cmp.Or(r.Missing, key.Missing)
+			r.Unsaid = cmp.Or(r.Unsaid, key.Unsaid)
 			results.Add(histories[i], key)
 		}
 	}

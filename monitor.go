@@ -17,6 +17,7 @@ import (
 	"clew/fastpath"
 	"clew/internal/diagnosis"
 	"clew/internal/families"
+	"clew/internal/files"
 	"clew/internal/forget"
 	"clew/internal/held"
 	"clew/internal/levels"
@@ -97,6 +98,10 @@ type Monitor struct {
 	// then; the text must begin as it did, and may have grown. So a process may be killed at any moment. Anomalies that
 	// were found after the last time are found again. Op maps, JSON and logs can be read so.
 	State string
+	// Unsaved, unless nil, is called when State cannot be written, such as on a full disk, at most once a minute. The error says
+	// from where a pass would go on if this one ended now. The pass goes on, and tries to write State again. Without Unsaved
+	// such an error ends the pass.
+	Unsaved func(error)
 	// Witness, unless nil, takes a linearization of the history without the anomalies, in the lines of report.Result.WriteWitness. Operations
 	// that change something and are anomalies count as crashed. Of independent keys, and of the keys of a map, it has a
 	// linearization of each, which VerifyParts accepts. It is written while operations are forgotten, and at the end.
@@ -312,7 +317,8 @@ func (m *Monitor) Totals() MonitorTotals {
 }
 
 // Read reads a history to its end, in any form that package forms knows, and judges it. If it cannot be read further, or
-// the context ends, what has come by then is judged, too. When the context ends, Read does not wait for r.
+// the context ends, what has come by then is judged, too. When the context ends, Read does not wait for r. A file that
+// changes while it is read is an error; with a State it may grow.
 func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	pause := func() (time.Duration, bool) { // looks take a small part of the time
 		if m.events == 0 {
@@ -337,7 +343,12 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	}
 	text := live.NewReader(m.ctx, r, pause, func() error { return m.look(false) })
 	defer text.Close()
+	before := files.StampOf(r)
+	before.Or = "a pipe, such as that of tail -F"
 	err := forms.Pass(m.ctx, text, name, reading, &m.keeper.passing)
+	if changed := before.Changed(r); err == nil && changed != nil && !(m.State != "" && before.Grew(r)) {
+		err = fmt.Errorf("%s: %w", name, changed)
+	}
 	if errors.Is(err, forms.ErrOther) {
 		return m.otherText(err)
 	}

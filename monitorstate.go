@@ -34,6 +34,8 @@ type keeper struct {
 	found    bool          // anomalies have been found since
 	often    bool          // it is saved after each look
 	doubtful int           // events that the model might refuse, but does not
+	written  bool          // the file has a state
+	told     time.Time     // when Unsaved was called last
 }
 
 // monitorState is what a Monitor knows between two looks.
@@ -81,7 +83,29 @@ func (m *Monitor) save(now bool) error {
 		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings, Witness: m.writes.Length(),
 	})
 	k.saved, k.found, k.took = time.Now(), false, time.Since(start)
-	return err
+	if err != nil {
+		return m.unsaved(err)
+	}
+	k.written = true
+	return nil
+}
+
+// unsaved says that the state could not be written. The pass goes on if that is told to somebody.
+func (m *Monitor) unsaved(err error) error {
+	k := &m.keeper
+	if m.Unsaved == nil {
+		return err
+	}
+	if time.Since(k.told) < stateEvery {
+		return nil
+	}
+	k.told = time.Now()
+	from := "with the beginning of the history"
+	if k.written {
+		from = "after what the file has"
+	}
+	m.Unsaved(fmt.Errorf("the state could not be written: %w; the pass goes on, and tries again; if it ended now, another one would begin %s", err, from))
+	return nil
 }
 
 // doubtful counts the events that a model may refuse. A state does not have them, so it is saved only once a look has
@@ -126,7 +150,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 		return fmt.Errorf("%s: %w", m.State, err)
 	}
 	m.held.Has(b)
-	k.passing.Builder, k.passing.From = b, s.Place
+	k.passing.Builder, k.passing.From, k.written = b, s.Place, true
 	m.spec.Init = s.Init
 	m.step, m.skips, m.drawings = s.Step, s.Skips, s.Drawings
 	maps.Copy(m.seen, s.Seen)

@@ -39,11 +39,8 @@ func (s *settings) tell(t testing.TB, r *report.Result, err error, of shrunk) {
 		if r.Vacuous != "" {
 			t.Logf("%sthe verdict is vacuous: %s", of.run, r.Vacuous)
 		}
-		if r.Granted != "" {
-			t.Log("warning: " + r.Granted)
-		}
-		if r.Altered != "" {
-			t.Log("warning: " + r.Altered)
+		for _, w := range r.Warnings() {
+			t.Log("warning: " + w)
 		}
 	case r.Verdict == jepsen.Unknown && s.unknown:
 		t.Log(of.run + s.said(r, of) + leave(t, r, of))
@@ -57,8 +54,8 @@ func (s *settings) tell(t testing.TB, r *report.Result, err error, of shrunk) {
 // said returns what the log says of a result besides its verdict.
 func (s *settings) said(r *report.Result, of shrunk) string {
 	said := of.found + r.TextFor(report.TextOptions{Width: width})
-	if r.Altered != "" {
-		said += "  warning: " + r.Altered + "\n"
+	for _, w := range r.Warnings() {
+		said += "  warning: " + w + "\n"
 	}
 	return said
 }

@@ -59,6 +59,8 @@ type Maps struct {
 	closed  bool   // the wrapper has been closed
 	pending string // a tag or metadata still waiting for its map
 
+	brackets brackets // of a long form that is not whole
+
 	words   [64]word    // recent keywords, by hash
 	glances [256]glance // recent keywords, by their first bytes
 	forgot  int         // how often the values had been forgotten when these were noted
@@ -370,6 +372,49 @@ func (m *Maps) dispatch(i int) int {
 	return end
 }
 
+// longRest is how long the beginning of a form must be so that more of it is read before the form is tried again.
+const longRest = 1 << 16
+
+// brackets looks for the end of a form in its text, which it goes through once, while more and more of it comes.
+type brackets struct {
+	from  int64 // where the form begins in the text
+	seen  int   // how much of it has been looked at
+	depth int
+	in    byte // a string, a comment or a character, by what it begins with; 0: none
+}
+
+// close reports whether a bracket in what is new of the text may close the form. Texts in which quotes stand where EDN has
+// none, such as #<a "b>, may mislead it; their end is found later.
+func (b *brackets) close(text []byte) (may bool) {
+	for ; b.seen < len(text); b.seen++ {
+		c := text[b.seen]
+		switch {
+		case b.in == '\\': // the first byte of a character is never a delimiter
+			b.in = 0
+		case b.in == '"' && c == '\\':
+			b.in = '&' // an escape
+		case b.in == '&':
+			b.in = '"'
+		case b.in == '"':
+			if c == '"' {
+				b.in = 0
+			}
+		case b.in == ';':
+			if c == '\n' || c == '\r' {
+				b.in = 0
+			}
+		case c == '"' || c == ';' || c == '\\':
+			b.in = c
+		case c == '{' || c == '[' || c == '(':
+			b.depth++
+		case c == '}' || c == ']' || c == ')':
+			b.depth--
+			may = may || b.depth <= 0
+		}
+	}
+	return may
+}
+
 // refill moves the unread text to the start of a block and fills the block.
 func (m *Maps) refill() error {
 	if m.text.Err != nil {
@@ -384,10 +429,16 @@ func (m *Maps) refill() error {
 		return s.err
 	}
 	s.start.Offset += int64(m.at)
-	first := s.data == nil
+	first, long := s.data == nil, m.text.Eager && len(rest) >= longRest
 	m.text.More(m.at) // its error, which ends the input, is used once the text before it has been read
 	for first && m.text.Err == nil && len(m.text.Data) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, m.text.Data) {
 		m.text.More(0)
+	}
+	if m.brackets.from != s.start.Offset {
+		m.brackets = brackets{from: s.start.Offset}
+	}
+	for enough := 2 * len(rest); long && len(m.text.Data) < enough && !m.brackets.close(m.text.Data) && m.text.Err == nil; {
+		m.text.More(0) // a form that is read again after every short block would take quadratic time
 	}
 	s.onto(m.text.Data, 0)
 	m.at, m.end = 0, 0

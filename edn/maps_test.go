@@ -104,3 +104,54 @@ func TestReadingOnAfterReleaseFails(t *testing.T) {
 		t.Errorf("error %v, and the text is %q", err, m.Data())
 	}
 }
+
+// A long map that comes in many pieces is there as soon as its last piece has come, and it is tried only a few times before.
+func TestALongMapComesInPieces(t *testing.T) {
+	long := strings.Repeat("x", 3*longRest)
+	for _, text := range []string{
+		"{:a \"" + long + "\"}",
+		"{:a \"" + strings.Repeat(`} \" ; \\`, longRest/4) + "\"}",
+		"{:a [" + strings.Repeat("{:b 1} ", longRest/2) + "]}",
+		"{:a [" + strings.Repeat(`\} \{ \" \; \newline `, longRest/8) + "]}",
+		"{:a 1 ;" + long + "} \"\n}",
+		"{:a #{" + strings.Repeat("(1 2) ", longRest/2) + "}}",
+		"{:a #foo [1], :b #_ \"}\" 2 " + strings.Repeat(", :c \"a\nb\"", longRest/4) + "}",
+	} {
+		if long := len(text); long < 2*longRest {
+			t.Fatalf("%d bytes are not long", long)
+		}
+		for _, piece := range []int{999, 4096, longRest + 1} {
+			in := &inPieces{text: "{:a 1}\n" + text, piece: piece}
+			m := NewMaps(in, "f", "a map", NewValues())
+			m.Eager()
+			maps, tried := 0, 0
+			for maps < 2 {
+				i, err := m.Next()
+				if err != nil {
+					t.Fatalf("%.20s.. in pieces of %d: %v", text, piece, err)
+				}
+				if tried++; m.Done(skipMap(m, i)) {
+					maps++
+				}
+			}
+			if most := 2 + longRest/piece + 10; tried > most {
+				t.Errorf("%.20s.. in pieces of %d: %d tries, at most %d are needed", text, piece, tried, most)
+			}
+		}
+	}
+}
+
+// inPieces is a text that never ends, and of which no more comes than there is.
+type inPieces struct {
+	text  string
+	piece int
+}
+
+func (r *inPieces) Read(p []byte) (int, error) {
+	if r.text == "" {
+		panic("more is read, although all has come")
+	}
+	n := copy(p, r.text[:min(r.piece, len(r.text))])
+	r.text = r.text[n:]
+	return n, nil
+}

@@ -43,11 +43,11 @@ type Func[S comparable] struct {
 	Check func(c Call) error
 	// Describe, unless it is nil, returns a state as it prints in results: anything that
 	// edn.Values.From takes. Otherwise the state itself prints if that is possible, else
-	// its text from fmt.
+	// its text from fmt. So it does if Describe fails, with a warning.
 	Describe func(s S) any
 	// Label, unless it is nil, returns what pictures say of an operation, such as "x = 1";
 	// "" leaves the usual words. It is called for operations that are shown. One that failed
-	// is not OK.
+	// is not OK. If Label fails, the usual words stand, with a warning.
 	Label func(c Call) string
 	// Size, unless it is nil, returns about how many bytes a new state takes beyond S
 	// itself.
@@ -128,6 +128,8 @@ func (e *inconsistent) Error() string { return e.why }
 type Failure struct {
 	Err   error
 	Cause jepsen.Cause // of an unknown verdict, if a limit stopped it; else ""
+	// Instead, unless nil, is what shows a state if it is a panic of Func.Describe.
+	Instead any
 
 	misdeclared bool // it is about what the model's author declares
 }
@@ -196,7 +198,9 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 			return nil, err
 		}
 	}
-	m.init = m.number(start)
+	if err := m.begins(start); err != nil {
+		return nil, err
+	}
 	m.traits = Traits{Run: m.begin, RefusesNothing: f.Unrefusing, Within: m.within, FindVisibility: m.findVisibility, FindKinds: m.findKinds}
 	if f.Tell != nil || f.Position != nil {
 		m.traits.Told = &Told{Of: func(op Op) ToldPosition { return m.ops[op.A].told }, Sparse: f.SparsePositions}
@@ -250,10 +254,8 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 	if m.stepOf(op.F) == nil {
 		return Op{}, false, ErrUnknownF
 	}
-	if m.Check != nil {
-		if err := m.Check(op.Call); err != nil {
-			return Op{}, false, err
-		}
+	if err := m.checked(op.Call); err != nil {
+		return Op{}, false, err
 	}
 	op.reads, op.overwrites = slices.Contains(m.Reads, op.F), slices.Contains(m.Overwrites, op.F)
 	if err := m.tell(&op); err != nil {
@@ -267,6 +269,19 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 	m.calls[key] = op.number
 	m.ops = append(m.ops, op)
 	return Op{A: op.number}, true, nil
+}
+
+// checked returns what Check says is wrong with a call.
+func (m *functional[S]) checked(c Call) (err error) {
+	if m.Check == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("in check: panic: %w", panicked(p))
+		}
+	}()
+	return m.Check(c)
 }
 
 // tell finds out what a call tells of its position.

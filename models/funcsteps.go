@@ -40,7 +40,8 @@ type functional[S comparable] struct {
 	memory      *Memory
 	taken       int64
 
-	doubts int // steps that Doubt has taken
+	doubts      int   // steps that Doubt has taken
+	undescribed error // how Describe failed first
 }
 
 // call is an operation; all calls with its callKey do the same.
@@ -107,12 +108,35 @@ func (m *functional[S]) number(s S) State {
 	}
 	m.stateNumber[s] = n
 	m.states, m.printed = append(m.states, s), append(m.printed, state)
-	size := m.stateSize
-	if m.Size != nil {
-		size += int64(m.Size(s))
-	}
-	m.take(size)
+	m.take(m.stateSize + m.sized(s))
 	return state
+}
+
+// sized returns what Size returns for a state.
+func (m *functional[S]) sized(s S) (bytes int64) {
+	if m.Size == nil {
+		return 0
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			panic(failure(fmt.Errorf("%s: in size: panic: %w", m.Name, panicked(p)), p))
+		}
+	}()
+	if bytes = int64(m.Size(s)); bytes < 0 {
+		panic(&Failure{Err: fmt.Errorf("%s: in size: it returns %d; expected a number of bytes from 0 on", m.Name, bytes)})
+	}
+	return bytes
+}
+
+// begins numbers the initial state.
+func (m *functional[S]) begins(s S) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = failure(fmt.Errorf("%s: %w", m.Name, panicked(p)), p)
+		}
+	}()
+	m.init = m.number(s)
+	return nil
 }
 
 // numberOf returns the number of a state.
@@ -145,19 +169,20 @@ func (m *functional[S]) Why(s State, op Op) string {
 func (m *functional[S]) Record(s State) edn.Value {
 	n := numberOf(s)
 	x, err := m.v.From(m.described(n))
-	if err != nil && m.Describe != nil {
-		panic(&Failure{Err: fmt.Errorf("%s: describe: %w", m.Name, err)})
-	}
 	if err != nil {
+		if m.Describe != nil {
+			m.notDescribed(fmt.Errorf("%s: describe: %w", m.Name, err))
+		}
 		x, _ = m.v.From(fmt.Sprint(m.states[n]))
 	}
 	return x
 }
 
-// described returns a state as it prints, if it can.
-func (m *functional[S]) described(state int32) any {
+// described returns a state as it prints, if it can. If Describe fails, that is the state itself, or what the failure has
+// instead.
+func (m *functional[S]) described(state int32) (x any) {
 	m.mu.Lock()
-	s := m.states[state]
+	s, ctx := m.states[state], m.ctx
 	m.mu.Unlock()
 	if m.Describe == nil {
 		return s
@@ -167,16 +192,48 @@ func (m *functional[S]) described(state int32) any {
 		if returned {
 			return
 		}
-		p := cmp.Or[any](recover(), ErrExited)
+		p := recover()
+		if p == nil {
+			panic(&Failure{Err: fmt.Errorf("%s: describe: %w", m.Name, ErrExited)})
+		}
+		if ctx != nil && ctx.Err() != nil {
+			panic(&Failure{Err: context.Cause(ctx), Cause: limits.Stopped(ctx)})
+		}
 		err := panicked(p)
 		if m.At == nil {
 			err = fmt.Errorf("%s: describe: %w", m.Name, err)
 		}
-		panic(failure(err, p))
+		x = s
+		if f := (*Failure)(nil); errors.As(err, &f) && f.Instead != nil {
+			x = f.Instead
+		}
+		m.notDescribed(err)
 	}()
-	x := m.Describe(s)
+	x = m.Describe(s)
 	returned = true
 	return x
+}
+
+// notDescribed notes how Describe failed.
+func (m *functional[S]) notDescribed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.undescribed = cmp.Or(m.undescribed, err)
+}
+
+// Undescribed returns how the Describe of a Func has failed on a state that was shown, or nil.
+func Undescribed(m Model) error {
+	f, is := m.(interface{ howUndescribed() error })
+	if !is {
+		return nil
+	}
+	return f.howUndescribed()
+}
+
+func (m *functional[S]) howUndescribed() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.undescribed
 }
 
 // failure returns an error as a Failure. If the panic value p is a Failure already, it

@@ -23,14 +23,32 @@ var (
 
 // Words returns an operation of a history as people say it, with its result if it
 // succeeded. Examples are "read 471", "cas 3→5", "dequeue → empty" and "transfer 5 a→b". A
-// model's Label comes first, and an error is the Label's. The text has at most maxWords
+// model's Label comes first, unless it fails (see Unlabeled). The text has at most maxWords
 // characters.
-func (s Spec) Words(ctx context.Context, h *jepsen.History, op jepsen.Operation) (string, error) {
+func (s Spec) Words(ctx context.Context, h *jepsen.History, op jepsen.Operation) string {
 	label, err := s.label(ctx, h, op)
 	if err != nil {
-		return "", err
+		label = ""
 	}
-	return said(h, op, cmp.Or(label, words(h, op))), nil
+	return said(h, op, cmp.Or(label, words(h, op)))
+}
+
+// Unlabeled returns how the model's Label fails on the first of some operations on which it
+// does, or nil. The error names the operation. If the context is done, it is nil as well.
+func (s Spec) Unlabeled(ctx context.Context, h *jepsen.History, ops []jepsen.Operation) error {
+	if d, unknown := s.Definition(); unknown != nil || d.Label == nil {
+		return nil
+	}
+	for _, op := range ops {
+		_, err := s.label(ctx, h, op)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CallOf returns what an operation did: as the model's Label says it, or as

@@ -104,12 +104,7 @@ func (r *Result) Line() Line {
 	for _, b := range r.Broken {
 		l.Broken = append(l.Broken, LineBroken{b.Guarantee, r.History.Index(r.History.Completion[b.Operation]), b.Why})
 	}
-	if r.Altered != "" {
-		l.Warnings = append(l.Warnings, r.Altered)
-	}
-	if r.Granted != "" {
-		l.Warnings = append(l.Warnings, r.Granted)
-	}
+	l.Warnings = append(l.Warnings, r.Warnings()...)
 	if r.Missing != "" {
 		l.Warnings = append(l.Warnings, r.Missing)
 	}

@@ -52,6 +52,9 @@ type Result struct {
 	// Granted warns of what a valid verdict takes for granted: of answers that say nothing as they were read, and without
 	// which it would not be valid. It is "" if there are none.
 	Granted string
+	// Unsaid warns that the caller's own Label or Describe failed on what was shown, and what stands instead. It is "" if
+	// they did not.
+	Unsaid string
 
 	// For a valid verdict:
 	Vacuous string             // why none of its answers says anything that could be wrong (see NoOperations), or ""
@@ -143,6 +146,16 @@ func (s Story) ToRead() []string {
 
 // NoOrder says why the failing operation cannot happen if a story has it Alone.
 const NoOrder = "no order of the operations that had begun by then makes it possible"
+
+// Warnings returns what a result warns of, beside the warnings of its history.
+func (r *Result) Warnings() (all []string) {
+	for _, w := range []string{r.Altered, r.Granted, r.Unsaid} {
+		if w != "" {
+			all = append(all, w)
+		}
+	}
+	return all
+}
 
 // counts returns the counts of the history, or nil if it could not be read.
 func (r *Result) counts() *Counts {

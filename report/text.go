@@ -273,8 +273,8 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 	return model
 }
 
-// CheckLabels returns an error of the model's Label about an operation that Text draws.
-func (r *Result) CheckLabels(ctx context.Context) error {
+// Unlabeled returns how the model's Label fails on an operation that Text draws, or nil.
+func (r *Result) Unlabeled(ctx context.Context) error {
 	if d, err := r.Spec.Definition(); err != nil || d.Label == nil {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (r *Result) CheckLabels(ctx context.Context) error {
 		if drawn++; drawn > maxKeys {
 			break
 		}
-		if err := k.Result().CheckLabels(ctx); err != nil {
+		if err := k.Result().Unlabeled(ctx); err != nil {
 			return fmt.Errorf("%s: %w", text.Key(k.Key.String()), err)
 		}
 	}
@@ -297,7 +297,11 @@ func (r *Result) CheckLabels(ctx context.Context) error {
 	if err != nil {
 		return nil // there is nothing to draw
 	}
-	return b.label(ctx)
+	ops := make([]jepsen.Operation, len(b.w.Ops))
+	for i, x := range b.w.Ops {
+		ops[i] = x.Operation
+	}
+	return r.Spec.Unlabeled(ctx, b.h, ops)
 }
 
 // outside says whether an operation is in a picture only to show what else happened.

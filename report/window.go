@@ -229,9 +229,7 @@ func (r *Result) worst() *TxnAnomaly {
 
 // complete puts everything else into a window of chosen operations.
 func (b *windowBuilder) complete(ctx context.Context) error {
-	if err := b.label(ctx); err != nil {
-		return err
-	}
+	b.label(ctx)
 	if !b.o.Core {
 		b.linearize(ctx)
 	}
@@ -382,12 +380,10 @@ func (b *windowBuilder) columns() {
 }
 
 // label says what every operation did.
-func (b *windowBuilder) label(ctx context.Context) (err error) {
+func (b *windowBuilder) label(ctx context.Context) {
 	for i := range b.w.Ops {
 		x := &b.w.Ops[i]
-		if x.Label, err = b.r.Spec.Words(ctx, b.h, x.Operation); err != nil {
-			return err
-		}
+		x.Label = b.r.Spec.Words(ctx, b.h, x.Operation)
 		if b.r.Told == nil {
 			continue
 		}
@@ -395,7 +391,6 @@ func (b *windowBuilder) label(ctx context.Context) (err error) {
 			x.Label = fmt.Sprintf("T%d ", n+1) + cmp.Or(b.concerned(n), x.Label)
 		}
 	}
-	return nil
 }
 
 // Bounds of the label of a transaction of an anomaly.

@@ -160,6 +160,6 @@ func valuesOf(command, flag string) []string {
 	}
 	return map[string][]string{
 		"algorithm": clew.Algorithms(), "html-style": outputs.Styles, "to": strings.Split(forms.Names(forms.All), ", "), "scale": {"order", "time"},
-		"keyless": {"error", "every"}, "clients": {"integers", "all"}, "unknown": {"fail", "pass"},
+		"keyless": {"error", "every"}, "clients": {"integers", "all"}, "unknown": {"fail", "pass"}, "empty": {"fail", "pass"},
 	}[flag]
 }

@@ -36,6 +36,31 @@ func (r *runner) open(path string) (in io.ReadCloser, name string, err error) {
 	return in, path, err
 }
 
+// notEmpty returns a standard input whose end is an error if nothing came before it. A file that is not empty is itself.
+func notEmpty(in io.Reader) io.Reader {
+	if f, is := in.(*os.File); is {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			return in
+		}
+	}
+	return &nonEmpty{in: in}
+}
+
+type nonEmpty struct {
+	in   io.Reader
+	some bool
+}
+
+func (r *nonEmpty) Read(p []byte) (n int, err error) {
+	n, err = r.in.Read(p)
+	if r.some = r.some || n > 0; err == io.EOF && !r.some {
+		err = errEmpty
+	}
+	return n, err
+}
+
+var errEmpty = errors.New("it is empty: perhaps what should write the history is dead; expected a history, or --empty pass")
+
 // newFile writes a new file into the folder that clew runs in, and returns its name. The name has a number if the
 // name without one is taken.
 func newFile(name, ext string, write func(io.Writer) error) (file string, err error) {

@@ -83,8 +83,14 @@ func searchFlags() []cli.Flag {
 	}, limitFlags()...)
 }
 
+// limitFlags returns the flags of all commands that read a history: limits, and what an empty standard input is.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.StringFlag{Name: "empty", Value: "fail", Usage: "`fail|pass`: an empty standard input is unreadable, since what should write it may be dead, or a history without operations",
+			Action: func(_ *cli.Context, value string) error {
+				_, err := option.Either("empty", value, "fail", "pass")
+				return err
+			}},
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
 		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "use at most `SIZE` of memory, such as 512MB or 1.5GB"},
 	}

@@ -51,7 +51,11 @@ func main() {
 	// unknown verdict here. It aborts instead, which sets no status.
 	debug.SetTraceback("crash")
 	memory.Spacious()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	dog := watchdog.New(exitUsage, leave)
 	ctx = watchdog.With(ctx, dog)
@@ -89,11 +93,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // The app's metadata holds the engine that decides instead of --algorithm's, what the program was called with, and, if
-// only a command's flags are asked for, what takes its context once they are read.
+// only a command's flags are asked for, what takes its context once they are read. Of a request, they say that it brings
+// its history.
 const (
 	engineKey = "engine"
 	argsKey   = "args"
 	flagsKey  = "flags"
+
+	requestKey = "request"
 )
 
 // parsing guards urfave/cli's help command and help flag, which are one for all apps. It is held until a command has its

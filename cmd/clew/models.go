@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -122,7 +123,10 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 		}
 		r, err := clew.Check(ctx, h, spec, clew.Options{})
 		if err == nil {
-			err = label(ctx, h, spec)
+			err = spec.Unlabeled(ctx, h, operations(h))
+		}
+		if err == nil && r.Unsaid != "" {
+			err = errors.New(r.Unsaid)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("example %d: %w", i+1, err)
@@ -153,12 +157,10 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 	return status, err
 }
 
-// label returns an error of the model's label about an operation of a history.
-func label(ctx context.Context, h *jepsen.History, spec models.Spec) error {
+// operations returns all operations of a history.
+func operations(h *jepsen.History) (all []jepsen.Operation) {
 	for op := range jepsen.Operation(h.Operations()) {
-		if _, err := spec.Words(ctx, h, op); err != nil {
-			return err
-		}
+		all = append(all, op)
 	}
-	return nil
+	return all
 }

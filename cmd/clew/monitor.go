@@ -283,6 +283,7 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 		return nil
 	}
 	w.m.Looked = w.looked
+	w.m.Unsaved = func(err error) { w.warn(w.name, err.Error()) }
 	w.asked = onAsking()
 	w.note()
 	return nil

@@ -158,6 +158,9 @@ type runner struct {
 func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
 	r.args, _ = c.App.Metadata[argsKey].([]string)
 	r.stdin = c.App.Reader
+	if c.App.Metadata[requestKey] == nil && c.String("empty") != "pass" {
+		r.stdin = notEmpty(r.stdin)
+	}
 	if limit, memory, err := givenLimits(c); err == nil {
 		r.TimeLimit, r.Memory = limit, memory
 	}

@@ -92,7 +92,7 @@ const maxKnown = 64
 // check does what clew check does with some flags.
 func (k *knownFlags) check(ctx context.Context, flags []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	args := slices.Concat([]string{"clew", "check"}, flags, []string{"-"})
-	metadata, name := map[string]any{engineKey: k.engine, argsKey: args}, fmt.Sprintf("%q", args)
+	metadata, name := map[string]any{engineKey: k.engine, argsKey: args, requestKey: true}, fmt.Sprintf("%q", args)
 	known, status := k.known(ctx, name, args, stdout, stderr)
 	if known == nil {
 		return status

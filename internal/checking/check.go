@@ -120,12 +120,7 @@ func Warnings(r *report.Result) (all []string) {
 	if r.History != nil {
 		all = slices.Clip(r.History.Warnings)
 	}
-	if r.Altered != "" {
-		all = append(all, r.Altered)
-	}
-	if r.Granted != "" {
-		all = append(all, r.Granted)
-	}
+	all = append(all, r.Warnings()...)
 	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // the reader warns about those
 		all = append(all, Vacuous(string(r.Vacuous)))
 	}

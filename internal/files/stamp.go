@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 // Stamp records what a file was: its size, its time and which file it is. Readers that are not files have the zero
 // Stamp, which never changes.
 type Stamp struct {
+	Or   string // what the errors of Changed advise for a file that is written to; "": to follow it
 	info fs.FileInfo
 	file *os.File // of this machine, else nil
 }
@@ -42,20 +44,26 @@ func (s Stamp) Changed(f any) error {
 	if s.info == nil {
 		return nil
 	}
-	now := StampOf(f)
+	now, or := StampOf(f), cmp.Or(s.Or, fmt.Sprint(option.Follow))
 	switch {
 	case now.info == nil:
 		return errors.New("it changed while it was read: it is not a regular file anymore")
 	case os.SameFile(s.info, s.info) && !os.SameFile(s.info, now.info):
 		return errors.New("it changed while it was read: another file has taken its place; check it again")
 	case s.info.Size() != now.info.Size():
-		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or %s", s.info.Size(), now.info.Size(), option.Follow)
+		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or %s", s.info.Size(), now.info.Size(), or)
 	case !s.info.ModTime().Equal(now.info.ModTime()):
-		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or %s", now.info.ModTime().Format(time.TimeOnly), option.Follow)
+		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or %s", now.info.ModTime().Format(time.TimeOnly), or)
 	case s.Moved() == "" && !inodeTime(s.info).Equal(inodeTime(now.info)): // a file that is deleted or replaced has a new time, too
-		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or %s", inodeTime(now.info).Format(time.TimeOnly), option.Follow)
+		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or %s", inodeTime(now.info).Format(time.TimeOnly), or)
 	}
 	return nil
+}
+
+// Grew reports whether a file is the one that was stamped, with more in it.
+func (s Stamp) Grew(f any) bool {
+	now := StampOf(f)
+	return s.info != nil && now.info != nil && os.SameFile(s.info, now.info) && s.info.Size() < now.info.Size()
 }
 
 // Touched reports whether a file was written to, or its times were set, between two looks at it. Programs can put

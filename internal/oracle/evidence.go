@@ -529,12 +529,7 @@ func (e *evidence) jsonKeys() error {
 	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
 	}
-	told := len(e.h.Warnings)
-	for _, warning := range []string{e.r.Altered, e.r.Granted} {
-		if warning != "" {
-			told++
-		}
-	}
+	told := len(e.h.Warnings) + len(e.r.Warnings())
 	if warnings, isList := m["warnings"].([]any); !isList || len(warnings) != told || m["skipped"] != float64(e.h.Skipped) {
 		return fmt.Errorf("the JSON says skipped: %v, warnings: %v", m["skipped"], m["warnings"])
 	}

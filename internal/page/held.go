@@ -99,17 +99,14 @@ func (x *heldOp) size() int {
 }
 
 // hold puts operations into the section. It takes those of the window, and then
-// their neighbors, from the middle to both sides, as long as there is room. An error is
-// one of the model's Label.
-func (s *section) hold(ctx context.Context, room int) (err error) {
+// their neighbors, from the middle to both sides, as long as there is room.
+func (s *section) hold(ctx context.Context, room int) {
 	h := s.r.History
 	texts := &opTexts{h: h, printer: h.OpPrinter()}
 	var all []heldOp
 	own := map[jepsen.Operation]bool{}
 	add := func(op jepsen.Operation, inWindow bool) {
-		label, failed := s.r.Spec.Words(ctx, h, op)
-		err = cmp.Or(err, failed)
-		x := newHeldOp(texts, op, label, inWindow)
+		x := newHeldOp(texts, op, s.r.Spec.Words(ctx, h, op), inWindow)
 		room -= x.size()
 		all = append(all, x)
 	}
@@ -118,7 +115,7 @@ func (s *section) hold(ctx context.Context, room int) (err error) {
 		add(op, true)
 	}
 	from, to := s.middle, s.middle // of the neighbors
-	for room > 0 && err == nil && ctx.Err() == nil && (from > 0 || int(to) < h.Operations()) {
+	for room > 0 && ctx.Err() == nil && (from > 0 || int(to) < h.Operations()) {
 		if int(to) < h.Operations() {
 			if !own[to] {
 				add(to, false)
@@ -145,7 +142,6 @@ func (s *section) hold(ctx context.Context, room int) (err error) {
 	if to > from {
 		s.Holds.From, s.Holds.To = h.Index(h.Invocation[from]), h.LastIndex(to-1)
 	}
-	return err
 }
 
 // holding says which operations a page holds. Ops says how many of them are adjacent.

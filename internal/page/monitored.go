@@ -86,9 +86,10 @@ func NewDrawing(ctx context.Context, kind models.Anomaly, index int64, explanati
 	if !d.Full {
 		s.around = &index
 	}
-	if s.fill(ctx, report.WindowOptions{Around: s.around}) != nil || s.hold(ctx, drawingBytes) != nil {
+	if s.fill(ctx, report.WindowOptions{Around: s.around}) != nil {
 		return d
 	}
+	s.hold(ctx, drawingBytes)
 	if !d.Full {
 		s.Kind, s.Sentence = kind, text.Shorten(text.Line(explanation), maxSentence)
 		s.Text = s.Sentence

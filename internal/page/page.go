@@ -182,9 +182,7 @@ func (d *document) write(ctx context.Context, w io.Writer) error {
 	var b bytes.Buffer
 	for room := heldBytes; ; {
 		for _, s := range d.Sections {
-			if err := s.hold(ctx, room/len(d.Sections)); err != nil {
-				return err
-			}
+			s.hold(ctx, room/len(d.Sections))
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -107,9 +107,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 	slices.Sort(p.rows)
 	p.labels = map[models.Row]string{}
 	for _, row := range p.rows {
-		if p.labels[row], err = r.Spec.Words(ctx, r.History, ops.Of[row]); err != nil {
-			return nil, err
-		}
+		p.labels[row] = r.Spec.Words(ctx, r.History, ops.Of[row])
 	}
 	return p, nil
 }

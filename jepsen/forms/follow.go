@@ -36,7 +36,8 @@ type Following struct {
 // the test says that its history is whole.
 //
 // If the context is done, the history ends there: a file is read to its end, a pipe until nothing comes. ErrUnread
-// says that there was more than could be read in 60 ms. A file that is compressed, that becomes shorter, or that is
+// says that there was more than could be read in 60 ms. If the text ends within an event, the error is a *TornError, and
+// Follow returns the history before that, too. A file that is compressed, that becomes shorter, or that is
 // written again, deleted or replaced, is an error. Follow reads a file that is written to again, to compare it: now
 // and then, and at the end. Follow takes the memory and time of Read, and a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
@@ -76,7 +77,14 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 		return nil, fmt.Errorf("%s: %w", name, wrong)
 	}
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
+		if !t.cutOff && !errors.Is(err, edn.ErrUnfinished) {
+			return nil, err
+		}
+		before, none := b.History()
+		if none != nil {
+			return nil, err
+		}
+		return before, &TornError{err}
 	}
 	if in.form != nil && in.form.wholeOps && ctx.Err() != nil {
 		in.to.Warn("operations that had not returned yet are missing, and others may have seen their effects")
@@ -134,7 +142,16 @@ type tail struct {
 	torn  []byte // the beginning of a line
 	opens byte   // what the text begins with, 0 if it has not begun
 	end   error  // what the text ended with
+
+	cutOff bool // it ended within a line
 }
+
+// TornError says that a text ended within an event, which cannot be read.
+type TornError struct{ Err error }
+
+func (e *TornError) Error() string { return e.Err.Error() }
+
+func (e *TornError) Unwrap() error { return e.Err }
 
 type block struct {
 	text []byte
@@ -227,6 +244,7 @@ func (t *tail) Read(p []byte) (int, error) {
 // operations may be open then, but no operation in it.
 func (t *tail) last() error {
 	t.whole, t.torn, t.end = t.torn, nil, io.EOF
+	t.cutOff = len(t.whole) > 0
 	if t.opens == '[' || t.opens == '(' {
 		if isWhole(bytes.TrimSuffix(bytes.TrimSpace(t.whole), []byte(","))) {
 			t.whole, t.end = append(t.whole, '\n'), errEnough
@@ -291,6 +309,7 @@ func (t *tail) more() error {
 			} else if end >= 0 {
 				lines = len(t.torn) + end + 1
 			}
+			t.cutOff = b.err != nil && len(text) > 0 && text[len(text)-1] != '\n'
 			if t.whole, t.torn = text[:lines:lines], text[lines:]; lines > 0 || b.err != nil {
 				return nil
 			}

@@ -25,11 +25,10 @@ func TestLabels(t *testing.T) {
 		h := history(t, comment(string(x.Data), "on"))
 		var labels []string
 		for op := range jepsen.Operation(h.Operations()) {
-			label, err := models.Own(f.Definition()).Words(t.Context(), h, op)
-			if err != nil {
-				t.Errorf("%s: %v", x.Name, err)
-			}
-			labels = append(labels, label)
+			labels = append(labels, models.Own(f.Definition()).Words(t.Context(), h, op))
+		}
+		if err := models.Own(f.Definition()).Unlabeled(t.Context(), h, []jepsen.Operation{0, jepsen.Operation(h.Operations() - 1)}); err != nil {
+			t.Errorf("%s: %v", x.Name, err)
 		}
 		if got, want := strings.Join(labels, "; "), comment(string(x.Data), "labels"); got != want {
 			t.Errorf("%s: %s, want %s", x.Name, got, want)

@@ -364,10 +364,11 @@ func (m *bound) tell(c models.Call) (at models.ToldPosition, err error) {
 func (m *bound) describe(s state) any {
 	v := m.value(s)
 	if m.file.describe != nil {
-		var err error
-		if v, err = m.asked(m.file.describe, v); err != nil {
-			panic(err)
+		said, err := m.asked(m.file.describe, v)
+		if err != nil {
+			panic(&models.Failure{Err: err, Instead: m.values.plain(v)})
 		}
+		v = said
 	}
 	return m.values.plain(v)
 }

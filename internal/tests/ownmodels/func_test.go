@@ -1,11 +1,13 @@
 package ownmodels_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -230,10 +232,14 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 			`the partition is declared wrongly: every part is linearizable, but together process 1's :read 0 (index 3) cannot happen: can't read 0 from counter 1`},
 		{"a partition that panics", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return []int{1} } }), ops{"add 1"},
 			`func-counter cannot read the value of :add (index 1): in partition: hash of unhashable type: []int; it knows :add, :read`},
-		{"a description that panics", broken(func(f *models.Func[int64]) { f.Describe = func(int64) any { panic("no idea") } }), ops{"add 1"},
-			`func-counter: describe: no idea`},
-		{"a description that is no EDN", broken(func(f *models.Func[int64]) { f.Describe = func(int64) any { return make(chan int) } }), ops{"add 1"},
-			`func-counter: describe: `},
+		{"a size that panics", broken(func(f *models.Func[int64]) { f.Size = func(n int64) int { return int(1 / n) } }), ops{"add 1"},
+			`func-counter: in size: panic: runtime error: integer divide by zero`},
+		{"a size that panics later", broken(func(f *models.Func[int64]) { f.Size = func(n int64) int { return int(1/(n-1)) * -1 } }), ops{"add 1"},
+			`func-counter: in size: panic: runtime error: integer divide by zero`},
+		{"a size below 0", broken(func(f *models.Func[int64]) { f.Size = func(n int64) int { return -1 << 60 } }), ops{"add 1"},
+			`func-counter: in size: it returns -1152921504606846976; expected a number of bytes from 0 on`},
+		{"a check that panics", broken(func(f *models.Func[int64]) { f.Check = func(c models.Call) error { panic("lost") } }), ops{"add 1"},
+			`func-counter cannot read the value of :add (index 1): in check: panic: lost; it knows :add, :read`},
 		{"a declaration about nothing", broken(func(f *models.Func[int64]) { f.Reads = []string{"look"} }), ops{"add 1"},
 			`func-counter makes a declaration about :look, which is not among its operations; it has :add, :read`},
 		{"no operations", models.Func[int64]{Name: "nothing"}, ops{"add 1"}, `nothing has no operations`},
@@ -437,11 +443,40 @@ func TestLabelsOfFunctionsAreInEveryPicture(t *testing.T) {
 	if err != nil || w.Ops[0].Label != "n += 1" || w.Ops[1].Label != "read 2" {
 		t.Errorf("its window has %+v, %v", w, err)
 	}
-	f.Label = func(models.Call) string { panic("lost") }
-	_, err = checkOwn(t, f.Definition(), clew.Options{}, "add 1", "read 2")
-	var failed *models.Failure
-	if want := "func-counter: in label: panic: lost, on :add 1 (index 1)"; !errors.As(err, &failed) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+}
+
+// What the author's functions say beside the steps takes no verdict away: if they fail, that is a warning.
+func TestAFailureOfWhatIsSaidLosesNoVerdict(t *testing.T) {
+	t.Parallel()
+	said := "the model's label failed, so pictures say it in the history's own words: func-counter: in label: panic: lost, on :add 1 (index 1)"
+	shown := "the model's describe failed, so states are shown as they are: func-counter: describe: "
+	for name, c := range map[string]struct {
+		hook  func(f *models.Func[int64])
+		warns string
+	}{
+		"a label that panics":         {func(f *models.Func[int64]) { f.Label = func(models.Call) string { panic("lost") } }, said},
+		"a description that panics":   {func(f *models.Func[int64]) { f.Describe = func(int64) any { panic("no idea") } }, shown + "no idea"},
+		"a description that is a map": {func(f *models.Func[int64]) { f.Describe = func(int64) any { return make(chan int) } }, shown},
+	} {
+		f := funcCounter()
+		c.hook(&f)
+		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine", "competition"} {
+			o := clew.Options{Algorithm: algorithm}
+			r, err := checkOwn(t, f.Definition(), o, "add 1", "read 2")
+			want, _ := checkOwn(t, funcCounter().Definition(), o, "add 1", "read 2")
+			if err != nil || r.Verdict != jepsen.Invalid || r.FailEvent != want.FailEvent || r.Explanation != want.Explanation {
+				t.Errorf("%s, %s: %v, %v", name, algorithm, r, err)
+			} else if !strings.HasPrefix(r.Unsaid, c.warns) || !slices.Contains(r.Warnings(), r.Unsaid) {
+				t.Errorf("%s, %s: it warns %q, want %q", name, algorithm, r.Unsaid, c.warns)
+			}
+			var edn, page bytes.Buffer
+			if err := errors.Join(r.WriteEDN(&edn), clew.WritePage(t.Context(), &page, r, report.WindowOptions{})); err != nil || !strings.Contains(edn.String(), ":valid? false") {
+				t.Errorf("%s, %s: %v, %s", name, algorithm, err, edn.String())
+			}
+			if r, err = checkOwn(t, f.Definition(), o, "add 1", "read 1"); err != nil || r.Verdict != jepsen.Valid {
+				t.Errorf("%s, %s: %v, %v", name, algorithm, r, err)
+			}
+		}
 	}
 }
 

@@ -260,7 +260,9 @@ func (r *Reader) object() (op []byte, grown bool, err error) {
 			break
 		}
 		if err := r.more(r.At - 1); err == io.EOF {
-			return nil, grown, r.fail(r.place(len(r.Data)), "expected } to close { opened at %d:%d, found end of input", r.begins.Line, r.begins.Col)
+			at := r.place(len(r.Data))
+			return nil, grown, &edn.Error{Pos: edn.Pos{File: r.file, Line: at.Line, Col: at.Col}, Err: edn.ErrUnfinished,
+				Msg: fmt.Sprintf("expected } to close { opened at %d:%d, found end of input", r.begins.Line, r.begins.Col)}
 		} else if err != nil {
 			return nil, grown, err
 		}
