@@ -47,9 +47,7 @@ func (m patientTests) Run() int {
 
 // bePatient gives what a limit or a signal ends ten times as long as clew does, since a machine may be busy.
 func bePatient() {
-	batch.Patience *= 10
-	batch.Grace *= 10
-	batch.Overdue *= 10
+	batch.BePatient(10)
 }
 
 // wrong is an engine that is wrong about every witness.
