@@ -56,7 +56,7 @@ func TestASignalSaysHowFarWhatIsFollowedIsDecided(t *testing.T) {
 		}
 		defer file.Close()
 		file.WriteString(easy)
-		cmd := exec.Command("clew", "check", "--follow", "--model", "multi-register", file.Name())
+		cmd := exec.Command("patientclew", "check", "--follow", "--model", "multi-register", file.Name())
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {

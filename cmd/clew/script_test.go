@@ -47,9 +47,7 @@ func (m patientTests) Run() int {
 
 // bePatient gives what a limit or a signal ends ten times as long as clew does, since a machine may be busy.
 func bePatient() {
-	batch.Patience *= 10
-	batch.Grace *= 10
-	batch.Overdue *= 10
+	batch.BePatient(10)
 }
 
 // wrong is an engine that is wrong about every witness.
@@ -318,7 +316,7 @@ func archived(name string, files fs.FS) (string, error) {
 // The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	return reading(t, exec.Command("clew", args...), history, open)
+	return reading(t, exec.Command("patientclew", args...), history, open)
 }
 
 // reading does the same for any command.
@@ -415,7 +413,7 @@ func TestASignalEndsOutputThatIsNotRead(t *testing.T) {
 	for _, signal := range signals {
 		for args, stdout := range map[string]*os.File{"--core fifo h.edn": nil, "--output edn many.edn": results} {
 			patiently(t, func(wait time.Duration) (string, bool) {
-				cmd := exec.Command("clew", append([]string{"check"}, strings.Fields(args)...)...)
+				cmd := exec.Command("patientclew", append([]string{"check"}, strings.Fields(args)...)...)
 				var said strings.Builder
 				if cmd.Stderr, cmd.Stdout = &said, &said; stdout != nil {
 					cmd.Stdout = stdout
@@ -515,7 +513,7 @@ func TestAnInterruptedReportIsWhole(t *testing.T) {
 func TestTheLifelineEndsALongSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", hard(60))
-	cmd := exec.Command("clew", "check", "--stdin-is-lifeline", "h.edn")
+	cmd := exec.Command("patientclew", "check", "--stdin-is-lifeline", "h.edn")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

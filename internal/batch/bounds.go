@@ -31,10 +31,18 @@ var (
 )
 
 // Writing may take lastMoment once the time is over. Removing temporary files may then take tidying.
-const (
+var (
 	lastMoment = 60 * time.Millisecond
 	tidying    = 40 * time.Millisecond
 )
+
+// BePatient gives whatever a signal or a limit ends so many times as long, for tests on a busy machine. It is called
+// before anything begins.
+func BePatient(times time.Duration) {
+	for _, t := range []*time.Duration{&Patience, &Grace, &Overdue, &lastMoment, &tidying} {
+		*t *= times
+	}
+}
 
 // Watch begins to keep the process within the memory limit, until the context is done. It does not wait for that. If
 // the context shares a limit with other batches, that one is kept already.

@@ -76,6 +76,13 @@
   (let [{:keys [out]} (sh "ps" "-o" "stat=" "-p" (str pid))]
     (not (or (str/blank? out) (str/starts-with? (str/trim out) "Z")))))
 
+(defn stop
+  "Stops a process, and waits until it has stopped: until one of its threads has
+  taken the signal, the others go on."
+  [pid]
+  (sh "kill" "-STOP" (str pid))
+  (is (eventually #(str/starts-with? (str/trim (:out (sh "ps" "-o" "stat=" "-p" (str pid)))) "T"))))
+
 (defn pids
   "The process ids in a file, once there are n lines."
   [f n]
@@ -872,7 +879,7 @@ ops = {'add': add}
         asked  {:model :register, :command (speaking-script f)}
         _      (is (true? (:valid? (check asked good))))
         [pid]  (pids f 1)
-        _      (sh "kill" "-STOP" pid)
+        _      (stop pid)
         long   (apply history (repeat 100000 [0 :write 1])) ; more than a pipe holds
         result (promise)
         thread (Thread. #(deliver result (check asked long)))]
@@ -884,7 +891,7 @@ ops = {'add': add}
     (is (true? (:valid? (check asked good))))
     (testing "and so does a time limit"
       (let [pid (last (pids-in f))]
-        (sh "kill" "-STOP" pid)
+        (stop pid)
         (is (= :timeout (:error (binding [clew/*grace-ms* 300]
                                   (check (assoc asked :time-limit 200) good)))))
         (is (eventually #(not (running? pid))))))))
