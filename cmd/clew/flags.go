@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"clew/fallback"
 	"clew/internal/checking"
 	"clew/internal/memory"
+	"clew/internal/option"
 	"clew/internal/outputs"
 	"clew/internal/store"
 	"clew/internal/text"
@@ -86,25 +88,32 @@ func searchFlags() []cli.Flag {
 // limitFlags returns the flags of all commands that read a history: limits, and what an empty standard input is.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "empty", Value: "fail", Usage: "`fail|pass`: an empty standard input is unreadable, since what should write it may be dead, or a history without operations",
-			Action: func(_ *cli.Context, value string) error {
-				_, err := option.Either("empty", value, "fail", "pass")
-				return err
-			}},
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
 		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "use at most `SIZE` of memory, such as 512MB or 1.5GB"},
+		&cli.StringFlag{Name: "empty", Value: "fail", Usage: "`fail|pass`: an empty standard input is unreadable, since what should write it may be dead, or a history without operations"},
 	}
 }
 
 // givenLimits returns what these flags say, and no more memory than there is for all that runs beside this; a time of 0
 // means no limit.
 func givenLimits(c *cli.Context) (time.Duration, int64, error) {
+	if _, err := passesEmpty(c); err != nil {
+		return 0, 0, err
+	}
 	_, shared := memory.Shared(c.Context)
 	return checking.Limits(asText(c, checking.SearchNames), shared)
 }
 
+// passesEmpty reports whether an empty standard input is a history without operations.
+func passesEmpty(c *cli.Context) (bool, error) {
+	return option.Either("empty", cmp.Or(c.String("empty"), "fail"), "fail", "pass")
+}
+
 // searchOptions returns what these flags say, and how many bytes all searches together may use.
 func searchOptions(c *cli.Context) (clew.Options, int64, error) {
+	if _, err := passesEmpty(c); err != nil {
+		return clew.Options{}, 0, err
+	}
 	_, shared := memory.Shared(c.Context)
 	o, limit, err := checking.Search(asText(c, checking.SearchNames), shared)
 	o.Engine, _ = c.App.Metadata[engineKey].(fallback.Engine)

@@ -158,7 +158,7 @@ type runner struct {
 func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
 	r.args, _ = c.App.Metadata[argsKey].([]string)
 	r.stdin = c.App.Reader
-	if c.App.Metadata[requestKey] == nil && c.String("empty") != "pass" {
+	if pass, _ := passesEmpty(c); !pass && c.App.Metadata[requestKey] == nil {
 		r.stdin = notEmpty(r.stdin)
 	}
 	if limit, memory, err := givenLimits(c); err == nil {
