@@ -1,6 +1,8 @@
 package clew
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -347,4 +349,45 @@ func refuted(r *report.Result, wrong error) *report.Result {
 		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, Spec: r.Spec,
 		Verdict: jepsen.Unknown, Cause: jepsen.SelfCheckFailed, Error: wrong.Error(), Analyzer: r.Analyzer, Ms: r.Ms, Refuted: r,
 	}
+}
+
+// mostAlone bounds the operations of a core that is read and decided again as a history of its own.
+const mostAlone = 1000
+
+// coreInit returns the initial value that must be said of the core as a history of its own, "" if there is none: without it the
+// core does not fail at the same completion in the same way, since what shows the initial value is not in it.
+func coreInit(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
+	d, err := r.Spec.Definition()
+	if r.Verdict != jepsen.Invalid || spec.Init != "" || r.History.Init != "" || o.growing || o.Verify == VerifyNever || err != nil || d.NoInit != "" {
+		return ""
+	}
+	failing := r.FirstFailing()
+	init := cmp.Or(failing.Init, d.Default)
+	if n := len(failing.Core); n == 0 || n > mostAlone || init == "" {
+		return ""
+	}
+	var text bytes.Buffer
+	if r.WriteCore(&text) != nil {
+		return ""
+	}
+	core, err := Read(&text, r.File, spec.Pairing())
+	if err != nil {
+		return ""
+	}
+	spec.Name = cmp.Or(spec.Name, r.Model)
+	alike := func() int { // how much the failure of the core is like that of the history
+		x, err := Check(ctx, core, spec, Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever})
+		switch {
+		case err != nil || x.Verdict != jepsen.Invalid || x.FailingIndex() != r.FailingIndex():
+			return 0
+		case x.FailureKind() != r.FailureKind():
+			return 1
+		}
+		return 2
+	}
+	unsaid := alike()
+	if core.Init = init; unsaid == 2 || alike() <= unsaid {
+		return ""
+	}
+	return init
 }

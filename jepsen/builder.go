@@ -268,6 +268,7 @@ func (f feeder) Add(e *opmap.Event, op int32) error {
 func (f feeder) Expect(bytes int64)              { f.bytes = bytes }
 func (f feeder) NoLines()                        { f.h.built = true }
 func (f feeder) SetObject(word string)           { f.h.Object = word }
+func (f feeder) SetInit(value string)            { f.h.Init = value }
 func (f feeder) Warn(format string, args ...any) { f.warn(format, args...) }
 func (f feeder) Warnings() []string              { return f.h.Warnings }
 

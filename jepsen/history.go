@@ -52,6 +52,7 @@ func (s Status) String() string { return [...]string{"succeeded", "failed", "cra
 type History struct {
 	File   string // the file it was read from, "" if it was built
 	Object string // the kind of object that its text names, such as "queue"; "" if it does not name one
+	Init   string // the initial value that its text names, as EDN, as that of a core does; "" if it names none
 	SHA256 string // of everything that was read, compressed if it was, in hexadecimal digits; "" unless Options.Fingerprint asked for it
 	Values *edn.Values
 

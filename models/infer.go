@@ -111,6 +111,9 @@ func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 	if h == nil || h.Values == nil {
 		return s, inferred, jepsen.ErrNoHistory
 	}
+	if d, err := s.Definition(); s.Init == "" && err == nil && d.NoInit == "" {
+		s.Init = h.Init
+	}
 	spec, _, _, err = s.surveyed(h)
 	return spec, inferred, err
 }

@@ -52,6 +52,8 @@ type Result struct {
 	// Granted warns of what a valid verdict takes for granted: of answers that say nothing as they were read, and without
 	// which it would not be valid. It is "" if there are none.
 	Granted string
+	// CoreInit, unless "", is the initial value without which the core alone would not fail as it does in the history.
+	CoreInit string
 	// Unsaid warns that the caller's own Label or Describe failed on what was shown, and what stands instead. It is "" if
 	// they did not.
 	Unsaid string

@@ -78,7 +78,8 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 // WriteCore writes the core of an invalid result as a separate history, which is not
 // linearizable either: the events of its operations, one op map per line. If keys are
 // independent, it writes the core of the one that fails first, with the key in every
-// value. The output is then also a history of independent keys. If operations of one
+// value. The output is then also a history of independent keys. Its first line is the initial value if the core does not
+// fail from any. If operations of one
 // process are open at the same time, which EDN cannot express, it writes interval records.
 // A result that has no core is an error.
 func (r *Result) WriteCore(w io.Writer) error {
@@ -104,6 +105,11 @@ func (r *Result) WriteCore(w io.Writer) error {
 			whole[i] = h.WholeOperation(op)
 		}
 		return forms.WriteRecords(w, r.History, whole)
+	}
+	if r.CoreInit != "" {
+		if _, err := fmt.Fprintf(w, "%s%s\n", forms.Initially, r.CoreInit); err != nil {
+			return err
+		}
 	}
 	ops := h.OpPrinter()
 	return writeLines(w, events, func(line []byte, e jepsen.Event) []byte {

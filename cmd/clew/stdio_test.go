@@ -147,7 +147,7 @@ func TestStdioAnswersAsCheckDoes(t *testing.T) {
 		{misread, []string{"--model", "register", "--output", "edn"}},
 		{misread, []string{"--output=json", "--verify"}},
 		{misread, nil},
-		{"", []string{"--model=register", "--output=edn"}},
+		{"", []string{"--model=register", "--output=edn", "--empty=pass"}},
 		{"{:process 0", []string{"--output=edn"}},
 		{wellRead, []string{"--no-such-flag"}},
 		{wellRead, []string{"--model"}},

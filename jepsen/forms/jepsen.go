@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -23,7 +24,38 @@ const EDN Form = "edn"
 
 var ednForm = form{name: EDN, detect: func(beginning) bool { return true }, read: readEDN, write: writing{event: (*converter).edn}}
 
+// Initially begins the first line of a text in EDN that names the initial value.
+const Initially = "; clew: initially "
+
+// initially returns the initial value that the first line of a text names, "" if it names none.
+func (in *input) initially(text source) (string, error) {
+	if begin, _ := text.Peek(len(Initially)); string(begin) != Initially {
+		return "", nil
+	}
+	var line []byte
+	for n := len(Initially); ; n++ {
+		begin, err := text.Peek(n)
+		if err == bufio.ErrBufferFull {
+			return "", in.at(1, 1).Errorf("expected an initial value of at most %d bytes", n)
+		}
+		if line = begin[len(Initially):]; err != nil || bytes.HasSuffix(line, []byte("\n")) {
+			break
+		}
+	}
+	if _, err := edn.NewValues().Parse(line, in.at(1, len(Initially)+1)); err != nil {
+		return "", fmt.Errorf("the initial value: %w", err)
+	}
+	return string(bytes.TrimSpace(line)), nil
+}
+
 func readEDN(in *input, text source) error {
+	if in.from == nil {
+		init, err := in.initially(text)
+		if err != nil {
+			return err
+		}
+		in.to.SetInit(init)
+	}
 	length := files.Size(text.file)
 	in.to.Expect(length)
 	reader := opmap.NewReader(text, in.file, in.values)

@@ -33,6 +33,8 @@ type Feed interface {
 	NoLines()
 	// SetObject sets History.Object, the kind of object that the text names.
 	SetObject(word string)
+	// SetInit sets History.Init, the initial value that the text names.
+	SetInit(value string)
 	// Warn adds to the history's warnings, up to a bound.
 	Warn(format string, args ...any)
 	// Warnings returns the warnings so far.

@@ -1,0 +1,56 @@
+package verdicts_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/campaign"
+	"clew/internal/gen"
+	"clew/internal/tests/kit"
+	"clew/jepsen"
+)
+
+// The file of a core fails as the history does when it is checked with the same flags and no more: at the same completion.
+func TestACoreFailsAsItsHistory(t *testing.T) {
+	t.Parallel()
+	cores, said := 0, 0
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(i) + 900)
+		for range kit.Histories(10, 100, 2000) {
+			spec := campaign.WithParameters(r, spec)
+			text := kit.Faulty(r, spec, 5+r.IntN(30), 1+r.IntN(5), []float64{0, 0.2}[r.IntN(2)], []float64{0.05, 0.2}[r.IntN(2)])
+			h, err := clew.Read(strings.NewReader(text), "h", spec.Pairing())
+			if err != nil {
+				continue
+			}
+			x, err := clew.Check(t.Context(), h, spec, kit.Soon())
+			if err != nil || x.Verdict != jepsen.Invalid || x.Core == nil {
+				continue
+			}
+			if x, err = clew.Check(t.Context(), h, spec, clew.Options{Memory: clew.NewMemory(64 << 20)}); err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if err := x.WriteCore(&file); err != nil {
+				t.Fatal(err)
+			}
+			if cores++; x.CoreInit != "" {
+				said++
+			}
+			core, err := clew.Read(bytes.NewReader(file.Bytes()), "core", spec.Pairing())
+			if err != nil {
+				t.Fatalf("%s: %v in\n%s", campaign.Name(spec), err, &file)
+			}
+			again, err := clew.Check(t.Context(), core, spec, kit.Soon())
+			if err != nil || again.Verdict != jepsen.Invalid || again.FailingIndex() != x.FailingIndex() {
+				t.Errorf("%s: %v, %v\nof the core\n%s\nof\n%s\n%s", campaign.Name(spec), again, err, &file, text, x.Text())
+			}
+		}
+	}
+	t.Logf("%d cores, of which %d say the initial value", cores, said)
+	if cores < 100 || said == 0 {
+		t.Errorf("only %d cores, of which %d say the initial value", cores, said)
+	}
+}
