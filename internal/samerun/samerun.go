@@ -49,8 +49,8 @@ func First(record *jepsen.History, most int, to *edn.Values) []Event {
 	return events
 }
 
-// Begins reports whether the events of each client in a history begin as some others do, which are all that come first. Where
-// one of the two ends, nothing is known of the rest.
+// Begins reports whether the events of each client in a history begin as some others do, which are all that come first, but
+// for those that are :info: Jepsen has not always logged them. Where one of the two ends, nothing is known of the rest.
 func Begins(h *jepsen.History, first []Event) bool {
 	of := map[edn.ID][]*Event{} // by process
 	for i := range first {
@@ -67,10 +67,13 @@ func Begins(h *jepsen.History, first []Event) bool {
 		if len(queue) == 0 {
 			continue
 		}
-		if x := read(e); !x.same(queue[0]) {
+		if x := read(e); x.same(queue[0]) {
+			of[process] = queue[1:]
+		} else if x.Type == jepsen.Info {
+			continue
+		} else {
 			return false
 		}
-		of[process] = queue[1:]
 		left--
 	}
 	return true

@@ -113,6 +113,8 @@ func TestAnEventThatDiffersIsOfAnotherRun(t *testing.T) {
 	}
 }
 
+func begins(h, log *jepsen.History) bool { return samerun.Begins(h, samerun.First(log, 1000, h.Values)) }
+
 func TestALogBeginsAsItsHistoryDoes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 4))
@@ -125,6 +127,10 @@ func TestALogBeginsAsItsHistoryDoes(t *testing.T) {
 		}
 		if other := run(rng, true); samerun.Begins(h, samerun.First(read(t, other), 10, h.Values)) {
 			t.Fatalf("another run begins so\n%s", strings.Join(other, "\n"))
+		}
+		crashed := slices.Insert(slices.Clone(lines), 60, "{:process 9, :type :invoke, :f :write, :value 1}", "{:process 9, :type :info, :f :write, :value 1}")
+		if log := append(slices.Clone(crashed[:61:61]), crashed[62:]...); !begins(read(t, crashed), read(t, log)) {
+			t.Fatal("an :info that is not logged makes another run")
 		}
 		if !samerun.Begins(read(t, lines[:5]), samerun.First(h, 1000, edn.NewValues())[:0]) {
 			t.Fatal("nothing contradicts nothing")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -71,7 +72,7 @@ func File(path string) Source {
 // found returns what was found at a path. Finding nothing is an error that
 // includes what was skipped; otherwise each skipped item is a warning.
 func (o Options) found(path string, found []Source, skipped []string, err error) ([]Source, error) {
-	if !o.Bare {
+	if !o.Bare || len(withHistory(slices.Clone(found))) == 0 {
 		found = withHistory(found)
 	}
 	if err == nil && len(found) == 0 {

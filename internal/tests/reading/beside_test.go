@@ -194,6 +194,27 @@ func many(gaps int) (indices []int) {
 	return indices
 }
 
+// A core that clew has written has gaps, and lacks nothing.
+func TestACoreLacksNothing(t *testing.T) {
+	t.Parallel()
+	const core = `{:f :write, :index 0, :process 0, :type :invoke, :value 1}
+{:f :write, :index 1, :process 0, :type :ok, :value 1}
+{:f :read, :index 4, :process 0, :time 7, :type :invoke, :value nil}
+{:f :read, :index 5, :process 0, :time 8, :type :ok, :value 2}
+`
+	r := kit.CheckedText(t, core, models.Spec{}, clew.Options{})
+	if r.Verdict != jepsen.Invalid || len(r.History.Warnings) > 0 {
+		t.Errorf("%v, %q", r.Verdict, r.History.Warnings)
+	}
+	var again bytes.Buffer
+	if err := r.WriteCore(&again); err != nil {
+		t.Fatal(err)
+	}
+	if r := kit.CheckedText(t, again.String(), models.Spec{}, clew.Options{}); len(r.History.Warnings) > 0 {
+		t.Errorf("%q", r.History.Warnings)
+	}
+}
+
 func TestHistoriesWithAGapAreWarnedAbout(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"edn-two-events-swallowed-by-a-string.edn", "index-gap-6-7-lost.edn"} {
