@@ -192,15 +192,18 @@ func (s *Seen) notInferred(candidates []string) error {
 	}
 	for _, f := range s.fs {
 		if !known[f] {
-			return noModel("no model of clew knows its "+f, ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (%s)",
+			return noModel("no model of clew knows its "+f+orOwn, ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (%s)",
 				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "), ownModels))
 		}
 	}
-	return noModel("no model of clew knows all of its "+fs, ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", ")))
+	return noModel("no model of clew knows all of its "+fs+orOwn, ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", ")))
 }
 
 // ownModels is where to go if no model of clew is of a history.
 const ownModels = "docs/own-models.md"
+
+// orOwn names it behind what clew does not have.
+const orOwn = "; one of your own may (" + ownModels + ")"
 
 // noModel adds to an error of Infer that clew has no model for the history.
 func noModel(why string, err error) error {
