@@ -447,3 +447,34 @@ func TestTheTestMapSaysTheInitialValue(t *testing.T) {
 		}
 	}
 }
+
+// The accounts and the sum that a test map gives leave only some initial states of a bank, and fix no balance.
+func TestTheTestMapSaysTheSumOfABank(t *testing.T) {
+	t.Parallel()
+	const reads = `{:process 0, :type :invoke, :f :read, :value nil}
+{:process 0, :type :ok, :f :read, :value {0 5, 1 15}}
+{:process 0, :type :invoke, :f :transfer, :value {:from 1, :to 0, :amount 3}}
+{:process 0, :type :ok, :f :transfer, :value {:from 1, :to 0, :amount 3}}
+`
+	transfers := reads[strings.Index(reads, "\n{:process 0, :type :invoke, :f :transfer")+1:]
+	for _, c := range []struct {
+		history, says string
+		verdict       jepsen.Verdict
+		told          string
+	}{
+		{reads, `{}`, jepsen.Unknown, ""},
+		{reads, `{:accounts [0 1], :total-amount 20}`, jepsen.Unknown, "{:accounts [0 1], :total-amount 20}"},
+		{reads, `{:accounts [0 1], :total-amount 21}`, jepsen.Invalid, "{:accounts [0 1], :total-amount 21}"},
+		{reads, `{:accounts [1 2], :total-amount 20}`, jepsen.Invalid, "{:accounts [1 2], :total-amount 20}"},
+		{reads, `{:accounts ["0" "1"], :total-amount 20}`, jepsen.Unknown, `{:accounts ["0" "1"], :total-amount 20}`},
+		{reads, `{:accounts [0 1]}`, jepsen.Unknown, ""},
+		{transfers, `{:accounts [0 1], :total-amount 20}`, jepsen.Unknown, "{:accounts [0 1], :total-amount 20}"},
+		{transfers, `{:accounts [0 1], :total-amount 2}`, jepsen.Unknown, "{:accounts [0 1], :total-amount 2}"},
+	} {
+		dir := written(t, map[string]string{"history.edn": c.history, "test.edn": c.says})
+		r := checkedFolder(t, clew.StoreOptions{Spec: models.Spec{Name: "bank"}}, dir)
+		if got := r.Reading().Test; r.Verdict != c.verdict || got.Value != c.told || (got.Source == report.Test) != (c.told != "") {
+			t.Errorf("%s: %v (%s %s), %v", c.says, r.Verdict, r.Cause, r.Explanation, got)
+		}
+	}
+}
