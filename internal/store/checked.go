@@ -216,7 +216,7 @@ func missingFrom(h *jepsen.History, named []Named) (missing []Named) {
 			}
 			values[i] = h.Values.Same(id)
 		}
-		if n.HasIndex {
+		if n.HasIndex && !(n.OfKey && n.HasTime) { // old versions numbered the events of each key
 			byIndex[n.Index] = append(byIndex[n.Index], i)
 		} else {
 			others = append(others, i)
@@ -242,7 +242,7 @@ func missingFrom(h *jepsen.History, named []Named) (missing []Named) {
 		}
 	}
 	for i, n := range named {
-		if !found[i] && (!n.HasIndex && slices.Contains(others, i) || n.HasIndex && slices.Contains(byIndex[n.Index], i)) {
+		if !found[i] && (slices.Contains(others, i) || slices.Contains(byIndex[n.Index], i)) {
 			missing = append(missing, n)
 		}
 	}

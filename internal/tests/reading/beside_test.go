@@ -379,8 +379,9 @@ func TestResultsOfAnotherRunAreNotUsed(t *testing.T) {
 func TestResultsOfKeysNameOperationsWithoutTheirKeys(t *testing.T) {
 	t.Parallel()
 	keyed := strings.NewReplacer(":value 1", ":value [:k 1]", ":value [1 2]", ":value [:k [1 2]]").Replace(fromThree)
-	for value, used := range map[string]bool{"[1 2]": true, "[:k [1 2]]": true, "[1 3]": false, "[:j [1 2]]": false} {
-		results := `{:results {:k {:valid? false, :configs ({:model #knossos.model.CASRegister{:value 3}, :last-op nil, :pending []}), :op {:process 1, :type :ok, :f :cas, :value ` + value + `, :index 3}}}, :failures [:k]}`
+	for value, used := range map[string]bool{"[1 2], :index 3": true, "[:k [1 2]], :index 3": true, "[1 3], :index 3": false, "[:j [1 2]], :index 3": false,
+		"[1 2], :index 1, :time 13": true, "[1 2], :index 1, :time 12": true, "[1 2], :index 3, :time 14": false, "[1 2], :index 1": false} {
+		results := `{:results {:k {:valid? false, :configs ({:model #knossos.model.CASRegister{:value 3}, :last-op nil, :pending []}), :op {:process 1, :type :ok, :f :cas, :value ` + value + `}}}, :failures [:k]}`
 		dir := written(t, map[string]string{"history.edn": keyed, "results.edn": results})
 		if r := checkedFolder(t, clew.StoreOptions{}, filepath.Join(dir, "history.edn")); (r.Keys != nil) != used {
 			t.Errorf("%s: %d keys, %q", value, len(r.Keys), r.History.Warnings)
