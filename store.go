@@ -177,7 +177,7 @@ func (o *StoreOptions) reading(spec models.Spec) store.Reading {
 
 // find returns the jobs for the histories below the paths. It fails if what is to be written would destroy one.
 func (c *storeCheck) find(ctx context.Context, paths []string) ([]*batch.Job, error) {
-	jobs := c.Find(ctx, paths, batch.Search{Shard: c.shard, FS: c.o.FS, Job: c.o.job, Warn: c.o.warn})
+	jobs := c.Find(ctx, paths, batch.Search{Shard: c.shard, FS: c.o.FS, Bare: true, Job: c.o.job, Warn: c.o.warn})
 	inputs, _ := batch.Inputs(jobs)
 	if err := cmp.Or(c.folders.Outside(paths), c.folders.Check(jobs, inputs, map[string]string{}), c.folders.Probe()); err != nil {
 		return nil, err
@@ -212,6 +212,9 @@ func (o *StoreOptions) decide() func(context.Context, *batch.Job, *jepsen.Histor
 		r, err := Check(ctx, h, how.Spec, own)
 		if err != nil {
 			return nil, Placed(h, err)
+		}
+		if own.Consistency == "" {
+			r = how.Withdraw(r)
 		}
 		return r, nil
 	}

@@ -282,6 +282,12 @@ func (b *Builder) warn(format string, args ...any) {
 	}
 }
 
+// damage warns that events are missing.
+func (b *Builder) damage(why string) {
+	b.warn("%s", why)
+	b.h.Damage = append(b.h.Damage, why)
+}
+
 // at returns the place where an event begins in the text. Events that a program makes have
 // no place.
 func (b *Builder) at(e *opmap.Event) edn.Pos {

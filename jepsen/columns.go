@@ -1,6 +1,8 @@
 package jepsen
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
@@ -157,36 +159,79 @@ func (b *Builder) index(has bool, n, position int64, line int) int64 {
 	return n
 }
 
-// Indices are dense if at most one in sparseness is missing, of at least leastDense. Others are those of a part that
-// somebody has chosen, such as a core or a key.
+// Indices that rise from 0 are dense: Jepsen numbers all events of a test. If some are missing, events were lost, or somebody
+// has left them out on purpose, such as those of the nemesis or of other keys. What is left out on purpose is missing all
+// over: there are many gaps, and either no event of the nemesis is left, or much is missing. A loss makes few gaps: events
+// that are lost without their partners make a history that cannot be paired.
+//
+// Of a part of a history, such as a key, most indices are missing, or the first ones. Cores that clew has written have a form of
+// their own.
 const (
-	leastDense = 8
-	sparseness = 4
+	fewGaps  = 8 // with no more, events were lost
+	fewOfAll = 4 // with more gaps, events were lost if at most one in so many is missing and some event of the nemesis is there
 )
 
-// gap warns if some of the indices from 0 on are missing where all others are there.
+// gap notes which indices are missing where most are there, and warns if these are lost.
 func (b *Builder) gap() {
 	h := b.h
-	if b.lastIndex < 0 || b.noIndex > 0 || b.duplicates+b.descents > 0 || h.Events < leastDense || len(h.skipped) < h.Skipped || len(h.Type) == 0 {
+	if b.lastIndex < 0 || b.noIndex > 0 || b.duplicates+b.descents > 0 || len(h.skipped) < h.Skipped || len(h.Type) == 0 {
 		return
 	}
-	missing := b.lastIndex + 1 - int64(h.Events)
-	if missing <= 0 || missing > int64(h.Events)/sparseness {
+	last := max(b.lastIndex, b.lastSkipped.Index)
+	if h.Skipped == 0 {
+		last = b.lastIndex
+	}
+	missing := last + 1 - int64(h.Events)
+	if missing <= 0 || missing >= int64(h.Events) {
 		return
 	}
-	skipped, first := h.skipped, int64(0)
-	for e := Event(0); int(e) < len(h.Type); first++ {
-		if len(skipped) > 0 && skipped[0].Index == first {
-			skipped = skipped[1:]
-		} else if h.Index(e) == first {
-			e++
-		} else {
-			break
+	gaps, first := h.gaps()
+	if gaps == 0 || h.isCore() {
+		return
+	}
+	h.lacks = fmt.Sprintf("events are missing: indices run to %d, and %d of them are not there, the first of which is %d", last, missing, first)
+	if gaps <= fewGaps || h.Skipped > 0 && missing*fewOfAll <= int64(h.Events) {
+		b.damage(h.lacks)
+	}
+}
+
+// isCore reports whether clew has written the history, as it writes cores: with the keys of each op map in order. What it has
+// left out is not missing.
+func (h *History) isCore() bool {
+	text := h.text(0)
+	return bytes.HasPrefix(text, []byte("{:f ")) && bytes.Contains(text, []byte(", :index ")) && bytes.Contains(text, []byte(", :process ")) &&
+		bytes.Index(text, []byte(", :index ")) < bytes.Index(text, []byte(", :process ")) && bytes.Index(text, []byte(", :process ")) < bytes.Index(text, []byte(", :type "))
+}
+
+// gaps returns how many gaps there are between the indices of all events, and the first one that is missing. It returns none
+// if the indices do not rise from 0.
+func (h *History) gaps() (n int, first int64) {
+	last := int64(-1)
+	rises := true
+	next := func(index int64) {
+		rises = rises && index > last
+		if index > last+1 {
+			if n++; n == 1 {
+				first = last + 1
+			}
 		}
+		last = index
 	}
-	if first > 0 {
-		b.warn("events are missing: indices run to %d, and %d of them are not there, the first of which is %d", b.lastIndex, missing, first)
+	skipped, at := h.skipped, h.places.inOrder()
+	for e := range Event(len(h.Type)) {
+		for len(skipped) > 0 && skipped[0].Before <= e {
+			next(skipped[0].Index)
+			skipped = skipped[1:]
+		}
+		next(at(e).index)
 	}
+	for _, s := range skipped {
+		next(s.Index)
+	}
+	if !rises || n > 0 && first == 0 {
+		return 0, 0
+	}
+	return n, first
 }
 
 // places say where the events of a history stand. Nearly always an event's :index and line

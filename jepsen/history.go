@@ -93,7 +93,18 @@ type History struct {
 	SkippedClientOps []SkippedClientOp // the first of each :f among events of processes that are not clients, except :nemesis
 	Misread          []Misread         // the first events of each kind that may have their value under another key
 	Warnings         []string
+	Damage           []string // those of the warnings that say that events are missing, or that what lies beside it contradicts it
+	lacks            string   // see Lacks
 }
+
+// Damaged adds a warning that events are missing, or that what lies beside the history contradicts it.
+func (h *History) Damaged(why string) {
+	h.Warnings, h.Damage = append(h.Warnings, why), append(h.Damage, why)
+}
+
+// Lacks says which indices are missing where most of those from 0 on are there, or "". They may have been left out on purpose
+// unless Damage has the same sentence.
+func (h *History) Lacks() string { return h.lacks }
 
 // Operations returns the number of operations.
 func (h *History) Operations() int { return len(h.Invocation) }

@@ -39,6 +39,9 @@ const (
 	// Reading: the history is not linearizable as it was read, but nobody says that it is to be read so, and read in
 	// another way it is.
 	Reading Cause = "reading"
+	// NotJudged: the run of a store is not to be judged: no model is of its test, there are no operations, or it is skipped.
+	// Nothing of its history is lost.
+	NotJudged Cause = "not-judged"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
 	// Panicked: the checker failed. That is a bug in it, or in a model in Go.

@@ -82,6 +82,9 @@ type Definition struct {
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
+	// FromTest, unless it is nil, returns what the map of a test says of the initial value without giving it, as EDN, or "". get
+	// returns what the map has under a key, which is given without its colon. Readers find it in Spec.FromTest.
+	FromTest func(get func(key string) (edn.Value, bool)) string
 	// Elsewhere, unless it is nil, says why a history whose :f's look like the model's is not of it, and where to go
 	// with it: "" if it may be. It is asked if no model is inferred.
 	Elsewhere func(s *Seen) string

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -157,7 +158,11 @@ func Infer(h *jepsen.History) (string, error) {
 			continue
 		}
 		if where := d.Elsewhere(seen); where != "" {
-			return "", ParamErrorf("cannot infer the model: %s", where)
+			if err := ParamErrorf("cannot infer the model: %s", where); strings.Contains(where, ownModels) {
+				return "", noModel(where, err)
+			} else {
+				return "", err
+			}
 		}
 	}
 	return "", seen.notInferred(candidates)
@@ -190,11 +195,34 @@ func (s *Seen) notInferred(candidates []string) error {
 	}
 	for _, f := range s.fs {
 		if !known[f] {
-			return ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (docs/own-models.md)",
-				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "))
+			return noModel("no model of clew knows its "+f+orOwn, ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (%s)",
+				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "), ownModels))
 		}
 	}
-	return ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
+	return noModel("no model of clew knows all of its "+fs+orOwn, ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", ")))
+}
+
+// ownModels is where to go if no model of clew is of a history.
+const ownModels = "docs/own-models.md"
+
+// orOwn names it behind what clew does not have.
+const orOwn = "; one of your own may (" + ownModels + ")"
+
+// noModel adds to an error of Infer that clew has no model for the history.
+func noModel(why string, err error) error {
+	if e, ok := err.(*ParamError); ok {
+		e.none = why
+	}
+	return err
+}
+
+// NoModel returns why clew has no model for a history, if that is what an error of Infer says, else "".
+func NoModel(err error) string {
+	var e *ParamError
+	if errors.As(err, &e) {
+		return e.none
+	}
+	return ""
 }
 
 // namedFs finds the :f's in a definition's Fs. Other words with a colon there are not names

@@ -55,6 +55,31 @@ var synonyms = map[string]Level{
 	"PL-1": ReadUncommitted,
 }
 
+// implying are names of Elle and of Adya for levels that are not decided, each with the strongest level that is and that
+// holds wherever it does.
+var implying = map[string]Level{
+	"strong-snapshot-isolation": StrongSessionSnapshotIsolation, "view-serializable": Serializable,
+	"update-serializable": ReadCommitted, "forward-consistent-view": ReadCommitted, "consistent-view": ReadCommitted,
+	"cursor-stability": ReadCommitted, "monotonic-view": ReadCommitted, "monotonic-atomic-view": ReadCommitted,
+	"monotonic-snapshot-read": ReadCommitted, "parallel-snapshot-isolation": ReadCommitted, "prefix": ReadCommitted,
+	"causal-cerone": ReadCommitted, "read-atomic": ReadCommitted, "strong-session-consistent-view": ReadCommitted,
+	"strong-read-committed": ReadCommitted, "strong-session-read-committed": ReadCommitted,
+	"strong-read-uncommitted": ReadUncommitted, "strong-session-read-uncommitted": ReadUncommitted,
+	"PL-3U": ReadCommitted, "PL-FCV": ReadCommitted, "PL-2+": ReadCommitted, "PL-2L": ReadCommitted, "PL-CS": ReadCommitted,
+	"PL-MSR": ReadCommitted,
+}
+
+// Implied returns the strongest level that holds wherever the level with a name does, if that is not one of AllLevels. It
+// returns "" for a level that is not known, or that implies none.
+func Implied(name string) Level {
+	for other, level := range implying {
+		if strings.EqualFold(name, other) {
+			return level
+		}
+	}
+	return ""
+}
+
 // ParseLevel returns the level with a name or a synonym. The level of linearizable is "", for any model.
 func ParseLevel(name string) (Level, error) {
 	names := []string{"linearizable"}

@@ -294,6 +294,7 @@ type ParamError struct {
 	format string
 	args   []any
 	cause  error
+	none   string // see NoModel
 }
 
 // ParamErrorf returns a ParamError. Args that name parameters must be Params.

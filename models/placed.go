@@ -118,7 +118,7 @@ var ErrNoPositions = errors.New("no positions")
 func (s Spec) noneTold(own *Positions, d *Definition) error {
 	switch {
 	case own == nil:
-		return &ParamError{"%s %s: no operation that completed has a :%s", []any{ParamPosition, s.Position, s.Position}, ErrNoPositions}
+		return &ParamError{format: "%s %s: no operation that completed has a :%s", args: []any{ParamPosition, s.Position, s.Position}, cause: ErrNoPositions}
 	case own.Name != s.Position:
 		return ParamErrorf("%s %s: no operation that completed has a :%s; the answers of %s tell the %s, without %[1]s", ParamPosition, s.Position, s.Position, d.Name, own.Name)
 	case own.Dense && s.SparsePositions:

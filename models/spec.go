@@ -70,8 +70,21 @@ type Spec struct {
 	// SparsePositions: an update has a greater position than those before it. Otherwise every update adds one.
 	SparsePositions bool
 
+	fromTest string // see FromTest
+
 	own *Definition // of a model that is not in the registry
 }
+
+// WithTest returns the spec with what the map of a test says to a model, as of Definition.FromTest.
+func (s Spec) WithTest(d *Definition, get func(key string) (edn.Value, bool)) Spec {
+	if d.FromTest != nil {
+		s.fromTest = d.FromTest(get)
+	}
+	return s
+}
+
+// FromTest returns what the map of the test says of the initial value without giving it, or "".
+func (s Spec) FromTest() string { return s.fromTest }
 
 // Own returns the spec of a model that is not in the registry. Its parameters are set as on
 // any other spec.

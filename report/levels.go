@@ -17,6 +17,7 @@ import (
 type Levels struct {
 	Asked     models.Level   // "": the verdict is on strict serializability
 	AskedBy   string         // the file with the test map that asks for it, "" if the caller did
+	AskedAs   string         // what that file calls it, or what it asks for and implies Asked; "" if it asks for Asked
 	Strongest []models.Level // the strongest that hold
 	Not       []models.Level // the weakest that do not hold
 	AlsoNot   []models.Level // all others that do not hold
@@ -151,7 +152,11 @@ func (x *Levels) Line() string {
 	}
 	line := "levels: " + strings.Join(parts, ", ")
 	if x.AskedBy != "" {
-		line += fmt.Sprintf("; the test asked for %s (according to %s)", x.Asked, x.AskedBy)
+		if x.AskedAs != "" {
+			line += fmt.Sprintf("; the test asked for %s, judged as %s (according to %s)", x.AskedAs, x.Asked, x.AskedBy)
+		} else {
+			line += fmt.Sprintf("; the test asked for %s (according to %s)", x.Asked, x.AskedBy)
+		}
 	}
 	return line
 }
@@ -199,6 +204,7 @@ func (r *Result) verdict() string {
 type LineLevels struct {
 	Asked     models.Level   `json:"consistency,omitempty"`
 	AskedBy   string         `json:"consistency-told-by,omitempty"`
+	AskedAs   string         `json:"consistency-told-as,omitempty"`
 	Strongest []models.Level `json:"strongest"`
 	Not       []models.Level `json:"not,omitempty"`
 	AlsoNot   []models.Level `json:"also-not,omitempty"`
@@ -231,7 +237,7 @@ func (x *Levels) line(h *jepsen.History) *LineLevels {
 	if x == nil {
 		return nil
 	}
-	l := &LineLevels{x.Asked, x.AskedBy, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Why, x.Types(), nil, x.Count}
+	l := &LineLevels{x.Asked, x.AskedBy, x.AskedAs, append([]models.Level{}, x.Strongest...), x.Not, x.AlsoNot, x.Undecided, x.Why, x.Types(), nil, x.Count}
 	for _, a := range x.Anomalies {
 		y := LineAnomaly{Type: a.Type, Breaks: a.Breaks, Says: a.Says, Txns: []int64{}}
 		for _, op := range a.Txns {
@@ -260,6 +266,9 @@ func (p *ednPrinter) levels(m []field, r *Result) []field {
 	}
 	if x.AskedBy != "" {
 		m = append(m, field{"consistency-told-by", p.string(x.AskedBy)})
+	}
+	if x.AskedAs != "" {
+		m = append(m, field{"consistency-told-as", p.string(x.AskedAs)})
 	}
 	if len(x.Not) > 0 {
 		m = append(m, field{"not", set(x.Not)}, field{"also-not", set(x.AlsoNot)})
@@ -351,6 +360,9 @@ func (s *savedResult) levels(m edn.Value) {
 	}
 	if by, ok := m.Get("consistency-told-by"); ok && by.Kind() == edn.KindString {
 		x.AskedBy = by.Go().(string)
+	}
+	if as, ok := m.Get("consistency-told-as"); ok && as.Kind() == edn.KindString {
+		x.AskedAs = as.Go().(string)
 	}
 	counts, _ := m.Get("anomaly-counts")
 	anomalies, _ := m.Get("anomalies")

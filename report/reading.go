@@ -18,6 +18,7 @@ type Reading struct {
 	Nil     Part `json:"nil,omitzero"`
 	Answers Part `json:"answers,omitzero"`
 	KVKeys  Part `json:"kv-keys,omitzero"`
+	Test    Part `json:"test,omitzero"` // what the map of the test says of the initial value without giving it, as EDN
 }
 
 // Part is a part of a reading.
@@ -80,6 +81,9 @@ func (r *Result) Reading() (x Reading) {
 	if d.Takes(models.ParamNilReads) {
 		x.Nil = Part{either(r.Spec.NilReadsExact, "exact", "any"), either(r.Spec.NilReadsExact, Flag, Default)}
 	}
+	if said := r.Spec.FromTest(); said != "" && r.Spec.Init == "" {
+		x.Test = Part{said, Test}
+	}
 	x.Answers, x.KVKeys = answered(r.Spec.Answers), answered(r.Spec.KVKeys)
 	return x
 }
@@ -131,6 +135,9 @@ func (p *ednPrinter) reading(x Reading) func() {
 		if optional.Value != "" {
 			m = append(m, part(name, optional, p.keyword(optional.Value)))
 		}
+	}
+	if x.Test.Value != "" {
+		m = append(m, part("test", x.Test, p.raw(x.Test.Value)))
 	}
 	return func() { p.fields(m) }
 }

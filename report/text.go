@@ -38,9 +38,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.File != "" {
 		p.printf("%s: ", text.Line(r.File))
 	}
-	p.colored(verdictColors[r.Verdict], verdictWord(r.Verdict))
+	p.colored(verdictColors[r.Verdict], verdictOf(r.Verdict, r.Cause))
 	if r.Verdict == jepsen.Unknown {
-		if r.Cause != "" {
+		if r.Cause != "" && r.Cause != jepsen.NotJudged {
 			p.printf(": %s", r.Cause)
 		}
 		if why := cmp.Or(r.Error, r.Explanation); why != "" {
@@ -123,6 +123,14 @@ var verdictColors = [...]string{jepsen.Valid: "\x1b[32m", jepsen.Unknown: "\x1b[
 // verdictWord returns a verdict as texts and tables have it.
 func verdictWord(v jepsen.Verdict) string {
 	return [...]string{jepsen.Valid: "valid", jepsen.Unknown: "unknown", jepsen.Invalid: "INVALID"}[v]
+}
+
+// verdictOf returns the same, and that a run is not judged.
+func verdictOf(v jepsen.Verdict, cause jepsen.Cause) string {
+	if v == jepsen.Unknown && cause == jepsen.NotJudged {
+		return "not judged"
+	}
+	return verdictWord(v)
 }
 
 func (p *textPrinter) colored(color, s string) {
@@ -244,21 +252,25 @@ func (r *Result) summary(of *Counts) string {
 }
 
 func (r *Result) modelText() string {
-	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred, r.ToldBy)
+	own := r.Init != "" && r.From.Model == Results && r.From.Init == ""
+	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred, r.ToldBy, own)
 }
 
 // maxTold bounds the characters that are shown of an initial value that the user did not type.
 const maxTold = 80
 
-func modelText(model, init, reading string, inferred bool, toldBy string) string {
-	if init != "" && toldBy != "" {
+// modelText returns the model and the initial value, and who says so. own says that the initial value is the caller's own,
+// although results say the model.
+func modelText(model, init, reading string, inferred bool, toldBy string, own bool) string {
+	if init != "" && toldBy != "" && !own {
 		init = text.Shorten(init, maxTold)
 	}
+	from := ""
 	if init != "" {
-		model += " from " + init
+		from = " from " + init
 	}
 	if reading != "" {
-		model += " with " + reading
+		reading = " with " + reading
 	}
 	var by []string
 	if inferred {
@@ -267,10 +279,14 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 	if toldBy != "" {
 		by = append(by, "according to "+toldBy)
 	}
+	said := ""
 	if by != nil {
-		model += " (" + strings.Join(by, ", ") + ")"
+		said = " (" + strings.Join(by, ", ") + ")"
 	}
-	return model
+	if own {
+		return model + said + from + reading
+	}
+	return model + from + reading + said
 }
 
 // Unlabeled returns how the model's Label fails on an operation that Text draws, or nil.
@@ -419,7 +435,9 @@ func (t *Table) Header() string {
 // and a third one at which levels of consistency transactions are that are invalid.
 func (t *Table) Row(run Run, l Line) string {
 	verdict := verdictWord(l.Valid)
-	if l.Valid == jepsen.Unknown && l.Cause != "" {
+	if cause := jepsen.Cause(l.Cause); l.Valid == jepsen.Unknown && cause == jepsen.NotJudged {
+		verdict = verdictOf(l.Valid, cause)
+	} else if l.Valid == jepsen.Unknown && l.Cause != "" {
 		verdict = string(l.Cause)
 	}
 	var ms, operations, crashed, skipped string // it was not checked
@@ -427,15 +445,19 @@ func (t *Table) Row(run Run, l Line) string {
 		ms = fmt.Sprintf("%.1f", l.Ms)
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	model := modelText(string(l.Model), string(l.Init), l.Reading.Words(), run.Inferred, l.ToldBy)
+	model := modelText(string(l.Model), string(l.Init), l.Reading.Words(), run.Inferred, l.ToldBy,
+		l.Init != "" && l.Reading.Model.Source == Results && l.Reading.Init.Source == Flag)
 	model = strings.Replace(model, "according to ", "", 1) // there is little room
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) || l.Cause == Text(jepsen.Reading) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}
 	if x := l.Levels; x != nil && (l.Valid == jepsen.Invalid || x.AskedBy != "") {
-		levels := Levels{Asked: x.Asked, AskedBy: x.AskedBy, Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
+		levels := Levels{Asked: x.Asked, AskedBy: x.AskedBy, AskedAs: x.AskedAs, Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
 		row += "    " + text.Line(levels.Line()) + "\n"
+	}
+	if l.Cause == Text(jepsen.NotJudged) {
+		row += "    not judged: " + text.Line(string(l.Error)) + "\n"
 	}
 	if l.Vacuous != "" {
 		row += "    vacuous: " + text.Line(string(l.Vacuous)) + "\n"

@@ -39,7 +39,7 @@ The results of a stored test (results.edn or test.jepsen) may say its model, its
 initial value and whether it has keys. They count where --model or --init is not
 given, and the output says so: (according to results.edn). Without --consistency,
 its test map (test.jepsen, jepsen.log, test.edn or test.fressian) says the level.
-If the history was never written, history.txt or jepsen.log is read.
+If the history was never written, or is cut off, history.txt or jepsen.log is read.
 
 Examples:
    clew check store/latest/history.edn
@@ -63,7 +63,8 @@ until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
-that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
+that applies of 255, 1, 254, 2, 0. Runs of a store that are not judged (no model is
+of their test, :skip, no operations) do not count; if there are no others it is 254. With --unknown pass every unknown verdict
 (a limit, initial-value, reading) is 0, but not if the check was interrupted, or if the
 history certainly fails and only where is unknown.`
 
@@ -75,7 +76,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: checkHelp,
 		Flags: slices.Concat(modelFlags(), searchFlags(), resultFlags(outputs.Check()), evidenceFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
-			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map such as {\"etcd\" {:model :cas-register :init 0}}"},
+			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map such as {\"etcd\" {:model :cas-register :init 0}, \"kafka\" :skip}"},
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
 			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: split every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
@@ -234,7 +235,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.summarize(ctx, fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs)))
 	}
 	if k.output.Summary && len(jobs) > 1 {
-		said := k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), valid, invalid, unknown, unreadable)
+		said := k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), valid, invalid, unknown, notJudged, unreadable)
 		if done < len(jobs) {
 			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}
@@ -288,7 +289,7 @@ func (k *checker) find(ctx context.Context, paths []string) []*batch.Job {
 	if k.follow != nil {
 		return []*batch.Job{k.found(store.Source{Path: paths[0]}, nil)}
 	}
-	return k.Find(ctx, paths, batch.Search{Shard: k.shard, Job: k.found, Warn: func(path string, what ...string) {
+	return k.Find(ctx, paths, batch.Search{Shard: k.shard, Bare: true, Job: k.found, Warn: func(path string, what ...string) {
 		_, done := k.Lastly(ctx, k.TimeLimit)
 		defer done()
 		k.warn(path, what...)
@@ -369,6 +370,9 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	a.warnings = checking.Warnings(r)
 	if k.strict && r.Missing != "" {
 		a.warnings = append(a.warnings, r.Missing)
+	}
+	if k.strict && r.Cause == jepsen.NotJudged {
+		a.warnings = append(a.warnings, "not judged: "+r.Error)
 	}
 	a.warnings = append(a.warnings, k.evidence.Stale(j.Job, r, row)...)
 	a.evidence = k.evidence.of(j, r, k.stderr)

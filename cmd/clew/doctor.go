@@ -145,11 +145,13 @@ func (k *physician) examined(ctx context.Context, j *job) answer {
 	switch {
 	case x.Err != nil:
 		return k.unreadable(j, x.Err)
+	case !examined && x.Result.Cause == jepsen.NotJudged:
+		return k.answer(j, doctor.Unread(j.Path, jepsen.NotJudged, errors.New(x.Result.Error)))
 	case !examined:
 		return k.late(j, x.Result.Cause)
 	}
 	d := found.(*doctor.Diagnosis)
-	d.File, d.ToldBy = j.Path, x.Result.ToldBy
+	d.File, d.ToldBy, d.From = j.Path, x.Result.ToldBy, x.Result.From
 	a := k.answer(j, d)
 	a.warnings = d.Warnings
 	return a

@@ -110,7 +110,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	m.index(ctx, lines)
 	m.showAll(ctx)
 	if m.output.Summary && (m.output.For == outputs.People || len(lines) > 1) {
-		m.summarize(ctx, m.tally.summary(historyCount(len(lines)), valid, invalid, unknown, unreadable)+"\n")
+		m.summarize(ctx, m.tally.summary(historyCount(len(lines)), valid, invalid, unknown, notJudged, unreadable)+"\n")
 	}
 	return m.status(), nil
 }
@@ -120,6 +120,9 @@ func (m *merger) answer(l shards.Line) answer {
 	a := answer{warnings: l.Warnings}
 	if l.Vacuous != "" && l.Vacuous != report.NoOperations {
 		a.warnings = append(slices.Clip(a.warnings), checking.Vacuous(string(l.Vacuous)))
+	}
+	if m.strict && l.Cause == report.Text(jepsen.NotJudged) {
+		a.warnings = append(slices.Clip(a.warnings), "not judged: "+string(l.Error))
 	}
 	switch cause := jepsen.Cause(l.Cause); {
 	case l.Valid == jepsen.Unknown && cause == jepsen.Unreadable:

@@ -79,13 +79,14 @@ const (
 	certain     // also counts as unknown: where it fails is, but it certainly does
 	notChecked  // also counts as unknown, and as interrupted
 	unwritten   // what was asked for, such as evidence
+	notJudged   // the run of a store, see jepsen.NotJudged
 	vacuous     // also counts as valid
 	warned      // a warning that --strict counts
 	outcomes    // how many there are
 )
 
 // inSummary is what a summary calls an outcome.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "healthy", "weak", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "vacuous", ""}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "healthy", "weak", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "not judged", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -110,16 +111,24 @@ func (t *tally) status() int {
 		return exitInvalid
 	case t.of[unreadable]+t.of[unwritten]+t.of[warned] > 0:
 		return exitUsage
-	case t.of[unknown] > 0, t.of[valid]+t.of[agree]+t.of[healthy]+t.of[weak] == 0:
+	case t.of[unknown] > 0:
+		return exitUnknown
+	case t.of[valid]+t.of[agree]+t.of[healthy]+t.of[weak] > 0:
+		return exitValid
+	case t.of[notJudged] > 0:
+		return exitUsage // nothing was judged
+	default:
 		return exitUnknown
 	}
-	return exitValid
 }
 
 // summary returns a total, and how many had each of the given outcomes.
 func (t *tally) summary(total string, each ...outcome) string {
 	var parts []string
 	for _, o := range each {
+		if o == notJudged && t.of[o] == 0 {
+			continue
+		}
 		part := fmt.Sprintf("%d %s", t.of[o], inSummary[o])
 		if n := t.of[vacuous]; o == valid && n > 0 {
 			part += fmt.Sprintf(" (%d %s)", n, inSummary[vacuous])
@@ -407,9 +416,12 @@ func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string, fail
 		t.of[vacuous]++
 	}
 	o := outcomeOf[v]
+	if v == jepsen.Unknown && cause == jepsen.NotJudged {
+		o = notJudged
+	}
 	t.of[o]++
 	switch {
-	case v != jepsen.Unknown:
+	case v != jepsen.Unknown, o == notJudged:
 		return o
 	case cause == jepsen.Interrupted:
 		o = interrupted

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -75,7 +77,7 @@ func (c *Checker) Keep() int64 {
 
 // ReadAhead reads the history of a job whose archive is read from front to back: one at a time, in order.
 func (c *Checker) ReadAhead(ctx context.Context, j *Job) {
-	if !j.InOrder {
+	if !j.InOrder || j.Reading.Skip {
 		return
 	}
 	ctx, done := c.Stage(ctx, c.TimeLimit)
@@ -104,7 +106,10 @@ func (c *Checker) Read(ctx context.Context, j *Job) error {
 	})
 	if j.Stopped = stopped; stopped == "" {
 		j.History = h
-		j.Reading.Level, j.Reading.LevelBy = how.Level, how.LevelBy
+		j.Reading.Level, j.Reading.LevelBy, j.Reading.LevelAs, j.Reading.Undecided = how.Level, how.LevelBy, how.LevelAs, how.Undecided
+		if how.By == "" { // results complete more of it
+			j.Reading.Spec, j.Reading.InitBy, j.Reading.Told = how.Spec, how.InitBy, how.Told
+		}
 		if how.By != "" {
 			given := j.Reading
 			j.given, j.Reading = &given, how
@@ -123,6 +128,9 @@ type Answer struct {
 // Check reads and decides the history of a job.
 func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	err := j.Missing
+	if why := cmp.Or(j.NoHistory(), either(j.Reading.Skip, "it is skipped", "")); err == nil && why != "" {
+		return Answer{Result: j.notJudged(nil, why)}
+	}
 	if err == nil && j.InOrder {
 		err = j.Ahead.Err
 	} else if err == nil {
@@ -144,6 +152,9 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	j.begun.Store(&begun{report.CountsOf(h), how.Independent})
 	r := &report.Result{}
 	if watchdog.Await(ctx, Grace, func() { checked, err = c.decided(ctx, j, h, how) }) {
+		if why := j.unjudged(h, err); why != "" {
+			return Answer{Result: j.notJudged(h, why), Begun: true}
+		}
 		if err != nil {
 			return Answer{Result: j.Unreadable(err), Err: err}
 		}
@@ -170,12 +181,42 @@ func (c *Checker) decided(ctx context.Context, j *Job, h *jepsen.History, how st
 	switch {
 	case err != nil && j.given != nil && how.By != "":
 		return c.decided(ctx, j, h, *j.given)
+	case err == nil && how.InitBy != "" && how.Told.Model == "":
+		r.ToldBy = how.InitBy
+	case err == nil && how.InitBy != "":
+		r.ToldBy = how.By + " and " + how.InitBy
+	case err == nil && how.Told.Model == "" && how.Told.Init == "": // both were given
 	case err == nil && how.By != "" && r.ToldBy != "":
 		r.ToldBy = how.By + " and " + r.ToldBy
 	case err == nil && how.By != "":
 		r.ToldBy = how.By
 	}
 	return r, err
+}
+
+// unjudged says why the history of a run in a store is not judged, or "". err is that of its decision.
+func (j *Job) unjudged(h *jepsen.History, err error) string {
+	switch {
+	case j.Test == "":
+		return "" // it was given by itself, so what to do about it is said instead
+	case err == nil && h.Operations() == 0 && h.Events == h.Skipped:
+		return report.NoOperations
+	}
+	return models.NoModel(err)
+}
+
+// notJudged returns the result of a run that is not judged. Its history may be nil.
+func (j *Job) notJudged(h *jepsen.History, why string) *report.Result {
+	r := j.nothing(jepsen.NotJudged)
+	r.History, r.Error = h, why
+	return r
+}
+
+func either(is bool, one, other string) string {
+	if is {
+		return one
+	}
+	return other
 }
 
 // Late returns the result of a job that has not ended with its context. The verdict stands if there is one, without

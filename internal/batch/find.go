@@ -11,6 +11,7 @@ import (
 type Search struct {
 	Shard *Shard
 	FS    fs.FS // has the paths, unless it is nil
+	Bare  bool  // as of store.Options
 	// Job returns the job for a history, or for a path where one is missing.
 	Job func(s store.Source, missing error) *Job
 	// Warn is called for what is skipped at a path although it has the name of a history.
@@ -42,6 +43,7 @@ func (c *Checker) Find(ctx context.Context, paths []string, o Search) []*Job {
 		left := keep
 		how := store.Options{
 			Keep: &left,
+			Bare: o.Bare,
 			Own:  func(s store.Source) bool { return o.Shard.reads(s, packed) },
 			Warn: func(what string) { warnings = append(warnings, what) },
 		}

@@ -276,7 +276,7 @@ func (o *Folders) Page(ctx context.Context, j *Job, r *report.Result) (row *Row,
 		return nil, nil
 	}
 	link := ""
-	if r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && o.style != outputs.Styles[1] {
+	if r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && r.Cause != jepsen.NotJudged && o.style != outputs.Styles[1] {
 		link, err = o.Write(j, func(file string) error {
 			return WriteEvidence(ctx, files.To(file, nil, nil), &outputs.HTML, r, &outputs.EvidenceOptions{Style: o.style})
 		})

@@ -30,7 +30,8 @@ type Diagnosis struct {
 	Warnings []string       `json:"warnings"`
 	Ms       float64        `json:"ms"`
 
-	ToldBy   string `json:"told-by,omitempty"` // the source of the model or the initial value, "" if they were given
+	From     report.Sources `json:"-"`                 // of the reading's parts
+	ToldBy   string         `json:"told-by,omitempty"` // the source of the model or the initial value, "" if they were given
 	inferred bool
 	hurried  bool // the time was over before all mutants had been made
 }
@@ -206,7 +207,7 @@ func (d *Diagnosis) word() string {
 
 // summary returns a line about what was examined.
 func (d *Diagnosis) summary() string {
-	read := report.Result{Model: string(d.Model), Init: string(d.Init), Inferred: d.inferred, ToldBy: d.ToldBy}
+	read := report.Result{Model: string(d.Model), Init: string(d.Init), Inferred: d.inferred, ToldBy: d.ToldBy, From: d.From}
 	s := read.Summary() + ", " + text.Count(d.Operations, "operation")
 	if d.Crashed > 0 {
 		s += fmt.Sprintf(", %d crashed", d.Crashed)

@@ -26,6 +26,7 @@ var checks = []struct {
 	name  string
 	judge func(*examination) (says, change string)
 }{
+	{"damaged-record", damagedRecord},
 	{"nothing-returned", nothingReturned},
 	{"nothing-observed", nothingObserved},
 	{"nothing-written", nothingWritten},
@@ -62,6 +63,13 @@ func (x *examination) conclude() {
 	default:
 		x.Healthy = jepsen.Valid
 	}
+}
+
+func damagedRecord(x *examination) (says, change string) {
+	if len(x.counts.damage) == 0 {
+		return "", ""
+	}
+	return strings.Join(x.counts.damage, "; "), "copy the run again, or leave out the files that are not of it"
 }
 
 func nothingReturned(x *examination) (says, change string) {

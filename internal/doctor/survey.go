@@ -26,6 +26,8 @@ type survey struct {
 	keys, clients  map[string]*share // by key and by client: how many operations crashed
 	refusesNothing bool
 
+	damage []string // what shows that events are missing, or that files beside the history contradict it
+
 	keyed   bool   // there are independent keys
 	pairs   bool   // every value is a pair, and there are no independent keys
 	vacuous string // why the verdict of all subjects together is vacuous, or ""

@@ -29,7 +29,7 @@ var floors = [][]string{
 	{"edn", "internal/files", "internal/progress"},
 	{"internal/fressian", "internal/opmap", "internal/prints"},
 	{"jepsen"},
-	{"internal/limits", "internal/live"},
+	{"internal/limits", "internal/live", "internal/samerun"},
 	{"internal/memory", "internal/requests", "internal/testfile", "models"},
 	{"internal/asked", "jepsen/forms"},
 	{"fallback", "fastpath", "internal/gen", "internal/second"},

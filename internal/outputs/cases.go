@@ -20,6 +20,7 @@ const (
 	failed             // not linearizable, or not at the level that was asked for
 	undecided          // may be a failure
 	vacuous            // passed, but could not have failed
+	notJudged          // the run of a store, see jepsen.NotJudged
 	unreadable         // also a bug in clew
 )
 
@@ -125,6 +126,8 @@ func (c *testCase) judge(v jepsen.Verdict, cause, why report.Text) {
 		if c.Failure != nil {
 			c.rule = cmp.Or(string(c.Kind), c.Pattern, noLinearization)
 		}
+	case cause == report.Text(jepsen.NotJudged):
+		c.outcome, c.rule, c.says = notJudged, string(cause), "not judged: "+string(why)
 	case cause == report.Text(jepsen.Unreadable), cause == report.Text(jepsen.Panicked):
 		c.outcome, c.rule = unreadable, string(cause)
 		if c.Failure != nil && c.At != nil { // the place is printed separately
@@ -160,7 +163,7 @@ func certainly(by *int64) string {
 
 // passes says whether a case that did not simply pass still does not count as a failure.
 func (c *testCase) passes(o *Options) bool {
-	if c.outcome == vacuous {
+	if c.outcome == vacuous || c.outcome == notJudged {
 		return true
 	}
 	return o.PassUnknown && c.outcome == undecided && !c.certain && c.rule != "unknown-"+string(jepsen.Interrupted)

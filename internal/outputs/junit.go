@@ -14,7 +14,7 @@ import (
 //	  <testcase classname name file line time> <failure message type> TEXT
 //
 // A failure is a history that is not linearizable. An error is one that could not be read
-// or decided. Skipped are vacuous histories, and undecided ones if these shall pass.
+// or decided. Skipped are vacuous histories, runs that are not judged, and undecided histories if these shall pass.
 type junitSuites struct {
 	XMLName xml.Name   `xml:"testsuites"`
 	Suite   junitSuite `xml:"testsuite"`

@@ -119,7 +119,7 @@ func sarifLine(records []Record, o *Options) string {
 			ran.Successful = false
 			ran.Notifications = append(ran.Notifications, sarifNotification{
 				Descriptor: sarifReference{c.rule, ruleOf(&driver.Notifications, &c)}, Level: "error", Message: message, Locations: at})
-		case failed, undecided, vacuous:
+		case failed, undecided, vacuous, notJudged:
 			result := sarifResult{RuleID: c.rule, RuleIndex: ruleOf(&driver.Rules, &c), Level: "error", Message: message, Locations: at}
 			if c.passes(o) {
 				result.Level = "warning"
@@ -152,6 +152,7 @@ func ruleOf(rules *[]sarifRule, c *testCase) int {
 		failed:     {not, fails + ". The message says which operations contradict each other, or which one cannot happen."},
 		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether " + holds + "."},
 		vacuous:    {"Vacuous", "The verdict is valid, but none of the answers says anything that could be wrong: the test may never have reached its system."},
+		notJudged:  {"Not judged", "The run is skipped, it has no operations, or no model of clew is of its test. Nothing of it is lost."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
 	if means := models.AnomalyOf(c.rule).Meaning(); means != "" && c.outcome == failed {

@@ -42,7 +42,7 @@ var Quiet = Output{Name: "none", Each: failure}
 func failure(r *Record, o *Options) string {
 	said := "INVALID"
 	switch cause := jepsen.Cause(r.Cause); {
-	case isAbsent(cause), r.Valid == jepsen.Valid, o.PassUnknown && r.MayPass():
+	case isAbsent(cause), cause == jepsen.NotJudged, r.Valid == jepsen.Valid, o.PassUnknown && r.MayPass():
 		return ""
 	case r.Valid == jepsen.Unknown:
 		said = strings.TrimSuffix("unknown: "+string(cause), ": ")

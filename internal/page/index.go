@@ -129,7 +129,7 @@ func NewRun(run report.Run, l report.Line, link string) Run {
 	}
 	e := newEntry(cmp.Or(run.Test, l.File), link, l.Valid, sentence)
 	if l.Valid == jepsen.Unknown && l.Cause != "" {
-		e.Word = string(l.Cause)
+		e.Word = strings.ReplaceAll(string(l.Cause), string(jepsen.NotJudged), "not judged")
 	}
 	for _, cell := range []string{run.Time, string(l.Model), string(l.Analyzer)} {
 		e.Cells = append(e.Cells, text.Shorten(text.Line(cell), maxLabel))

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -26,17 +27,25 @@ type Checked struct {
 	// Models lists the models that may have the initial value. It is set if the
 	// results do not show the model and only some models have such a value.
 	Models []string
-	// Failing are operations that fail according to the results. The history must have them.
-	Failing []Failing
+	// Named are operations that the results name. The history must have them.
+	Named []Named
+	// Counts are how many operations returned according to the results, by :f as EDN, and "" for all. It is nil if they do
+	// not say so.
+	Counts map[string]int64
 	// Own is the model if that belongs to the test itself, so that clew does not have it. Then nothing else is known.
 	Own string
 }
 
-// Failing is an operation that fails according to the results. Process and F are EDN, or "".
-type Failing struct {
-	Index      int64 // if HasIndex
-	HasIndex   bool
-	Process, F string
+// Named is an event that results name. What they do not say of it is "", in EDN.
+type Named struct {
+	Index             int64 // if HasIndex
+	HasIndex          bool
+	Process, F, Value string
+	Time              int64 // if HasTime
+	HasTime           bool
+	OfKey             bool // Value is without the key of the history's own value
+	Must              bool // the checker names the events as they are in the history
+	Text              string
 }
 
 // The flags that results show in another way than under their names.
@@ -53,10 +62,10 @@ var recordsWith = map[string][]string{"value": {"Register", "CASRegister"}, "s":
 // asByDefault lists flags that change nothing.
 var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jepsen", flagKeyless: "error"}
 
-// checkedAs returns what claims together say about the check behind them. It
-// returns nil if they differ.
+// checkedAs returns what claims together say about the check behind them. It has no flags if they differ.
 func checkedAs(by string, claims claims) *Checked {
-	c := &Checked{By: by, Flags: map[string]string{}}
+	c := &Checked{By: by, Flags: map[string]string{}, Named: claims.named, Counts: claims.counts}
+	none := &Checked{By: by, Named: claims.named, Counts: claims.counts}
 	var own map[string]string // what clew's plugin says in addition
 	agrees := func(flag, value string) bool {
 		before, known := c.Flags[flag]
@@ -78,16 +87,19 @@ func checkedAs(by string, claims claims) *Checked {
 			independent, keyless = claim.Flags[flagIndependent], claim.Flags[flagKeyless]
 		}
 		if own := OwnModel(claim); own != "" {
-			return &Checked{By: by, Own: own}
+			none.Own = own
+			return none
 		}
 		if !agrees(flagModel, claim.Model) || !agrees(flagInit, claim.Init) || !agrees(flagIndependent, independent) || !agrees(flagKeyless, keyless) ||
 			own != nil && rest != nil && !maps.Equal(own, rest) {
-			return nil
+			return none
 		}
 		if rest != nil {
 			own = rest
 		}
-		c.fails(claim)
+	}
+	if len(claims.found) == 0 && claims.keyed {
+		c.Flags[flagIndependent], c.Flags[flagKeyless] = "true", "every"
 	}
 	maps.Copy(c.Flags, own)
 	maps.DeleteFunc(c.Flags, func(flag, value string) bool { return asByDefault[flag] == value })
@@ -99,7 +111,12 @@ func checkedAs(by string, claims claims) *Checked {
 			c.Models = append(c.Models, model)
 		}
 	}
-	if len(c.Flags) == 0 {
+	return c
+}
+
+// telling returns what results say if they say how the history was checked, else nil.
+func (c *Checked) telling() *Checked {
+	if c == nil || len(c.Flags) == 0 && c.Own == "" {
 		return nil
 	}
 	return c
@@ -108,26 +125,10 @@ func checkedAs(by string, claims claims) *Checked {
 // OwnModel returns the model of a claim if that belongs to the test itself, else "".
 func OwnModel(c jepsen.Claim) string { return cmp.Or(c.Flags["asked-model"], c.Flags["model-file"]) }
 
-const maxFailing = 8
-
-// fails notes the operation that a claim names.
-func (c *Checked) fails(claim jepsen.Claim) {
-	if claim.OpText == "" && !claim.HasOp || len(c.Failing) == maxFailing {
-		return
-	}
-	text := func(v edn.Value) string {
-		if v == (edn.Value{}) {
-			return ""
-		}
-		return v.String()
-	}
-	c.Failing = append(c.Failing, Failing{claim.OpIndex, claim.HasOp, text(claim.OpProcess), text(claim.OpF)})
-}
-
 // With returns the flags together with the given ones, which win. It returns false if
 // the flags add nothing, or if the results are about another model than the given flags.
 func (c *Checked) With(given map[string]string) (map[string]string, bool) {
-	if c == nil || c.Own != "" || given["model-file"] != "" {
+	if c.telling() == nil || c.Own != "" || given["model-file"] != "" {
 		return given, false
 	}
 	model, isGiven := given[flagModel]
@@ -142,26 +143,137 @@ func (c *Checked) With(given map[string]string) (map[string]string, bool) {
 // isOf says whether the initial value may belong to a model.
 func (c *Checked) isOf(model string) bool { return c.Models == nil || slices.Contains(c.Models, model) }
 
-// Fits says whether the results go with a history. The operations that fail
-// according to them must be there, and the initial value must suit the model. The
-// model was inferred if the results do not show it.
+// Fits says whether the results go with a history: the initial value must suit the model, which was inferred if the results
+// do not show it, and the results must not contradict the history.
 func (c *Checked) Fits(h *jepsen.History, model string) bool {
-	if !c.isOf(model) {
-		return false
-	}
-	for _, f := range c.Failing {
-		if !f.in(h) {
-			return false
-		}
-	}
-	return true
+	return c.isOf(model) && c.Contradicts(h) == ""
 }
 
-func (f *Failing) in(h *jepsen.History) bool {
-	is := func(claimed string, own edn.ID) bool { return claimed == "" || claimed == h.Values.Text(own) }
+// Contradicts says what the results say of the history that is not so, or "". Then they are of another run, or one of the
+// two is not whole.
+func (c *Checked) Contradicts(h *jepsen.History) string {
+	if why := c.miscounts(h); why != "" {
+		return why
+	}
+	missing := missingFrom(h, c.Named)
+	others := 0 // that need not be as they are in the history
+	for _, n := range c.Named {
+		if !n.Must {
+			others++
+		}
+	}
+	absent := 0
+	for _, n := range missing {
+		if n.Must {
+			return "the history does not have " + n.Text
+		}
+		absent++
+	}
+	if absent > 0 && absent == others {
+		return "the history does not have " + missing[0].Text
+	}
+	return ""
+}
+
+// miscounts compares how many operations returned.
+func (c *Checked) miscounts(h *jepsen.History) string {
+	if c.Counts == nil || h.Events-h.Skipped != len(h.Type) {
+		return ""
+	}
+	own := map[edn.ID]int64{}
+	all := int64(0)
+	for e, t := range h.Type {
+		if t != jepsen.Invoke {
+			own[h.F[e]]++
+			all++
+		}
+	}
+	if said, ok := c.Counts[""]; ok && said != all {
+		return fmt.Sprintf("it counts %d operations that returned, and the history has %d", said, all)
+	}
+	for _, f := range slices.Sorted(maps.Keys(c.Counts)) {
+		if id, err := h.Values.ParseLenient([]byte(f)); f != "" && err == nil && own[h.Values.Same(id)] != c.Counts[f] {
+			return fmt.Sprintf("it counts %d operations %s that returned, and the history has %d", c.Counts[f], f, own[h.Values.Same(id)])
+		}
+	}
+	return ""
+}
+
+// missingFrom returns those of some named events that a history does not have. It takes linear time.
+func missingFrom(h *jepsen.History, named []Named) (missing []Named) {
+	if len(named) == 0 {
+		return nil
+	}
+	byIndex := map[int64][]int{}
+	var others []int
+	values := make([]edn.ID, len(named))
+	for i, n := range named {
+		values[i] = edn.Nil
+		if n.Value != "" {
+			id, err := h.Values.ParseLenient([]byte(n.Value))
+			if err != nil {
+				continue // it is not known what it says
+			}
+			values[i] = h.Values.Same(id)
+		}
+		if n.HasIndex && !(n.OfKey && n.HasTime) { // old versions numbered the events of each key
+			byIndex[n.Index] = append(byIndex[n.Index], i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	found := make([]bool, len(named))
+	left := len(others)
+	for _, some := range byIndex {
+		left += len(some)
+	}
+	times := h.Times()
 	for e := range jepsen.Event(len(h.Type)) {
-		if (!f.HasIndex || h.Index(e) == f.Index) && is(f.Process, h.Processes[h.Process[e]]) && is(f.F, h.F[e]) {
+		if left == 0 {
+			break
+		}
+		for _, some := range [][]int{byIndex[h.Index(e)], others} {
+			for _, i := range some {
+				if n := &named[i]; !found[i] && n.is(h, e, values[i], times) {
+					found[i] = true
+					left--
+				}
+			}
+		}
+	}
+	for i, n := range named {
+		if !found[i] && (slices.Contains(others, i) || slices.Contains(byIndex[n.Index], i)) {
+			missing = append(missing, n)
+		}
+	}
+	return missing
+}
+
+// is reports whether an event of a history agrees with what is said of the named one. Checkers show an invocation with the
+// value that its operation returned.
+func (n *Named) is(h *jepsen.History, e jepsen.Event, value edn.ID, times func(jepsen.Event) (int64, bool)) bool {
+	says := func(said string, own edn.ID) bool { return said == "" || said == h.Values.Text(own) }
+	if !says(n.Process, h.Processes[h.Process[e]]) || !says(n.F, h.F[e]) {
+		return false
+	}
+	if at, known := times(e); n.HasTime && known && at != n.Time {
+		return false
+	}
+	if n.Value == "" {
+		return true
+	}
+	own := []edn.ID{h.Value[e]}
+	if op := h.OpOf[e]; op != jepsen.None {
+		own = append(own, h.OpValue(op))
+	}
+	for _, id := range own {
+		if h.Values.Same(id) == value {
 			return true
+		}
+		if items := h.Values.Items(id); n.OfKey && h.Values.Kind(id) == edn.KindVector && len(items) > 1 {
+			if h.Values.Same(items[1]) == value || len(items) > 2 && h.Values.Same(h.Values.InternVector(items[1:])) == value {
+				return true
+			}
 		}
 	}
 	return false
@@ -176,6 +288,11 @@ const maxResults = 16 << 20
 // the results beside it do not say so, or cannot be read. It reads the results in a
 // test.jepsen only from a file of this machine. memory, if not 0, bounds what is read.
 func (s Source) Checked(ctx context.Context, memory int64) *Checked {
+	return s.resultsSay(ctx, memory).telling()
+}
+
+// resultsSay does the same as Checked, and also returns results that only say what the history should have.
+func (s Source) resultsSay(ctx context.Context, memory int64) *Checked {
 	switch {
 	case s.checked != nil:
 		return s.checked
@@ -187,7 +304,7 @@ func (s Source) Checked(ctx context.Context, memory int64) *Checked {
 			return nil
 		}
 		defer in.Close()
-		return ReadChecked(limits.Whole(ctx, in, memory))
+		return readChecked(limits.Whole(ctx, in, memory))
 	case s.open != nil && !s.local:
 		return nil
 	case filepath.Base(s.Path) == "test.jepsen":
@@ -217,7 +334,9 @@ func (s Source) openRegular(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // ReadChecked reads a results.edn.
-func ReadChecked(in io.Reader) *Checked {
+func ReadChecked(in io.Reader) *Checked { return readChecked(in).telling() }
+
+func readChecked(in io.Reader) *Checked {
 	limited := &io.LimitedReader{R: in, N: maxResults + 1}
 	claims, err := readClaims(limited, resultsFile, edn.NewValues())
 	if err != nil || limited.N == 0 {

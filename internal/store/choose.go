@@ -50,6 +50,7 @@ type choice struct {
 	tests    map[string]string   // the test.jepsen beside the history of a run
 	results  map[string]string   // the results.edn beside the history of a run
 	packed   []string            // compressed histories of runs, where others are not compressed
+	bare     []string            // the results.edn of runs that have no history
 	logs     []string            // of runs that have nothing else, where other runs do
 	possible []string            // those that may be histories by their names
 	others   []string            // those that would be chosen if they were the only ones
@@ -94,8 +95,10 @@ func choose(paths []string) choice {
 	if len(c.chosen) == 0 && len(c.reports) == 0 {
 		c.byKind(of, r)
 		c.results = r.results(c.chosen)
+		c.bare = r.bare(paths, c.reports)
 		return c
 	}
+	c.bare = r.bare(paths, c.reports)
 	c.tests, c.results = r.tests(c.chosen), r.results(c.chosen)
 	for _, f := range of[".edn"] {
 		dir, base := path.Split(f)
@@ -194,6 +197,20 @@ func (r runs) results(histories []string) map[string]string {
 		}
 	}
 	return beside
+}
+
+// bare returns the results.edn of the runs without a history. Without one, only its name shows that a folder is that of a run.
+func (r runs) bare(files []string, reports map[string][]string) (bare []string) {
+	for _, f := range files {
+		dir, base := path.Split(f)
+		if base == resultsFile && IsRunFolder(path.Base(dir)) && !r.part(f) && reportOf(reports, f) == "" &&
+			!slices.ContainsFunc(files, func(other string) bool {
+				return path.Dir(other) == path.Clean(dir) && IsHistory(other) || other == dir+"jepsen.log"
+			}) {
+			bare = append(bare, f)
+		}
+	}
+	return bare
 }
 
 // part says whether a file is in the independent/ folder of a run.

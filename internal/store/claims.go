@@ -18,6 +18,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/prints"
 	"clew/internal/testfile"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -109,7 +110,113 @@ func readTestClaims(ctx context.Context, f *os.File, name string, memory int64, 
 func claimsIn(results edn.ID, v *edn.Values) claims {
 	c := claims{v: v, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
 	c.find(results, jepsen.Claim{}, 0)
+	c.name(results, false, false, 0)
+	c.count(results)
 	return c
+}
+
+// maxNamed bounds the events that results name and that are looked for in the history.
+const maxNamed = 64
+
+// name gathers the events that results name: every map with a process, a type and an :f. Those of Knossos are as they are in
+// the history, but for the keys of their values.
+func (c *claims) name(id edn.ID, ofKey, must bool, depth int) {
+	v := c.v
+	if depth > maxClaimDepth || len(c.named) == maxNamed {
+		return
+	}
+	if v.Kind(id) != edn.KindMap {
+		for _, item := range v.Items(id) {
+			c.name(item, ofKey, must, depth+1)
+		}
+		return
+	}
+	if n, ok := c.event(id, false); ok {
+		if n.OfKey, n.Must = ofKey, must; !slices.Contains(c.named, n) {
+			c.named = append(c.named, n)
+		}
+		return
+	}
+	if c.isClaim(id) {
+		must = true
+		op, _ := c.get(id, "op")
+		if valid, _ := v.Get(id, c.valid); valid == edn.False {
+			if n, ok := c.event(c.fields(op), true); ok {
+				n.OfKey, n.Must = ofKey, true
+				c.named = append(c.named, n)
+			}
+		}
+	}
+	perKey, _ := v.Get(id, c.results)
+	_, keyed := v.Get(id, c.failures)
+	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		c.name(kvs[1], ofKey || keyed && kvs[1] == perKey, must, depth+1)
+	}
+}
+
+// event returns what a map says of an event of a client. one says that it is one, even if it does not say all of it.
+func (c *claims) event(m edn.ID, one bool) (n Named, ok bool) {
+	v := c.v
+	if v.Kind(m) != edn.KindMap {
+		return n, false
+	}
+	process, hasProcess := c.get(m, "process")
+	f, hasF := c.get(m, "f")
+	_, hasType := c.get(m, "type")
+	if !one && (!hasProcess || !hasF || !hasType || v.Kind(process) != edn.KindInt) {
+		return n, false
+	}
+	n.Text = text.Shorten(v.Text(m), maxNamedText)
+	if hasProcess {
+		n.Process = v.Text(process)
+	}
+	if hasF {
+		n.F = v.Text(f)
+	}
+	if value, has := c.get(m, "value"); has {
+		n.Value = v.Text(value)
+	}
+	index, _ := c.get(m, "index")
+	n.Index, n.HasIndex = v.Int(index)
+	at, _ := c.get(m, "time")
+	n.Time, n.HasTime = v.Int(at)
+	return n, true
+}
+
+// maxNamedText bounds the characters that a message shows of an event.
+const maxNamedText = 160
+
+// count takes how many operations returned from the statistics of a test, under any name, if they add up.
+func (c *claims) count(results edn.ID) {
+	v := c.v
+	number := func(m edn.ID, key string) (int64, bool) {
+		n, _ := c.get(m, key)
+		return v.Int(n)
+	}
+	whole := func(m edn.ID) (int64, bool) {
+		all, has := number(m, "count")
+		sum := int64(0)
+		for _, key := range []string{"ok-count", "fail-count", "info-count"} {
+			n, ok := number(m, key)
+			has, sum = has && ok, sum+n
+		}
+		return all, has && all == sum
+	}
+	for kvs := v.Items(results); v.Kind(results) == edn.KindMap && len(kvs) > 0; kvs = kvs[2:] {
+		stats := kvs[1]
+		byF, has := c.get(stats, "by-f")
+		all, ok := whole(stats)
+		if !ok || !has || v.Kind(byF) != edn.KindMap {
+			continue
+		}
+		c.counts = map[string]int64{"": all}
+		for kvs := v.Items(byF); len(kvs) > 0; kvs = kvs[2:] {
+			if n, ok := whole(kvs[1]); ok {
+				c.counts[v.Text(kvs[0])] = n
+			}
+		}
+		return
+	}
 }
 
 // claims collects the claims in a map of results.
@@ -118,6 +225,9 @@ type claims struct {
 	valid, results, failures edn.ID
 	found                    []jepsen.Claim
 	field                    string // of the record in which Knossos's results show the initial value, or ""
+	keyed                    bool   // there are results by key, as of jepsen.independent, whatever checked each key
+	named                    []Named
+	counts                   map[string]int64
 }
 
 func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
@@ -145,6 +255,7 @@ func (c *claims) find(m edn.ID, at jepsen.Claim, depth int) {
 	_, hasFailures := v.Get(m, c.failures)
 	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
 		c.pluginFlags(m, &at)
+		c.keyed = true
 		for kvs := v.Items(perKey); len(kvs) > 0; kvs = kvs[2:] {
 			key := at
 			key.Key, key.IsKey = v.Value(kvs[0]), true

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -77,7 +78,12 @@ func FindIn(ctx context.Context, name string, open func() (io.ReadCloser, error)
 // FindAmong chooses the histories for a directory whose files the caller has listed by their
 // names below root, such as the objects below a prefix. open opens a file by its name below root.
 func FindAmong(root string, names []string, open func(name string) (io.ReadCloser, error)) []Source {
-	return among(root, names, nil, open)
+	return withHistory(among(root, names, nil, open))
+}
+
+// withHistory returns the sources that have a history.
+func withHistory(found []Source) []Source {
+	return slices.DeleteFunc(found, func(s Source) bool { return s.bare })
 }
 
 func among(root string, names []string, others []hidden, open func(name string) (io.ReadCloser, error)) []Source {
@@ -101,7 +107,7 @@ func FindRun(root *os.Root, folder string, names []string) (Source, bool) {
 		s.open = func(context.Context) (io.ReadCloser, error) { return OpenRegular(root, path.Join(folder, name)) }
 		return s
 	})
-	if len(found) == 0 {
+	if found = withHistory(found); len(found) == 0 {
 		return Source{Path: at}, false
 	}
 	return found[0], true

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -54,6 +55,8 @@ type Options struct {
 	Keep *int64
 	// Own, unless nil, chooses the members that should be held.
 	Own func(Source) bool
+	// Bare asks also for the runs that have results but no history. Source.NoHistory says so.
+	Bare bool
 	// Warn, unless nil, is called for what was skipped although it has the name of a history.
 	Warn func(string)
 }
@@ -69,6 +72,9 @@ func File(path string) Source {
 // found returns what was found at a path. Finding nothing is an error that
 // includes what was skipped; otherwise each skipped item is a warning.
 func (o Options) found(path string, found []Source, skipped []string, err error) ([]Source, error) {
+	if !o.Bare || len(withHistory(slices.Clone(found))) == 0 {
+		found = withHistory(found)
+	}
 	if err == nil && len(found) == 0 {
 		none := path + ": no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"
 		return nil, errors.New(strings.Join(append([]string{none}, skipped...), "; "))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,9 +36,13 @@ type Reading struct {
 	ClockError  int64
 	ModelFile   string // the file of a user's own model, "" for a built-in one
 	Settings    Settings
+	Skip        bool           // the history is not to be judged
 	Told        report.Sources // what By and LevelBy say
 	Level       models.Level   // the level of consistency that the test asked for, "" if that is not known or the model has none
 	LevelBy     string         // the file with the test map that says so
+	LevelAs     string         // what that file asks for, if Level is only called so or is what that implies
+	InitBy      string         // the file with the test map that says the initial value, "" if none does
+	Undecided   string         // a level that the test asked for, which is not decided and implies none that is
 	By          string         // the file with results from which some of it is taken, "" if all is given
 	checked     *Checked       // what By says
 	own         string         // the model of the test itself, which clew does not have; it is inferred instead
@@ -190,44 +195,135 @@ func clockError(text string) (int64, error) {
 // ReadAs also returns the reading that counts.
 func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, complete bool) (*jepsen.History, Reading, error) {
 	how := given
-	if complete {
-		how = s.completed(ctx, given, o.Memory)
+	var said *Checked
+	if complete && s.Path != "-" && given.ModelFile == "" {
+		said = s.resultsSay(ctx, o.Memory)
+		how = completed(given, said)
 	}
 	pairing := how.Pairing()
 	pairing.Memory, pairing.Fingerprint = o.Memory, o.Fingerprint
 	h, err := s.Read(ctx, pairing)
-	if err == nil && how.By != "" && !how.fits(h) {
-		how = given
+	if err == nil && said != nil {
+		if why := said.Contradicts(h); why != "" {
+			h.Damaged(fmt.Sprintf("the results in %s are not used: %s; they are of another run, or one of the two is damaged", said.By, why))
+			how = given
+		} else if how.By != "" && !how.fits(h) {
+			how = given
+		}
 	}
 	if err == nil && how.own != "" {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
 	}
 	if err == nil {
-		s.takeLevel(ctx, &how, h, o.Memory)
+		s.takeTest(ctx, &how, h, o.Memory, complete)
 	}
 	return h, how, err
 }
 
-// takeLevel takes the level that the test asked for, if the history is one of transactions with levels.
-func (s Source) takeLevel(ctx context.Context, how *Reading, h *jepsen.History, memory int64) {
-	if how.Independent || how.ModelFile != "" {
+// takeTest takes what the map of the test says: the level that it asked for, if the history is one of transactions with levels,
+// and the initial value where nothing else says it.
+func (s Source) takeTest(ctx context.Context, how *Reading, h *jepsen.History, memory int64, complete bool) {
+	if s.Path == "-" {
 		return
 	}
-	asked := s.testMap(ctx, memory)
-	if asked == nil || asked.says() == "" && asked.Differs == "" {
+	all := s.testMaps(ctx, h, memory)
+	if why := h.Lacks(); why != "" && !slices.Contains(h.Damage, why) && slices.ContainsFunc(all, func(m *TestMap) bool { return m.Wrong == "" }) {
+		h.Damaged(why) // a test numbers all of its events, and stores all of them
+	}
+	if how.ModelFile != "" {
+		return
+	}
+	if len(all) == 0 {
 		return
 	}
 	spec, _, err := how.Spec.Infer(h)
 	if err != nil {
 		return
 	}
-	if m, err := spec.Model(h.Values); err != nil || !levels.AllOf(m) {
+	m, err := spec.Model(h.Values)
+	levelled := err == nil && !how.Independent && levels.AllOf(m)
+	d, err := spec.Definition()
+	opens := complete && err == nil && how.Spec.Init == "" && d.Takes(models.ParamInit) &&
+		slices.ContainsFunc(all, func(m *TestMap) bool { return m.Init != "" || m.Wrong != "" || m.tells(d) != "" })
+	if !levelled && !opens {
+		return
+	}
+	var kept []*TestMap
+	for _, m := range all {
+		if why := m.contradicts(s, h); why != "" {
+			h.Damaged(fmt.Sprintf("what %s says of the test is not used: %s", m.By, why))
+		} else {
+			kept = append(kept, m)
+		}
+	}
+	if opens {
+		how.takeInit(h, spec, kept)
+		how.takeTold(d, kept)
+	}
+	if levelled {
+		how.takeLevel(h, kept)
+	}
+}
+
+// takeInit takes the initial value that maps of the test agree on, if the model has it.
+func (r *Reading) takeInit(h *jepsen.History, spec models.Spec, maps []*TestMap) {
+	init, by := "", ""
+	for i, m := range maps {
+		if i > 0 && maps[i-1].otherTest(m) != "" || m.Init != "" && init != "" && m.Init != init {
+			return
+		}
+		if m.Init != "" {
+			init, by = m.Init, m.By
+		}
+	}
+	if init == "" || spec.Set(models.ParamInit, init) != nil {
+		return
+	}
+	if _, err := spec.Model(h.Values); err == nil {
+		r.Spec.Init, r.InitBy, r.Told.Init = init, by, report.Test
+	}
+}
+
+// takeTold takes what maps of the test agree on about the initial value.
+func (r *Reading) takeTold(d *models.Definition, maps []*TestMap) {
+	said := ""
+	var by *TestMap
+	for i, m := range maps {
+		told := m.tells(d)
+		if i > 0 && maps[i-1].otherTest(m) != "" || told != "" && said != "" && told != said {
+			return
+		}
+		if told != "" {
+			said, by = told, m
+		}
+	}
+	if by != nil {
+		r.Spec = r.Spec.WithTest(d, by.get)
+	}
+}
+
+// takeLevel takes the level that maps of the test ask for.
+func (r *Reading) takeLevel(h *jepsen.History, maps []*TestMap) {
+	var asked *TestMap
+	for _, m := range maps {
+		asked = asked.with(m)
+	}
+	if asked == nil {
 		return
 	}
 	if why := asked.warning(); why != "" {
 		h.Warnings = append(h.Warnings, why)
 	}
-	how.Level, how.LevelBy = asked.Level, asked.By
+	r.Level, r.LevelBy = asked.Level, asked.By
+	switch {
+	case asked.Level != "" && asked.As != string(asked.Level):
+		r.LevelAs = asked.As
+	case asked.Unknown == "" || asked.Differs != "":
+	case len(asked.Implied) > 0:
+		r.Level, r.LevelAs = asked.Implied[0], asked.As
+	default:
+		r.Undecided = asked.As
+	}
 }
 
 // TellLevel notes in a result that the test asked for its level.
@@ -236,17 +332,32 @@ func (r *Reading) TellLevel(of *report.Result) {
 		return
 	}
 	if of.From.Level = report.Test; of.Levels != nil && of.Levels.Asked == r.Level {
-		of.Levels.AskedBy = r.LevelBy
+		of.Levels.AskedBy, of.Levels.AskedAs = r.LevelBy, r.LevelAs
+	}
+}
+
+// Withdraw withdraws a verdict that is stronger than what the test asked for: transactions that are not strictly serializable may
+// be at a level that is not decided.
+func (r *Reading) Withdraw(x *report.Result) *report.Result {
+	if r.Undecided == "" || x.Verdict != jepsen.Invalid {
+		return x
+	}
+	strict := option.Consistency.String() + " " + string(models.StrictSerializable)
+	return &report.Result{
+		History: x.History, File: x.File, Model: x.Model, Init: x.Init, Inferred: x.Inferred, ToldBy: x.ToldBy, Spec: x.Spec, From: x.From, Altered: x.Altered,
+		Analyzer: x.Analyzer, Ms: x.Ms, Cause: jepsen.Reading, Levels: x.Levels,
+		Explanation: fmt.Sprintf("it is not %s: %s; but according to %s its test asked for %s, which clew does not decide: %s LEVEL says another one",
+			models.StrictSerializable, x.Explanation, r.LevelBy, r.Undecided, option.Consistency),
+		Alternatives: []report.Alternative{{Part: "level", Value: string(models.StrictSerializable), Verdict: jepsen.Invalid, Flag: strict}},
 	}
 }
 
 // completed returns a reading with what the results beside a history say where it says nothing: the model, the
 // initial value, whether there are keys.
-func (s Source) completed(ctx context.Context, given Reading, memory int64) Reading {
-	if s.Path == "-" || !given.Incomplete() {
+func completed(given Reading, checked *Checked) Reading {
+	if checked = checked.telling(); !given.Incomplete() {
 		return given
 	}
-	checked := s.Checked(ctx, memory)
 	if checked != nil && given.Spec.Name == "" {
 		given.own = checked.Own
 	}
@@ -293,5 +404,5 @@ func (r *Reading) Incomplete() bool {
 
 func (r *Reading) fits(h *jepsen.History) bool {
 	spec, _, err := r.Spec.Infer(h)
-	return err == nil && r.checked.Fits(h, spec.Name)
+	return err == nil && r.checked.isOf(spec.Name)
 }

@@ -22,6 +22,27 @@ func events(n int) (recorded, history string) {
 	return lines.String(), ops.String()
 }
 
+// eventsOf returns the events of a history, and some more, in the same forms.
+func eventsOf(t *testing.T, path string, more int) (recorded, history string) {
+	h, err := File(path).Read(t.Context(), jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines, ops strings.Builder
+	event := func(i, process int64, kind, f, value string) {
+		fmt.Fprintf(&lines, `{"index":%d,"process":%d,"type":"%s","f":"%s","value":%s}`+"\n", i, process, kind, f, strings.ReplaceAll(value, "nil", "null"))
+		fmt.Fprintf(&ops, "{:index %d, :process %d, :type :%s, :f :%s, :value %s}\n", i, process, kind, f, value)
+	}
+	for e, kind := range h.Type {
+		process, _ := h.Values.Int(h.Processes[h.Process[e]])
+		event(int64(e), process, kind.Name(), h.Values.Str(h.F[e]), h.Values.Text(h.Value[e]))
+	}
+	for i := range more {
+		event(int64(len(h.Type)+i), 0, []string{"invoke", "ok"}[i%2], "write", fmt.Sprint(1000+i/2))
+	}
+	return lines.String(), ops.String()
+}
+
 func TestARecorderStandsForAHistoryThatIsNotWhole(t *testing.T) {
 	testJepsen := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))
@@ -31,6 +52,8 @@ func TestARecorderStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		return string(text)
 	}
 	killed := testJepsen("killed.jepsen") // with 160 events
+	killedAll, killedHistory := eventsOf(t, filepath.Join("..", "testfile", "testdata", "killed.jepsen"), 40)
+	killedShorter := strings.Join(strings.SplitAfter(killedHistory, "\n")[:150], "")
 	all, history := events(200)
 	_, shorter := events(150)
 	few, _ := events(100)
@@ -48,8 +71,11 @@ func TestARecorderStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		{"a line that is not whole", "", "", all[:len(all)-20], "clew.jsonl", 199, "the last line is not whole (59 bytes), so it was left out"},
 		{"a shorter history", shorter, "", all, "clew.jsonl", 200, "history.edn is cut off: it has 150 events of 200" + instead},
 		{"a history that is damaged", shorter[:len(shorter)-20], "", all, "clew.jsonl", 200, "history.edn could not be read" + instead},
-		{"a test that was killed", "", killed, all, "clew.jsonl", 200, "test.jepsen is cut off: it has 160 events of 200" + instead},
-		{"a test that was killed, and a history", shorter, killed, all, "clew.jsonl", 200, "history.edn is cut off: it has 160 events of 200" + instead},
+		{"a test that was killed", "", killed, killedAll, "clew.jsonl", 200, "test.jepsen is cut off: it has 160 events of 200" + instead},
+		{"a recorder of another run", "", killed, all, "test.jepsen", 160, "the file ends in an unfinished chunk"},
+		{"a recorder of another run, and a history", strings.ReplaceAll(shorter, "#{7}", "#{8}"), "", all, "history.edn", 150, "the clew.jsonl beside it has 200 events, and it has 150, which are not all among them: "},
+		{"a test of another run that was killed", shorter, killed, "", "history.edn", 150, "the test.jepsen beside it has 160 events, and it has 150, which are not all among them: "},
+		{"a test that was killed, and a history", killedShorter, killed, killedAll, "clew.jsonl", 200, "history.edn is cut off: it has 160 events of 200" + instead},
 		{"a test without a chunk", "", killed[:1000], all, "clew.jsonl", 200, "test.jepsen could not be read" + instead},
 		{"a test that is longer", "", killed, few, "test.jepsen", 160, "the file ends in an unfinished chunk"},
 		{"a recorder that is damaged", shorter, "", all[:50] + "{" + all[50:], "", 0, "the history is cut off: it has 150 events of 200, and the clew.jsonl beside it cannot be read ("},

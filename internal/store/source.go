@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -48,11 +49,21 @@ type Source struct {
 	sibling func(name string) (Source, bool) // of an archive: another file in its folder; nil for a file of this machine
 	asked   *TestMap                         // of an archive that is read in order: what the file says of its test, nil if nothing
 
+	bare bool // there is a results.edn, and no history
+
 	length *TestLength // what the test.jepsen says about its history, nil if that is not known yet
 }
 
 // File returns the file that holds the history: an archive, or the file at Path.
 func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
+
+// NoHistory says why a run that Options.Bare asks for has no history, or "".
+func (s Source) NoHistory() string {
+	if !s.bare {
+		return ""
+	}
+	return "it has a " + resultsFile + ", but no history"
+}
 
 // Member says whether the history is a member of an archive.
 func (s Source) Member() bool { return s.archive != "" }
@@ -206,6 +217,18 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 			s.results = &beside
 		}
 		found = append(found, s)
+	}
+	for _, name := range c.bare {
+		s := source(name)
+		of := stored(strings.TrimSuffix(s.Path, name), path.Join(path.Dir(name), "history.edn"))
+		s.Test, s.Time = of.Test, of.Time
+		s.Path, s.bare, s.InOrder = strings.TrimSuffix(s.Path, "/"+resultsFile), true, false
+		s.open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New(s.NoHistory()) }
+		at := slices.IndexFunc(found, func(other Source) bool { return other.Path > s.Path })
+		if at < 0 {
+			at = len(found)
+		}
+		found = slices.Insert(found, at, s)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(c.reports)) {
 		found = append(found, reported(dir, c.reports[dir], others, source))

@@ -39,7 +39,7 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		warning    string
 	}{
 		{"whole", string(whole), 200, ""},
-		{"longer", string(whole) + "{:index 200 :process 0 :type :invoke :f :read :value nil}", 201, ""},
+		{"longer", string(whole) + "{:index 200 :process 0 :type :invoke :f :read :value nil}", 201, "it has 201 events, but the test.jepsen beside it has only 200: "},
 		{"with a line less", strings.Join(lines[:199], ""), 200, "history.edn is cut off: it has 199 events of 200; the test.jepsen beside it was read instead"},
 		{"with half a line less", string(whole[:len(whole)-20]), 200, "history.edn could not be read (200:"},
 	} {

@@ -56,7 +56,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 				}
 				*o.Keep -= header.Size
 			} else if path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/") {
-				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0))
+				m.checked = readChecked(limits.Reader(ctx, t.r, 0))
 			} else if sort := path.Base(name); t.packed && sort != "test.jepsen" && slices.Contains(testMaps, sort) {
 				m.asked = readTestMap(ctx, sort, t.r)
 			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again

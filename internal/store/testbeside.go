@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/samerun"
 	"clew/internal/testfile"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -80,6 +82,9 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	h, why, err := s.readWhole(ctx, opts)
 	if why != "" {
 		h.Warnings = append([]string{why}, h.Warnings...)
+		if h.File != s.Path {
+			h.Damage = append([]string{why}, h.Damage...)
+		}
 	}
 	return h, err
 }
@@ -87,7 +92,7 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 // Whole returns the source that Read reads, and its warning about that or "". Text that cannot be
 // read is not an error here, but for the next reader.
 func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, why string, err error) {
-	if s.test == nil && s.recorder == nil && !s.isEmpty(ctx, opts.Memory) {
+	if s.test == nil && s.recorder == nil && !s.hasOthers() && !s.isEmpty(ctx, opts.Memory) {
 		return s, s.notKnown(), nil
 	}
 	h, why, err := s.readWhole(ctx, opts)
@@ -96,7 +101,18 @@ func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, wh
 	} else if err != nil {
 		return s, "", err
 	}
+	if why == "" && len(h.Damage) > 0 {
+		why = h.Damage[len(h.Damage)-1]
+	}
 	return s.From(h), why, nil
+}
+
+// hasOthers reports whether another file of the run may have more of the history.
+func (s Source) hasOthers() bool {
+	return IsOfRun(filepath.ToSlash(s.Path)) && slices.ContainsFunc(others, func(other string) bool {
+		_, ok := s.beside(other)
+		return ok && other != filepath.Base(s.Path)
+	})
 }
 
 // notKnown returns the warning about a test.jepsen that does not count, or "".
@@ -134,7 +150,10 @@ func (s Source) readStored(ctx context.Context, opts jepsen.Options) (h *jepsen.
 		return h, "the test.jepsen beside it " + length.Why + ", which does not say whether the history is whole", nil
 	case length.Why != "":
 		return nil, "", s.mayBeCut(n, length.Why)
-	case length.Whole && length.Events >= 0 && n >= length.Events:
+	case length.Whole && length.Events >= 0 && n > length.Events:
+		h.Damaged(fmt.Sprintf("it has %d events, but the test.jepsen beside it has only %d: one of them is damaged, or they are of different runs", n, length.Events))
+		return h, "", nil
+	case length.Whole && n == length.Events:
 		return h, "", nil
 	}
 	whole, err := s.test.read(ctx, opts)
@@ -145,6 +164,9 @@ func (s Source) readStored(ctx context.Context, opts jepsen.Options) (h *jepsen.
 		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the test.jepsen beside it cannot be read (%w)", s.Path, n, length.Events, err)
 	case err != nil:
 		return nil, "", s.mayBeCut(n, fmt.Sprintf("cannot be read (%v)", err))
+	case int64(whole.Events) > n && !samerun.Part(h, whole):
+		h.Damaged(ofAnother(s.test.Path, whole.Events, n))
+		return h, "", nil
 	case int64(whole.Events) > n:
 		return whole, s.instead("is cut off: it has %d events of %d", n, whole.Events), nil
 	case length.Whole:
@@ -158,6 +180,11 @@ func (s Source) instead(why string, args ...any) string {
 	return fmt.Sprintf("%s %s; the %s beside it was read instead", filepath.Base(s.Path), fmt.Sprintf(why, args...), filepath.Base(s.test.Path))
 }
 
+// ofAnother says of a file beside a history that it has more events, but not those of the history.
+func ofAnother(path string, theirs int, ours int64) string {
+	return fmt.Sprintf("the %s beside it has %d events, and it has %d, which are not all among them: they are of different runs, or one of them is damaged", filepath.Base(path), theirs, ours)
+}
+
 // From returns the source that Read has read a history from: the test.jepsen, the clew.jsonl, or s itself.
 func (s Source) From(h *jepsen.History) Source {
 	if s.recorder != nil && h.File == s.recorder.Path {
@@ -166,7 +193,7 @@ func (s Source) From(h *jepsen.History) Source {
 	if s.test != nil && h.File == s.test.Path {
 		return *s.test
 	}
-	if name := filepath.Base(h.File); slices.Contains(printed, name) && h.File != s.Path {
+	if name := filepath.Base(h.File); slices.Contains(others, name) && h.File != s.Path {
 		if beside, ok := s.beside(name); ok && beside.Path == h.File {
 			return beside
 		}
@@ -310,6 +337,9 @@ func (s Source) readRecorded(ctx context.Context, opts jepsen.Options) (h *jepse
 		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the %s beside it cannot be read (%w)", s.Path, events, recorded, RecorderFile, wrong)
 	case wrong != nil:
 		return h, why, err
+	case err == nil && !samerun.Part(h, whole):
+		h.Damaged(ofAnother(s.recorder.Path, whole.Events, int64(events)))
+		return h, why, nil
 	case err == nil:
 		had = fmt.Sprintf("is cut off: it has %d events of %d", events, whole.Events)
 	}
@@ -422,10 +452,13 @@ func (w *wholeLines) Read(p []byte) (int, error) {
 func (w *wholeLines) Whole() files.Stamp { return files.StampOf(w.in) }
 
 // A test prints its operations while it runs. If it was killed before it wrote any of its history, what it printed has
-// them. The history.txt has all of them, so it also shows that a history.edn is not whole.
+// them. That also shows that a history is not whole. So does another copy of the history.
 
 // printed are the files to which a test prints its operations. The first one that has some is read.
 var printed = []string{"history.txt", "jepsen.log"}
+
+// others are the files that may have more of a history.edn.
+var others = append([]string{"history.edn.gz", "history.edn.zst"}, printed...)
 
 // orPrinted returns what was read of a history or, if that has no events, what the test printed. A warning says so, and
 // that a history has fewer events than were printed.
@@ -433,13 +466,12 @@ func (s Source) orPrinted(ctx context.Context, opts jepsen.Options, h *jepsen.Hi
 	var none testfile.NoHistory
 	name := filepath.Base(s.Path)
 	switch {
-	case s.Path == "-" || slices.Contains(printed, name) || err != nil && !errors.As(err, &none):
+	case s.Path == "-" || name == "jepsen.log" || err != nil && !errors.As(err, &none):
 		return h, why, err
 	case err == nil && h.Events > 0:
-		if h.File == s.Path {
-			s.fewerThanPrinted(ctx, h)
-		}
-		return h, why, nil
+		return s.orLonger(ctx, opts, h, why)
+	case name == printed[0]:
+		return h, why, err
 	}
 	has := "has no events"
 	if err != nil {
@@ -474,22 +506,88 @@ func (s Source) isEmpty(ctx context.Context, memory int64) bool {
 	return err == nil && info.Size() == 0
 }
 
-// fewerThanPrinted warns if the history.txt beside a history has more events.
-func (s Source) fewerThanPrinted(ctx context.Context, h *jepsen.History) {
-	if !IsOfRun(filepath.ToSlash(s.Path)) || isTest(s.Path) {
-		return
+// orLonger returns what was read of a history or, if that is a part of what another file beside it has, what that has. A
+// warning says so, and that the two differ.
+func (s Source) orLonger(ctx context.Context, opts jepsen.Options, h *jepsen.History, why string) (*jepsen.History, string, error) {
+	if !IsOfRun(filepath.ToSlash(s.Path)) {
+		return h, why, nil
 	}
-	txt, ok := s.beside(printed[0])
-	if !ok || txt.InOrder {
-		return
+	for i, other := range others {
+		name := filepath.Base(s.Path)
+		beside, ok := s.beside(other)
+		if packed := !slices.Contains(printed, other); !ok || beside.InOrder || other == name || packed && name != "history.edn" {
+			continue
+		}
+		has, differs := beside.clientEvents(ctx, opts, s, i < len(others)-len(printed))
+		ours := h.Events - h.Skipped
+		if ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		}
+		if !differs || has >= 0 && has <= ours && slices.Contains(printed, other) {
+			continue
+		}
+		whole, err := beside.read(ctx, opts)
+		if ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		}
+		theirs := 0
+		if err == nil {
+			theirs = whole.Events - whole.Skipped
+		}
+		switch {
+		case err != nil && has > ours:
+			h.Damaged(fmt.Sprintf("it has %d events, but the %s beside it has %d: events may be missing, and that file cannot be read (%v)", ours, other, has, err))
+		case err != nil:
+			h.Damaged(fmt.Sprintf("the %s beside it has another text, and cannot be read (%v)", other, err))
+		case theirs <= ours && has > ours:
+			h.Damaged(fmt.Sprintf("it has %d events, but %d lines of the %s beside it look like events: events may be missing", ours, has, other))
+		case theirs < ours && !samerun.Part(whole, h), theirs >= ours && !samerun.Part(h, whole):
+			h.Damaged(ofAnother(other, theirs, int64(ours)))
+		case theirs < ours:
+			h.Damaged(fmt.Sprintf("it has %d events, but the %s beside it has only %d of them", ours, other, theirs))
+		case theirs > ours:
+			h, why = whole, fmt.Sprintf("%s is cut off: it has %d events of %d; the %s beside it was read instead", filepath.Base(h.File), ours, theirs, other)
+		}
 	}
-	if n, err := txt.printedEvents(ctx); err == nil && n > h.Events {
-		h.Warnings = append(h.Warnings, fmt.Sprintf("it has %d events, but the %s beside it has %d: events may be missing", h.Events, printed[0], n))
-	}
+	return h, why, nil
 }
 
-// printedEvents returns how many lines of a history.txt are events: their second word, behind a tab, is a :type.
-func (s Source) printedEvents(ctx context.Context) (n int, err error) {
+// clientEvents returns about how many events of clients another file of a run has, and no fewer, -1 if only reading it shows
+// that. It returns false if it is a copy of the history.
+func (s Source) clientEvents(ctx context.Context, opts jepsen.Options, history Source, packed bool) (n int, differs bool) {
+	if packed {
+		same, err := s.sameText(ctx, history)
+		return -1, err != nil || !same
+	}
+	n, err := s.printedEvents(ctx, opts.AllClients)
+	return n, err == nil
+}
+
+// sameText reports whether two files have the same text, compressed or not.
+func (s Source) sameText(ctx context.Context, other Source) (same bool, err error) {
+	var sums [2][]byte
+	for i, x := range []Source{s, other} {
+		in, err := x.OpenWithin(ctx)
+		if err != nil {
+			return false, err
+		}
+		hash := sha256.New()
+		plain, _, err := files.Decompress(bufio.NewReader(limits.Reader(ctx, in, 0)))
+		if err == nil {
+			_, err = io.Copy(hash, plain)
+			plain.Close()
+		}
+		if in.Close(); err != nil {
+			return false, err
+		}
+		sums[i] = hash.Sum(nil)
+	}
+	return bytes.Equal(sums[0], sums[1]), nil
+}
+
+// printedEvents returns how many lines are events of clients: their second word, behind a tab, is a :type. Jepsen prints them
+// to a log through a logger that is called jepsen.util.
+func (s Source) printedEvents(ctx context.Context, all bool) (n int, err error) {
 	in, err := s.openRegular(ctx)
 	if err != nil {
 		return 0, err
@@ -500,10 +598,15 @@ func (s Source) printedEvents(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	defer plain.Close()
-	lines := bufio.NewReaderSize(plain, 1<<16)
+	lines, log := bufio.NewReaderSize(plain, 1<<16), filepath.Base(s.Path) == "jepsen.log"
 	for begins := true; ; {
 		line, err := lines.ReadSlice('\n')
-		if begins && isPrintedEvent(line) {
+		if at := bytes.Index(line, []byte(eventLogger)); at >= 0 {
+			line = bytes.TrimLeft(line[at+len(eventLogger):], " :-")
+		} else if log {
+			line = nil
+		}
+		if begins && isPrintedEvent(line, all) {
 			n++
 		}
 		begins = err == nil
@@ -515,8 +618,15 @@ func (s Source) printedEvents(ctx context.Context) (n int, err error) {
 	}
 }
 
-func isPrintedEvent(line []byte) bool {
-	_, rest, found := bytes.Cut(line, []byte{'\t'})
+// eventLogger is the logger to which Jepsen prints events.
+const eventLogger = "jepsen.util"
+
+// isPrintedEvent reports whether a line is an event of a client. all says that other processes than integers are clients, too.
+func isPrintedEvent(line []byte, all bool) bool {
+	process, rest, found := bytes.Cut(line, []byte{'\t'})
 	word, _, more := bytes.Cut(rest, []byte{'\t'})
-	return found && more && slices.ContainsFunc([]string{":invoke", ":ok", ":fail", ":info"}, func(t string) bool { return string(word) == t })
+	if !found || !more || len(process) == 0 || string(process) == ":nemesis" || !all && len(bytes.Trim(process, "0123456789")) > 0 {
+		return false
+	}
+	return slices.ContainsFunc([]string{":invoke", ":ok", ":fail", ":info"}, func(t string) bool { return string(word) == t })
 }

@@ -5,32 +5,58 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"clew/edn"
 	"clew/internal/fressian"
 	"clew/internal/limits"
+	"clew/internal/opmap"
+	"clew/internal/samerun"
 	"clew/internal/testfile"
 	"clew/internal/text"
+	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
 // The map of a test says what the test asked for. Jepsen keeps it in test.jepsen, older versions in test.fressian, and
 // prints it at the beginning of jepsen.log.
 
-// testMaps are the files that have the map of a test. If two of them differ in what they ask for, none counts.
+// testMaps are the files that have the map of a test. If two of them differ in what they ask for, none counts. One that is of
+// another test than the history does not count either.
 var testMaps = []string{"test.jepsen", "jepsen.log", "test.edn", "test.fressian"}
 
 // TestMap is what the map of a test says.
 type TestMap struct {
-	By      string       // the file
-	Level   models.Level // the level of consistency that the test asked for, "" if it does not say
-	Unknown string       // all levels, if clew does not decide some of them, or not all at once; Level is "" then
-	Differs string       // what another map says, which differs; "" if none does
+	By      string         // the file
+	Level   models.Level   // the level of consistency that the test asked for, "" if it does not say
+	Unknown string         // all levels, if clew does not decide some of them, or not all at once; Level is "" then
+	As      string         // what the map calls the level
+	Implied []models.Level // levels that clew decides, and that hold wherever the Unknown do
+	Differs string         // what another map says, which differs; "" if none does
+	Init    string         // the initial value as EDN, "" if it does not say
+	Name    string         // of the test
+	Start   time.Time      // of the test, zero if that is not known
+	Named   []Named        // the first events of its history, if the file has it
+	Wrong   string         // why the file does not count, or ""
+	get     func(key string) (edn.Value, bool)
+}
+
+// tells returns what a map says to a model of the initial value without giving it, or "".
+func (m *TestMap) tells(d *models.Definition) string {
+	if d.FromTest == nil || m.get == nil {
+		return ""
+	}
+	return d.FromTest(m.get)
 }
 
 // says names the levels of a map.
@@ -39,13 +65,91 @@ func (m *TestMap) says() string { return cmp.Or(m.Unknown, string(m.Level)) }
 // with returns what a map says together with the next one.
 func (m *TestMap) with(next *TestMap) *TestMap {
 	switch {
-	case m == nil:
+	case m == nil || next == nil:
+		return cmp.Or(m, next)
+	case m.Differs != "":
+	case m.otherTest(next) != "":
+		m.Differs = m.otherTest(next)
+		m.Level, m.Implied = "", nil
+	case next.says() == "":
+	case m.says() == "":
+		next.Name, next.Start = cmp.Or(next.Name, m.Name), either(next.Start.IsZero(), m.Start, next.Start)
 		return next
-	case next != nil && m.Differs == "" && next.says() != m.says():
-		m.Differs = fmt.Sprintf("for %s according to %s, and for %s according to %s", m.says(), m.By, next.says(), next.By)
-		m.Level = ""
+	case next.says() != m.says():
+		m.Differs = fmt.Sprintf("it asked for %s according to %s, and for %s according to %s", m.says(), m.By, next.says(), next.By)
+		m.Level, m.Implied = "", nil
 	}
 	return m
+}
+
+func either[T any](is bool, one, other T) T {
+	if is {
+		return one
+	}
+	return other
+}
+
+// otherTest says how two maps show that they are of different tests, or "".
+func (m *TestMap) otherTest(next *TestMap) string {
+	switch {
+	case m.By == next.By: // a log has the options of the test and the test, which may have other names
+	case m.Name != "" && next.Name != "" && m.Name != next.Name:
+		return fmt.Sprintf("it is called %s according to %s, and %s according to %s", text.Shorten(m.Name, maxTestName), m.By, text.Shorten(next.Name, maxTestName), next.By)
+	case !m.Start.IsZero() && !next.Start.IsZero() && !m.Start.Equal(next.Start):
+		return fmt.Sprintf("it began at %s according to %s, and at %s according to %s", m.Start.UTC().Format(shownTime), m.By, next.Start.UTC().Format(shownTime), next.By)
+	}
+	return ""
+}
+
+const (
+	maxTestName = 60 // characters of it in a message
+	shownTime   = "2006-01-02 15:04:05.000"
+)
+
+// startTimes are the forms of the time at which a test began: in names of folders, and as it is printed.
+var startTimes = []string{"20060102T150405.000Z0700", "20060102T150405Z0700", "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04:05Z07:00"}
+
+// startOf reads the time at which a test began. It is zero if that cannot be read.
+func startOf(printed string) time.Time {
+	for _, form := range startTimes {
+		if at, err := time.Parse(form, printed); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// contradicts says why a map is not of the test of a history in a folder, or "".
+func (m *TestMap) contradicts(s Source, h *jepsen.History) string {
+	if m.Wrong != "" {
+		return m.Wrong
+	}
+	run, err := filepath.Abs(filepath.Dir(filepath.FromSlash(s.Path)))
+	if err != nil {
+		return ""
+	}
+	run = filepath.ToSlash(run)
+	if began := startOf(path.Base(run)); !began.IsZero() && !m.Start.IsZero() {
+		if !began.Equal(m.Start) {
+			return fmt.Sprintf("it is of a test that began at %s", m.Start.UTC().Format(shownTime))
+		}
+	} else if test := path.Base(path.Dir(run)); IsRunFolder(path.Base(run)) && m.Name != "" && inFolder(m.Name) != inFolder(test) {
+		return fmt.Sprintf("it is of the test %s", text.Shorten(m.Name, maxTestName))
+	}
+	if missing := missingFrom(h, m.Named); len(missing) > 0 {
+		return "it is of another history, with " + missing[0].Text
+	}
+	return ""
+}
+
+// inFolder returns the letters and digits of the name of a test, which the name of its folder also has.
+func inFolder(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
 }
 
 // levelKeys are the keys under which tests have their level. The first one counts: :isolation may be only what the
@@ -63,15 +167,17 @@ const (
 func (m *TestMap) warning() string {
 	switch {
 	case m.Differs != "":
-		return fmt.Sprintf("its test asked %s; clew decides %s", m.Differs, models.StrictSerializable)
+		return fmt.Sprintf("the files beside it contradict each other about its test: %s; clew decides %s", m.Differs, models.StrictSerializable)
+	case m.Unknown != "" && len(m.Implied) > 0:
+		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; it decides %s, which that implies", m.By, m.Unknown, m.Implied[0])
 	case m.Unknown != "":
-		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; it decides %s", m.By, m.Unknown, models.StrictSerializable)
+		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; only %s would imply it", m.By, m.Unknown, models.StrictSerializable)
 	}
 	return ""
 }
 
-// testMap returns what the map of the test says about a history, or nil. What cannot be read says nothing.
-func (s Source) testMap(ctx context.Context, memory int64) (all *TestMap) {
+// testMaps returns what the files beside a history say of its test. What cannot be read says nothing.
+func (s Source) testMaps(ctx context.Context, h *jepsen.History, memory int64) (all []*TestMap) {
 	if s.Path == "-" || !IsOfRun(filepath.ToSlash(s.Path)) {
 		return nil
 	}
@@ -80,14 +186,48 @@ func (s Source) testMap(ctx context.Context, memory int64) (all *TestMap) {
 		if !ok {
 			continue
 		}
-		asked := beside.asked
+		m := beside.asked
 		if !beside.InOrder {
-			asked = beside.readTestMap(ctx, name, memory)
+			m = beside.readTestMap(ctx, name, memory)
+			if m != nil && m.Wrong == "" && name == "jepsen.log" && h.File != beside.Path {
+				m.Wrong = beside.logOfAnother(ctx, h)
+			}
 		}
-		all = all.with(asked)
+		if m != nil {
+			all = append(all, m)
+		}
 	}
 	return all
 }
+
+// mostCompared bounds the events at the beginning of a log that are compared with those of the history.
+const mostCompared = 1000
+
+// logOfAnother says that the events at the beginning of a log are not those of a history, or "". A log that prints none, or
+// that cannot be read, says nothing.
+func (s Source) logOfAnother(ctx context.Context, h *jepsen.History) string {
+	in, err := s.openRegular(ctx)
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	head, err := io.ReadAll(limits.Reader(ctx, io.LimitReader(in, maxLogHead), 0))
+	if err != nil {
+		return ""
+	}
+	head = head[:bytes.LastIndexByte(head, '\n')+1]
+	logged, err := forms.ReadWithin(ctx, bytes.NewReader(head), s.Path, jepsen.Options{})
+	if err != nil || !everyEvent(logged) || !everyEvent(h) || len(logged.Type) == 0 {
+		return ""
+	}
+	if !samerun.Begins(h, samerun.First(logged, mostCompared, h.Values)) {
+		return "the events that it printed are not those of the history"
+	}
+	return ""
+}
+
+// everyEvent reports whether a history has every event of a client that its file has.
+func everyEvent(h *jepsen.History) bool { return h.Events-h.Skipped == len(h.Type) }
 
 // beside returns a file with another name in the folder of a history.
 func (s Source) beside(name string) (Source, bool) {
@@ -128,7 +268,34 @@ func (s Source) readTestMap(ctx context.Context, name string, memory int64) *Tes
 	if err != nil {
 		return nil
 	}
-	return testMapIn(name, m, v)
+	found := testMapIn(name, m, v)
+	if found != nil {
+		found.Named = firstOf(test)
+	}
+	return found
+}
+
+// errEnough ends the reading of a test.jepsen.
+var errEnough = errors.New("enough was read")
+
+// firstOf returns the first events of clients in a test.jepsen.
+func firstOf(test *testfile.File) (first []Named) {
+	v := edn.NewValues()
+	err := test.Events(v, func(e *opmap.Event) error {
+		if v.Kind(e.Process) != edn.KindInt {
+			return nil
+		}
+		n := Named{Process: v.Text(e.Process), F: v.Text(e.F), Value: v.Text(e.Value), Index: e.Index, HasIndex: e.Has&opmap.HasIndex != 0}
+		n.Text = text.Shorten(fmt.Sprintf("%s of %s by process %s at index %d", n.F, n.Value, n.Process, n.Index), maxNamedText)
+		if first = append(first, n); len(first) == maxNamed {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil
+	}
+	return first
 }
 
 // readTestMap reads a file with one of the names of testMaps, except a test.jepsen.
@@ -137,6 +304,11 @@ func readTestMap(ctx context.Context, name string, in io.Reader) *TestMap {
 	in = limits.Reader(ctx, in, 0)
 	if name == "jepsen.log" {
 		var all *TestMap
+		head := bufio.NewReader(in)
+		if begins, _ := head.Peek(1); len(begins) > 0 && begins[0] == 0 {
+			return &TestMap{By: name, Wrong: "it begins with bytes that are 0, so what was there is lost"}
+		}
+		in = head
 		for _, printed := range printedMaps(in) {
 			if m, err := v.ParseLenient(printed); err == nil {
 				all = all.with(testMapIn(name, m, v))
@@ -196,14 +368,49 @@ func testMapIn(by string, m edn.ID, v *edn.Values) *TestMap {
 	if v.Kind(m) != edn.KindMap {
 		return nil
 	}
+	found := &TestMap{By: by}
 	for _, key := range levelKeys {
 		if said, ok := v.Get(m, v.InternKeyword(key)); ok && said != edn.Nil {
-			if found := levelsSaid(by, said, v); found != nil {
-				return found
+			if asks := levelsSaid(by, said, v); asks != nil {
+				found = asks
+				break
 			}
 		}
 	}
-	return nil
+	found.get = func(key string) (edn.Value, bool) {
+		id, ok := v.Get(m, v.InternKeyword(key))
+		return v.Value(id), ok
+	}
+	if name, ok := v.Get(m, v.InternKeyword("name")); ok && v.Kind(name) == edn.KindString {
+		found.Name = v.Str(name)
+	}
+	if init, ok := v.Get(m, v.InternKeyword("initial-value")); ok {
+		found.Init = v.Text(init)
+	}
+	start, _ := v.Get(m, v.InternKeyword("start-time"))
+	found.Start = startOf(lastString(v, start))
+	if history, ok := v.Get(m, v.InternKeyword("history")); ok {
+		c := claims{v: v}
+		for _, e := range v.Items(history) {
+			if n, is := c.event(c.fields(e), false); is && v.Kind(history) != edn.KindMap && len(found.Named) < maxNamed {
+				found.Named = append(found.Named, n)
+			}
+		}
+	}
+	return found
+}
+
+// lastString returns a string, or the last one in a form that stands for an object.
+func lastString(v *edn.Values, id edn.ID) (last string) {
+	if v.Kind(id) == edn.KindString {
+		return v.Str(id)
+	}
+	for _, item := range v.Items(id) {
+		if s := lastString(v, item); s != "" {
+			last = s
+		}
+	}
+	return last
 }
 
 // levelsSaid returns the level that one name or a collection of them asks for: of several, the one that implies the
@@ -226,8 +433,11 @@ func levelsSaid(by string, said edn.ID, v *edn.Values) *TestMap {
 		}
 		if level, err := models.ParseLevel(name); err != nil {
 			unknown = append(unknown, text.Shorten(name, 40))
+			m.imply(models.Implied(name))
 		} else if level != "" {
 			known = append(known, level)
+			m.imply(level)
+			m.As = name
 		}
 	}
 	for _, level := range known {
@@ -247,7 +457,20 @@ func levelsSaid(by string, said edn.ID, v *edn.Values) *TestMap {
 		if m.Level != "" {
 			unknown = append([]string{string(m.Level)}, unknown...)
 		}
-		m.Level, m.Unknown = "", text.AllOf(unknown)
+		m.Level, m.Unknown, m.As = "", text.AllOf(unknown), text.AllOf(unknown)
+	} else if len(known) > 1 {
+		m.As = string(m.Level)
 	}
 	return m
+}
+
+// imply notes a level that holds if what was asked for does, the strongest first.
+func (m *TestMap) imply(level models.Level) {
+	switch {
+	case level == "":
+	case len(m.Implied) > 0 && level.Implies(m.Implied[0]):
+		m.Implied = slices.Insert(m.Implied, 0, level)
+	default:
+		m.Implied = append(m.Implied, level)
+	}
 }

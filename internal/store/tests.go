@@ -23,7 +23,7 @@ type Tests map[string]Reading
 //
 //	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}, "*" :set}
 //
-// "*", if present, covers all other tests. Names are strings, keywords or symbols. If a test's map leaves something
+// :skip in place of a model leaves a test out. "*", if present, covers all other tests. Names are strings, keywords or symbols. If a test's map leaves something
 // out, normal counts. The path of a model file is relative to the file of models.
 func ReadTests(ctx context.Context, path string, memory int64, normal Settings) (Tests, error) {
 	f, err := files.Open(path)
@@ -49,6 +49,10 @@ func ReadTests(ctx context.Context, path string, memory int64, normal Settings) 
 		if _, twice := all[test]; twice {
 			return nil, fmt.Errorf("%s: expected a test once, found %s twice", path, test)
 		}
+		if v.Kind(kvs[1]) == edn.KindKeyword && name(v, kvs[1]) == skipped {
+			all[test] = Reading{Skip: true}
+			continue
+		}
 		own, err := settingsOf(v, kvs[1], normal)
 		if file, given := own["model-file"]; given && file != normal["model-file"] && !filepath.IsAbs(file) {
 			own["model-file"] = filepath.Join(filepath.Dir(path), file)
@@ -62,6 +66,9 @@ func ReadTests(ctx context.Context, path string, memory int64, normal Settings) 
 	}
 	return all, nil
 }
+
+// skipped, in place of a model, says that a test is not to be judged.
+const skipped = "skip"
 
 // otherTests stands for the tests that a file of models does not name.
 const otherTests = "*"

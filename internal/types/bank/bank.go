@@ -27,6 +27,7 @@ type bank struct {
 	fTransfer, fRead    edn.ID
 	kFrom, kTo, kAmount edn.ID
 	negative            bool
+	held                holding
 	stand               string // what keywords in reads stand for, as in models.Spec.Accounts
 	transfers           []transfer
 	numbers             map[transfer]int32
@@ -47,6 +48,7 @@ var bankDefinition = models.Definition{
 	Record:    "clew.model.Bank",
 	Words:     words,
 	Warn:      warn,
+	FromTest:  fromTest,
 	Infer: func(s *models.Seen) models.Fit {
 		if all := home.Returned(s, ":read"); s.Only(":read") && all.Maps > 0 && all.Maps == all.Collections && all.Scalars == 0 {
 			return models.MayFit
@@ -61,6 +63,7 @@ func newBank(b *models.Binding) (models.Reader, error) {
 	m := &bank{Base: home.NewBase(b), fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
 		negative: b.Spec.NegativeBalances, stand: b.Spec.Accounts, numbers: map[transfer]int32{}}
 	m.Offered = m.offers()
+	m.takeTest(b.Spec.FromTest())
 	if b.InitID == nil {
 		return m, nil
 	}
