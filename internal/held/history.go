@@ -16,6 +16,7 @@ import (
 type History struct {
 	Decided jepsen.Event       // the history up to just before this event has been decided
 	Forgot  bool               // some operations were forgotten
+	Began   map[string]bool    // by key, "" for the whole: some were of what is judged by itself
 	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
 	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
 	Written []jepsen.Operation // to a witness; ascending
@@ -284,6 +285,7 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
+	x.noteKeys(all, kept)
 	x.Decided = jepsen.Event(before)
 	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
 	for _, state := range x.States {
@@ -301,6 +303,29 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		*ops = still
 	}
 	return ended
+}
+
+// noteKeys notes what is judged by itself and has an operation that is not kept, or is not judged anymore.
+func (x *History) noteKeys(all []*Judged, kept []bool) {
+	for _, j := range all {
+		for op := range jepsen.Operation(j.H.Operations()) {
+			if whole := j.H.WholeOperation(op); x.Began[j.Key] {
+				break
+			} else if !kept[whole] || has(x.Settled, whole) {
+				if x.Began == nil {
+					x.Began = map[string]bool{}
+				}
+				x.Began[j.Key] = true
+			}
+		}
+	}
+}
+
+// Anew has what is judged by itself, and has not begun, begin in another state.
+func (x *History) Anew(j *Judged) {
+	for i := range j.Parts {
+		delete(x.States, j.KeyOf(i))
+	}
 }
 
 // needed returns by operation whether it must be held, and notes in which states parts go on.

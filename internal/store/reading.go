@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/levels"
 	"clew/internal/option"
@@ -199,13 +200,54 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 	if err == nil && how.By != "" && !how.fits(h) {
 		how = given
 	}
-	if err == nil && how.own != "" {
-		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
+	if err == nil {
+		h.Warnings = append(h.Warnings, how.Warnings()...)
 	}
 	if err == nil {
 		s.takeLevel(ctx, &how, h, o.Memory)
 	}
 	return h, how, err
+}
+
+// Warnings returns the warnings about the reading.
+func (r *Reading) Warnings() []string {
+	if r.own == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", r.own)}
+}
+
+// Completed returns the reading that ReadAs would return, for a history that is then read as it comes. The history is read
+// once before that if the results beside it say something that shows whether they are of this history.
+func (s Source) Completed(ctx context.Context, given Reading, memory int64) Reading {
+	how := s.resulting(ctx, given, memory)
+	if how.Independent || how.ModelFile != "" {
+		return how
+	}
+	if m, err := how.Spec.Model(edn.NewValues()); how.Spec.Name != "" && (err != nil || !levels.AllOf(m)) {
+		return how
+	}
+	if asked := s.testMap(ctx, memory); asked != nil && asked.Level != "" {
+		how.Level, how.LevelBy, how.Told.Level = asked.Level, asked.By, report.Test
+	}
+	return how
+}
+
+// resulting returns a reading with what the results beside a history say, unless they are of another one.
+func (s Source) resulting(ctx context.Context, given Reading, memory int64) Reading {
+	how := s.completed(ctx, given, memory)
+	if how.By == "" || len(how.checked.Failing) == 0 && (how.Spec.Name != "" || how.checked.Models == nil) && how.checked.isOf(how.Spec.Name) {
+		return how
+	}
+	if s.InOrder {
+		return given
+	}
+	pairing := how.Pairing()
+	pairing.Memory = memory
+	if h, err := s.Read(ctx, pairing); err != nil || !how.fits(h) {
+		return given
+	}
+	return how
 }
 
 // takeLevel takes the level that the test asked for, if the history is one of transactions with levels.
