@@ -53,8 +53,8 @@ type Anomaly struct {
 	Node    string          // the :node of its completion, or else of its invocation; "" if neither has one
 	Nemesis []NemesisWindow // the windows that were open while it was, in order
 	// Unless has the other readings of the history with which it would be no anomaly, as far as is known by then: another initial
-	// value ("init"), that each key stands by itself ("keys"), or a weaker level that was asked for ("level"). Nobody has said which it is. It is nil if it is an anomaly
-	// with each of them.
+	// value ("init"), that each key stands by itself ("keys"), or a weaker level that was asked for ("level"). It is nil if it is
+	// an anomaly with each of them.
 	Unless []report.Alternative
 	// Result shows an anomaly of each kind in full: the first of which what the monitor holds shows it. It is nil for others.
 	// Its history has what the monitor held then, and is valid until Found returns.
@@ -177,8 +177,8 @@ type MonitorTotals struct {
 	Oldest *jepsen.Op
 	// Delay is how long ago the oldest event came that is not judged.
 	Delay time.Duration
-	// Doubtful counts the anomalies that would be none with another reading of the history, and Unless counts them by the
-	// part of the reading: "init" and "keys".
+	// Doubtful counts the anomalies that there would not be with another reading of the history, and Unless counts them by the
+	// part of the reading: "init", "keys" and "level".
 	Doubtful int
 	Unless   map[string]int
 
@@ -325,7 +325,10 @@ func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, err
 		m.step, m.longest, m.share, m.values, m.enough, m.least = p.Events, p.Events, math.MaxInt, 0, 0, int64(p.Events)
 	}
 	m.reads.Pairs = !o.Independent && !o.Whole
-	return m, m.takes(spec)
+	if err := m.takes(spec); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // monitorReads is what a Monitor knows of its reading. A state keeps it.
@@ -420,14 +423,19 @@ func (m *Monitor) infer(h *jepsen.History, ended bool) (known bool, err error) {
 		return false, nil
 	}
 	name, err := m.inferred(h)
+	spec := m.given
+	if spec.Name = name; err == nil && !m.o.Independent {
+		err = spec.Check()
+	} else if err == nil {
+		err = spec.CheckKeys()
+	}
 	switch {
 	case err != nil && !ended && m.held.Clock < mostBeginning:
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	spec := m.given
-	spec.Name, m.reads.Model = name, name
+	m.reads.Model = name
 	if err := m.takes(spec); err != nil {
 		return false, err
 	}
@@ -443,15 +451,33 @@ func (m *Monitor) inferred(h *jepsen.History) (string, error) {
 	return spec.Name, err
 }
 
+// reinfers takes another model if what came later shows that one was inferred too soon, and nothing has been judged yet.
+func (m *Monitor) reinfers(h *jepsen.History) bool {
+	if m.reads.Model == "" || m.stated {
+		return false
+	}
+	name, err := m.inferred(h)
+	spec := m.given
+	if spec.Name = name; err != nil || name == m.spec.Name || m.takes(spec) != nil {
+		return false
+	}
+	m.reads.Model = name
+	return true
+}
+
 // misread is the error of a history that a model cannot read. If the model was inferred, it names the one that fits now.
 func (m *Monitor) misread(h *jepsen.History, err error) error {
-	if m.reads.Model == "" || !errors.Is(err, models.ErrUnknownF) {
+	if m.reads.Model == "" {
 		return err
 	}
-	if name, other := m.inferred(h); other == nil && name != m.spec.Name {
+	name, unknown := m.inferred(h)
+	switch {
+	case unknown == nil && name != m.spec.Name:
 		return fmt.Errorf("%w; %s was inferred from what had come before: give %s %s", err, m.spec.Name, models.ParamModel, name)
+	case errors.Is(err, models.ErrUnknownF):
+		return fmt.Errorf("%w; %s was inferred from what had come before: give %s", err, m.spec.Name, models.ParamModel)
 	}
-	return fmt.Errorf("%w; %s was inferred from what had come before: give %s", err, m.spec.Name, models.ParamModel)
+	return err
 }
 
 // Reading returns as what the history is read. It is the zero Reading until the model is known.
@@ -734,7 +760,7 @@ func (m *Monitor) judge(ended bool) error {
 	if m.events == 0 && !ended {
 		return m.tell()
 	}
-	start, found := time.Now(), 0
+	start := time.Now()
 	m.events = 0
 	h, err := m.held.Builder().SoFar()
 	if err != nil {
@@ -748,34 +774,9 @@ func (m *Monitor) judge(ended bool) error {
 		return m.tell()
 	}
 	m.judgeKeys(h, ended)
-	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
-		parts, err := m.parts(h)
-		if ended && errors.Is(err, models.ErrNoPositions) && m.held.Positions { // all that told one were anomalies
-			m.spec.Position = models.NoPosition
-			continue
-		}
-		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
-			break // there may be some later
-		} else if err != nil {
-			return m.misread(h, err)
-		}
-		if err := m.state(); err != nil {
-			return err
-		}
-		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
-			break // a later operation may change what an earlier one means
-		}
-		if op, late := m.held.LateName(h, m.spec); late && !m.holds {
-			return fmt.Errorf("%s names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole", h.Name(op))
-		}
-		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
-		anomalies, done, err := m.anomalies(h, parts, known, ended)
-		if err != nil {
-			return err
-		}
-		if found += anomalies; done {
-			break
-		}
+	found, err := m.judgeHeld(h, ended)
+	if err != nil {
+		return err
 	}
 	if ended {
 		if err := m.state(); err != nil {
@@ -812,6 +813,47 @@ func (m *Monitor) judge(ended bool) error {
 		return err
 	}
 	return m.save(false)
+}
+
+// judgeHeld judges what is held, as far as it is known how operations end.
+func (m *Monitor) judgeHeld(h *jepsen.History, ended bool) (found int, err error) {
+	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
+		parts, err := m.parts(h)
+		if ended && errors.Is(err, models.ErrNoPositions) && m.held.Positions { // all that told one were anomalies
+			m.spec.Position = models.NoPosition
+			continue
+		}
+		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
+			break // there may be some later
+		}
+		switch {
+		case err == nil:
+		case m.reinfers(h):
+			continue
+		case m.reads.Model != "" && !m.stated && !ended && m.held.Clock < mostBeginning:
+			return found, nil // it may turn out to be of another model
+		default:
+			return found, m.misread(h, err)
+		}
+		if err := m.state(); err != nil {
+			return found, err
+		}
+		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
+			break // a later operation may change what an earlier one means
+		}
+		if op, late := m.held.LateName(h, m.spec); late && !m.holds {
+			return found, fmt.Errorf("%s names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole", h.Name(op))
+		}
+		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
+		anomalies, done, err := m.anomalies(h, parts, known, ended)
+		if err != nil {
+			return found, err
+		}
+		if found += anomalies; done {
+			break
+		}
+	}
+	return found, nil
 }
 
 // holdsAll says whether nothing may be forgotten.

@@ -49,6 +49,9 @@ func (x *History) Has(b *jepsen.Builder) {
 	if x.Told == nil {
 		x.Told = map[string]bool{}
 	}
+	if x.Began == nil {
+		x.Began = map[string]bool{}
+	}
 	if x.hard == nil {
 		x.hard = map[string]int{}
 	}
@@ -273,6 +276,7 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	}
 	text := f.Witness.text(h) // while it is held
 	values := !f.Shared && h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
+	begun := x.beginning(all, kept)
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
@@ -285,7 +289,9 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
-	x.noteKeys(all, kept)
+	for _, key := range begun {
+		x.Began[key] = true
+	}
 	x.Decided = jepsen.Event(before)
 	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
 	for _, state := range x.States {
@@ -305,20 +311,19 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	return ended
 }
 
-// noteKeys notes what is judged by itself and has an operation that is not kept, or is not judged anymore.
-func (x *History) noteKeys(all []*Judged, kept []bool) {
+// beginning returns the keys of what is judged by itself and has an operation that is not kept, or not judged anymore, and would
+// matter for what was there at first.
+func (x *History) beginning(all []*Judged, kept []bool) (keys []string) {
 	for _, j := range all {
-		for op := range jepsen.Operation(j.H.Operations()) {
-			if whole := j.H.WholeOperation(op); x.Began[j.Key] {
-				break
-			} else if !kept[whole] || has(x.Settled, whole) {
-				if x.Began == nil {
-					x.Began = map[string]bool{}
-				}
-				x.Began[j.Key] = true
-			}
+		gone := func(op jepsen.Operation) bool {
+			whole := j.H.WholeOperation(op)
+			return !kept[whole] || has(x.Settled, whole)
+		}
+		if !x.Began[j.Key] && j.any(gone) {
+			keys = append(keys, j.Key)
 		}
 	}
+	return keys
 }
 
 // Anew has what is judged by itself, and has not begun, begin in another state.
