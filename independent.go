@@ -74,11 +74,16 @@ func (m *Monitor) judgeKeys(h *jepsen.History, ended bool) {
 		m.keysUnknown = true
 		return
 	}
-	if err := m.copyTo(k, h); err != nil || k.look(ended) != nil {
-		m.keyed, m.keysUnknown = nil, true
-		return
+	err := m.copyTo(k, h)
+	if err == nil {
+		err = k.look(ended)
 	}
-	if t := k.Totals(); t.Certain() > 0 {
+	switch t := k.Totals(); {
+	case t.Certain() > 0: // the history fails with either reading
+		m.reads.Pairs, m.keyed = false, nil
+	case errors.Is(err, errUndecided), m.ctx.Err() != nil:
+		m.keyed, m.keysUnknown = nil, true
+	case err != nil: // the keys cannot be read so
 		m.reads.Pairs, m.keyed = false, nil
 	}
 }

@@ -997,6 +997,8 @@ type failure struct {
 	decision
 }
 
+var errUndecided = errors.New("undecided")
+
 // firstFailing returns the first failing completion before known, and its event in the whole. It decides the parts that have not been
 // decided.
 func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided map[*models.Operations]decision) (at jepsen.Event, first *failure, err error) {
@@ -1010,7 +1012,7 @@ func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided m
 				decided[part] = d
 			}
 			if d.Verdict == jepsen.Unknown {
-				return 0, nil, fmt.Errorf("undecided: %s", cmp.Or(d.reason, string(d.Cause)))
+				return 0, nil, fmt.Errorf("%w: %s", errUndecided, cmp.Or(d.reason, string(d.Cause)))
 			}
 			if d.Verdict != jepsen.Invalid || d.FailEvent >= end {
 				continue

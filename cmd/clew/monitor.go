@@ -26,6 +26,7 @@ import (
 	"clew/internal/memory"
 	"clew/internal/outputs"
 	"clew/internal/store"
+	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/report"
 )
@@ -194,13 +195,19 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	}
 	ctx, release := w.Room(ctx)
 	defer release()
-	in, name, err := w.open(c.Args().First())
+	source := store.File(c.Args().First()).WithInput(w.stdin)
+	whole := source
+	if c.String("state") == "" { // which goes on in the file
+		whole = w.whole(ctx, source)
+	}
+	in, err := whole.OpenWithin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
+	name := outputs.Called(whole.Path)
 	w.draws = w.html != nil || c.String("listen") != ""
-	w.reading = store.File(c.Args().First()).Completed(ctx, w.reading, w.Memory)
+	w.reading = source.Completed(ctx, w.reading, w.Memory)
 	if err := w.monitor(ctx, name, w.reading); err != nil {
 		return 0, err
 	}
@@ -247,6 +254,21 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		return exitUnknown, nil
 	}
 	return exitValid, nil
+}
+
+// whole returns what clew check reads instead of a history that is not whole.
+func (w *watch) whole(ctx context.Context, s store.Source) store.Source {
+	if s.Path == "-" || s.InOrder {
+		return s
+	}
+	whole, why, err := s.Whole(ctx, jepsen.Options{Memory: w.Memory})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		w.warn(s.Path, fmt.Sprintf("it is not known whether it is whole: %v", err))
+	case why != "":
+		w.warn(s.Path, why)
+	}
+	return whole
 }
 
 // unended is the error of a history that a signal or a limit ended.

@@ -124,7 +124,7 @@ func (w *watch) readRun(ctx context.Context, j *batch.Job) error {
 		return fmt.Errorf("%s: the histories were not found in time: %s", j.Path, j.Stopped)
 	}
 	j.Reading = j.Completed(ctx, j.Reading, w.Memory)
-	in, err := j.OpenWithin(ctx)
+	in, err := w.whole(ctx, j.Source).OpenWithin(ctx)
 	if err != nil {
 		return err
 	}
