@@ -571,7 +571,7 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		if late := m.save(true); late != nil {
 			return late
 		}
-		if late := m.look(true); late != nil && !errors.Is(late, context.Cause(m.ctx)) {
+		if late := m.look(true); late != nil && m.spec.Name != "" && !errors.Is(late, context.Cause(m.ctx)) {
 			return late
 		}
 	}
@@ -1408,8 +1408,8 @@ type Event struct {
 
 // Observe takes note of an event, in the order in which they happened, and returns the anomalies that have become known.
 // Events are decided in stretches, and at least every tenth of a second if that is cheap enough, so an anomaly may be
-// returned with a later event, by Look or by End. Observe, Look and End are for a history that does not come from a
-// text; Read does not go with them.
+// returned with a later event, by Look or by End. Without a model, none is returned before enough has come to infer one.
+// Observe, Look and End are for a history that does not come from a text; Read does not go with them.
 func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
 	b := m.held.Builder()
 	if b == nil {
