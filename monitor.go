@@ -432,6 +432,8 @@ func (m *Monitor) infer(h *jepsen.History, ended bool) (known bool, err error) {
 	switch {
 	case err != nil && !ended && m.held.Clock < mostBeginning:
 		return false, nil
+	case err != nil && h.File != "":
+		return false, Placed(h, err)
 	case err != nil:
 		return false, err
 	}
