@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"clew/internal/option"
@@ -49,6 +50,91 @@ func another(ctx context.Context, r *report.Result, spec models.Spec, o Options)
 			{Part: "keys", Value: "each", Verdict: keyed.Verdict, Flag: each},
 		},
 	}
+}
+
+// judgeKeys has another monitor judge each key by itself, while that may be meant. If it finds an anomaly, too, the history fails with
+// either reading.
+func (m *Monitor) judgeKeys(h *jepsen.History, ended bool) {
+	if m.reads.Pairs = m.reads.Pairs && (h.Operations() == 0 || h.MayHaveKeys()); !m.reads.Pairs {
+		m.keyed = nil
+		return
+	}
+	if !m.keysTried {
+		m.keysTried = true
+		o := m.o
+		o.Independent, o.Verify = true, VerifyNever
+		if k, err := NewMonitor(m.ctx, m.given, o); err == nil {
+			k.Stuck, k.StuckEvents = m.Stuck, m.StuckEvents
+			k.held.Has(jepsen.NewBuilder(jepsen.Options{}))
+			m.keyed = k
+		}
+	}
+	k := m.keyed
+	if k == nil {
+		m.keysUnknown = true
+		return
+	}
+	err := m.copyTo(k, h)
+	if err == nil {
+		err = k.look(ended)
+	}
+	switch t := k.Totals(); {
+	case t.Certain() > 0: // the history fails with either reading
+		m.reads.Pairs, m.keyed = false, nil
+	case errors.Is(err, errUndecided), m.ctx.Err() != nil:
+		m.keyed, m.keysUnknown = nil, true
+	case err != nil: // the keys cannot be read so
+		m.reads.Pairs, m.keyed = false, nil
+	}
+}
+
+// copyTo adds the events that have come since the last look to another monitor.
+func (m *Monitor) copyTo(k *Monitor, h *jepsen.History) error {
+	b := k.held.Builder()
+	times, position := h.Times(), h.Extra(m.spec.Position)
+	add := map[jepsen.Type]func(process int, f string, value any, with ...jepsen.Extra){jepsen.Invoke: b.Invoke, jepsen.OK: b.OK, jepsen.Fail: b.Fail, jepsen.Info: b.Info}
+	first, _ := slices.BinarySearch(m.held.Came, m.copied+1)
+	for e := jepsen.Event(first); int(e) < len(h.Type); e++ {
+		process, isInt := h.Values.Int(h.Processes[h.Process[e]])
+		if !isInt {
+			process = math.MaxInt32 + int64(h.Process[e])
+		}
+		var with []jepsen.Extra
+		if ns, known := times(e); known {
+			with = append(with, jepsen.With("time", ns))
+		}
+		if at, told := position(e); told && m.spec.Position != "" {
+			with = append(with, jepsen.With(m.spec.Position, at))
+		}
+		add[h.Type[e]](int(process), h.Values.Text(h.F[e]), h.Values.Value(h.Value[e]), with...)
+	}
+	m.copied = m.held.Clock
+	own, err := b.SoFar()
+	if err != nil {
+		return err
+	}
+	k.held.Note(own)
+	k.skipped(own)
+	k.events += len(h.Type) - first
+	return nil
+}
+
+// unless returns the readings with which a failure would be none.
+func (m *Monitor) unless(b beginning) (all []report.Alternative) {
+	if m.level.Weaker() {
+		all = append(all, report.Alternative{Part: "level", Value: string(m.level), Verdict: jepsen.Unknown, Flag: option.Check.String()})
+	}
+	if b.explains {
+		all = append(all, report.Alternative{Part: "init", Value: cmp.Or(b.init, b.likely), Verdict: b.verdict, Flag: b.flag})
+	}
+	if m.reads.Pairs {
+		verdict := jepsen.Valid
+		if m.keysUnknown {
+			verdict = jepsen.Unknown
+		}
+		all = append(all, report.Alternative{Part: "keys", Value: "each", Verdict: verdict, Flag: option.Independent.String()})
+	}
+	return all
 }
 
 // checkKeys checks every key of a history of independent keys. It reads the keys one after the other and decides them

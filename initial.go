@@ -9,6 +9,7 @@ import (
 
 	"clew/fallback"
 	"clew/internal/engines"
+	"clew/internal/held"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -423,4 +424,97 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 // mayBegin reports whether some operations, as a history of their own, suggest an initial value.
 func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen.Operation) bool {
 	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())) > 0
+}
+
+// beginning is what another initial value makes of a failure that a monitor has found.
+type beginning struct {
+	explains bool           // the failure is none, or may be none, with another initial value
+	init     string         // the one to go on with, "" if the model's default stays
+	likely   string         // one with which it may be none
+	verdict  jepsen.Verdict // of what has come, from that value
+	flag     string         // says which value it was
+	waits    bool           // what comes may show a value, and not much has come
+}
+
+// mostWaiting bounds the operations that a monitor holds while it waits for what may show an initial value.
+const mostWaiting = 4096
+
+// begins decides whether the history so far, or that of a key, may be linearizable from another initial value that it shows, as Check
+// does. It is asked as long as nobody has given one, nothing of the history has been forgotten, and nothing in it fails whatever it
+// began with.
+//
+// Cost: once for each key that fails, what Check takes for an invalid history.
+func (m *Monitor) begins(f *failure, ended bool) (b beginning, err error) {
+	key, spec := f.Key, m.specOf(f.Key)
+	d, err := spec.Definition()
+	switch {
+	case err != nil:
+		return b, err
+	case spec.Init != "" || m.reads.Settled[key] || !d.Takes(models.ParamInit):
+		return b, nil
+	case m.reads.More[key]:
+		return beginning{explains: true, flag: initFlag(ownInit)}, nil
+	case !m.held.Began[key]:
+		b, err = m.beginsWith(f, spec, ended)
+	}
+	if err == nil && !b.explains && !b.waits {
+		noteOf(&m.reads.Settled, key)
+	} else if b.explains && b.init == "" {
+		noteOf(&m.reads.More, key)
+	}
+	return b, err
+}
+
+// beginsWith does what begins does for a history of which nothing was forgotten.
+func (m *Monitor) beginsWith(f *failure, spec models.Spec, ended bool) (b beginning, err error) {
+	o := m.o
+	o.growing = !ended
+	c, err := read(m.ctx, f.H, spec, o)
+	if err != nil || c.ops == nil {
+		return b, cmp.Or(err, context.Cause(m.ctx))
+	}
+	decider := newDecider(c.spec, o)
+	c.decide(m.ctx, decider, o.limits())
+	opened := c.opened(m.ctx)
+	counts := c.among(m.ctx, decider, o, opened, c.try(m.ctx, decider, o, opened.Specs, nil))
+	defer counts.free()
+	if cause := context.Cause(m.ctx); cause != nil {
+		return b, cause
+	}
+	undecided := counts.verdict.verdict == jepsen.Unknown
+	switch {
+	case counts.err != nil:
+	case counts.supposed && counts.isInvalid(): // it fails later from there
+		b = beginning{explains: true, init: counts.spec.Init}
+	case undecided && counts.likely != "" && counts.verdict.cause == jepsen.InitialValue:
+		b = beginning{explains: true, init: counts.likely, verdict: jepsen.Valid}
+	case undecided && counts.likely != "":
+		b = beginning{explains: true, likely: counts.likely}
+	case undecided && counts.verdict.cause == jepsen.InitialValue && opened.More:
+		b.explains = true
+	case undecided && counts.verdict.cause == jepsen.InitialValue:
+		b.waits = f.H.Operations() < mostWaiting
+	}
+	switch init := cmp.Or(b.init, b.likely); {
+	case init == "":
+		b.flag = initFlag(ownInit)
+	case f.Key == "":
+		b.flag = initFlag(models.ShortInit(init, maxInit))
+	default:
+		b.flag = initFlag(m.spec.AndEach([]string{f.Key}, []string{init}))
+	}
+	return b, nil
+}
+
+// begin has the history, or that of a key, begin with a value.
+func (m *Monitor) begin(j *held.Judged, init string) {
+	key := j.Key
+	if m.held.Anew(j); key == "" {
+		m.spec.Init, m.totals.Init = init, init
+		return
+	}
+	if m.reads.Inits == nil {
+		m.reads.Inits = map[string]string{}
+	}
+	m.reads.Inits[key] = init
 }

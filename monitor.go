@@ -53,6 +53,10 @@ type Anomaly struct {
 	Session Session
 	Node    string          // the :node of its completion, or else of its invocation; "" if neither has one
 	Nemesis []NemesisWindow // the windows that were open while it was, in order
+	// Unless has the other readings of the history with which it would be no anomaly, as far as is known by then: another initial
+	// value ("init"), that each key stands by itself ("keys"), or a weaker level that was asked for ("level"). It is nil if it is
+	// an anomaly with each of them.
+	Unless []report.Alternative
 	// Result shows an anomaly of each kind in full: the first of which what the monitor holds shows it. It is nil for others.
 	// Its history has what the monitor held then, and is valid until Found returns.
 	Result *report.Result
@@ -83,6 +87,11 @@ type NemesisWindow struct {
 type Monitor struct {
 	// Found is called with each anomaly, in order. If it returns an error, the pass ends with that.
 	Found func(Anomaly) error
+	// Stated, unless nil, is called with the reading of the history before Found is, once the model is known. If it returns an
+	// error, the pass ends with that.
+	Stated func(report.Reading) error
+	// Told says who says those parts of the reading that the spec and the options have, if not their author.
+	Told report.Sources
 	// Looked, unless nil, is called after each look at what has come, and a few times a second while nothing comes. If it
 	// returns an error, the pass ends with that.
 	Looked func() error
@@ -109,8 +118,11 @@ type Monitor struct {
 	Witness io.Writer
 
 	ctx   context.Context
+	given models.Spec
+	level models.Level // what is asked for; with a weaker one than is judged, no anomaly is certain
 	spec  models.Spec
-	ahead bool // a later operation may change how an operation is read
+	byKey func(key string) models.Spec // unless nil, has the initial values that were given key by key
+	ahead bool                         // a later operation may change how an operation is read
 	o     Options
 	d     *decider
 
@@ -121,6 +133,15 @@ type Monitor struct {
 	failed bool          // a look has failed
 	totals MonitorTotals
 	oldest *jepsen.Op // see MonitorTotals; it is not kept in a state
+
+	// What is known of the reading.
+	reads       monitorReads
+	stated      bool
+	least       int64    // so many events come before a model is inferred
+	keyed       *Monitor // judges each key by itself while that may be meant, nil if that cannot be known
+	keysTried   bool     // keyed was made, or it is too late for that
+	keysUnknown bool     // what keyed would find is not known
+	copied      int64    // how many events had come that it has
 
 	// When to look.
 	events  int  // that have come since the last look
@@ -161,6 +182,10 @@ type MonitorTotals struct {
 	Oldest *jepsen.Op
 	// Delay is how long ago the oldest event came that is not judged.
 	Delay time.Duration
+	// Doubtful counts the anomalies that there would not be with another reading of the history, and Unless counts them by the
+	// part of the reading: "init", "keys" and "level".
+	Doubtful int
+	Unless   map[string]int
 
 	Behind    int            // the most versions that a value was behind
 	BehindFor time.Duration  // and for how much :time at most
@@ -170,6 +195,12 @@ type MonitorTotals struct {
 	// nemesis did nothing.
 	Nemesis map[string]int
 }
+
+// Certain counts the anomalies that are some however the history is read.
+func (t MonitorTotals) Certain() int { return t.Anomalies - t.Doubtful }
+
+// unlessWords say what would have to be so, by the parts of a reading.
+var unlessWords = map[string]string{"init": "it began with another value", "keys": "each key stands by itself", "level": "a weaker level counts"}
 
 // String tells the totals in a line, as clew monitor does.
 func (t MonitorTotals) String() string {
@@ -193,6 +224,14 @@ func (t MonitorTotals) String() string {
 			continue
 		}
 		said += fmt.Sprintf(", %d of them %s %s", t.Sessions[session], verb, session)
+	}
+	for _, part := range slices.Sorted(maps.Keys(t.Unless)) {
+		switch n := t.Unless[part]; {
+		case t.Anomalies == 1:
+			said += " unless " + unlessWords[part]
+		default:
+			said += fmt.Sprintf(", %d of them unless %s", n, unlessWords[part])
+		}
 	}
 	if t.Stuck > 0 {
 		said += fmt.Sprintf(", %d stuck", t.Stuck)
@@ -262,41 +301,230 @@ const (
 // heartbeat is how often Looked is called while nothing comes.
 const heartbeat = 200 * time.Millisecond
 
-// NewMonitor returns a monitor of a model. The context ends its work.
+// If no model is given, it is inferred once leastBeginning events have come, or by the end. If that cannot be done then, more may
+// come, up to mostBeginning.
+const (
+	leastBeginning = 1024
+	mostBeginning  = 4096
+)
+
+// NewMonitor returns a monitor. If the spec names no model, it is inferred from the beginning of the history. The context ends its
+// work.
 func NewMonitor(ctx context.Context, spec models.Spec, o Options) (*Monitor, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if spec.Name == "" {
-		return nil, errors.New("a monitor needs a model: later events might change what is inferred")
-	}
-	if _, perKey := spec.ByKey(); perKey && o.Independent {
-		return nil, models.ParamErrorf("%s: what reads a history as it grows takes one initial value for all independent keys", models.ParamInit)
-	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	d, err := spec.Definition()
-	if err != nil {
-		return nil, err
-	}
+	level := o.Consistency
+	o.Consistency = "" // what is judged is linearizability
 	m := &Monitor{
-		ctx: ctx, ahead: d.LooksAhead, spec: spec, o: o, d: newDecider(spec, o),
+		ctx: ctx, given: spec, o: o, level: level, least: leastBeginning,
 		step: shortestStretch, longest: longestStretch, share: heldShare, values: mostValues, enough: mostExplained,
 		seen:   map[models.Anomaly]bool{},
 		totals: MonitorTotals{Kinds: map[models.Anomaly]int{}, Sessions: map[Session]int{}},
 	}
 	p := pace.Of(ctx)
 	if m.keeper.often = p.Saves; p.Events > 0 {
-		m.step, m.longest, m.share, m.values, m.enough = p.Events, p.Events, math.MaxInt, 0, 0
+		m.step, m.longest, m.share, m.values, m.enough, m.least = p.Events, p.Events, math.MaxInt, 0, 0, int64(p.Events)
+	}
+	m.reads.Pairs = !o.Independent && !o.Whole
+	if err := m.takes(spec); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// monitorReads is what a Monitor knows of its reading. A state keeps it.
+type monitorReads struct {
+	Model   string            // that was inferred, "" so far
+	Inits   map[string]string // by independent key: the initial value with which it goes on
+	More    map[string]bool   // by key: it may begin with other values than can be tried
+	Settled map[string]bool   // by key: an operation fails whatever it began with
+	Pairs   bool              // every operation so far was called with [key value], and nobody has said what that means
+	Noted   jepsen.Event      // what comes before it is in the totals
+	// Anomalies that there would not be with another initial value, with keys, and with either.
+	ByInit, ByKeys, ByEither int
+}
+
+// noteOf notes that something is so for a key.
+func noteOf(all *map[string]bool, key string) {
+	if *all == nil {
+		*all = map[string]bool{}
+	}
+	(*all)[key] = true
+}
+
+// doubt counts an anomaly that there would not be with some other readings.
+func (r *monitorReads) doubt(unless []report.Alternative) {
+	init := slices.ContainsFunc(unless, func(a report.Alternative) bool { return a.Part == "init" })
+	switch {
+	case init && len(unless) > 1:
+		r.ByEither++
+	case init:
+		r.ByInit++
+	case len(unless) > 0:
+		r.ByKeys++
+	}
+}
+
+// doubts counts the anomalies that there would not be with another reading, all together and by what that reads otherwise.
+func (r *monitorReads) doubts() (all int, by map[string]int) {
+	init, keys := r.ByInit+r.ByEither, 0
+	if all = init; r.Pairs {
+		keys = r.ByKeys + r.ByEither
+		all += r.ByKeys
+	}
+	for part, n := range map[string]int{"init": init, "keys": keys} {
+		if n > 0 {
+			if by == nil {
+				by = map[string]int{}
+			}
+			by[part] = n
+		}
+	}
+	return all, by
+}
+
+// takes has the monitor judge by a spec, if that names a model.
+func (m *Monitor) takes(spec models.Spec) error {
+	m.spec, m.d = spec, newDecider(spec, m.o)
+	if spec.Name == "" {
+		return nil
+	}
+	d, err := spec.Definition()
+	if err != nil {
+		return err
+	}
+	if m.o.Independent {
+		if err := spec.CheckKeys(); err != nil {
+			return err
+		}
+		if of, perKey := spec.ByKey(); perKey {
+			m.byKey = of
+		}
+	}
+	m.ahead, m.reads.Pairs = d.LooksAhead, m.reads.Pairs && !d.Pairs
+	if !m.level.Weaker() {
+		return nil
+	}
+	model, err := spec.Model(edn.NewValues())
+	if err == nil {
+		err = levels.Refuse(model, spec.Name, m.level)
+	}
+	if err != nil && m.Told.Level == report.Test { // it is about other models
+		m.level, err = "", nil
+	}
+	return err
+}
+
+// infer infers the model if none is given, as Check does from a whole history. It returns false if more has to come for that.
+func (m *Monitor) infer(h *jepsen.History, ended bool) (known bool, err error) {
+	if m.spec.Name != "" {
+		return true, nil
+	}
+	if m.held.Clock < m.least && !ended {
+		return false, nil
+	}
+	name, err := m.inferred(h)
+	spec := m.given
+	if spec.Name = name; err == nil && !m.o.Independent {
+		err = spec.Check()
+	} else if err == nil {
+		err = spec.CheckKeys()
+	}
+	switch {
+	case err != nil && !ended && m.held.Clock < mostBeginning:
+		return false, nil
+	case err != nil && h.File != "":
+		return false, Placed(h, err)
+	case err != nil:
+		return false, err
+	}
+	m.reads.Model = name
+	if err := m.takes(spec); err != nil {
+		return false, err
+	}
+	return true, m.witnesses()
+}
+
+// inferred returns the model of what is held.
+func (m *Monitor) inferred(h *jepsen.History) (string, error) {
+	if !m.o.Independent || h.Operations() == 0 {
+		return models.Infer(h)
+	}
+	_, spec, _, err := keysOf(h, m.given, m.o)
+	return spec.Name, err
+}
+
+// reinfers takes another model if what came later shows that one was inferred too soon, and nothing has been judged yet.
+func (m *Monitor) reinfers(h *jepsen.History) bool {
+	if m.reads.Model == "" || m.stated {
+		return false
+	}
+	name, err := m.inferred(h)
+	spec := m.given
+	if spec.Name = name; err != nil || name == m.spec.Name || m.takes(spec) != nil {
+		return false
+	}
+	m.reads.Model = name
+	return true
+}
+
+// misread is the error of a history that a model cannot read. If the model was inferred, it names the one that fits now.
+func (m *Monitor) misread(h *jepsen.History, err error) error {
+	if m.reads.Model == "" {
+		return err
+	}
+	name, unknown := m.inferred(h)
+	switch {
+	case unknown == nil && name != m.spec.Name:
+		return fmt.Errorf("%w; %s was inferred from what had come before: give %s %s", err, m.spec.Name, models.ParamModel, name)
+	case errors.Is(err, models.ErrUnknownF):
+		return fmt.Errorf("%w; %s was inferred from what had come before: give %s", err, m.spec.Name, models.ParamModel)
+	}
+	return err
+}
+
+// Reading returns as what the history is read. It is the zero Reading until the model is known.
+func (m *Monitor) Reading() report.Reading {
+	if m.spec.Name == "" {
+		return report.Reading{}
+	}
+	r := report.Result{Model: m.spec.Name, Inferred: m.reads.Model != "", Spec: m.spec, Init: m.spec.Init, Level: m.level}
+	r.From.Tell(m.Told)
+	if m.totals.Init != "" {
+		r.From.Init = report.Content
+	}
+	x := r.Reading()
+	switch {
+	case m.o.Independent:
+		x.Keys = report.Part{Value: "each", Source: cmp.Or(m.Told.Keys, report.Flag)}
+	case m.o.Whole:
+		x.Keys.Source = cmp.Or(m.Told.Keys, report.Flag)
+	}
+	return x
+}
+
+// state says the reading, once.
+func (m *Monitor) state() error {
+	if m.stated {
+		return nil
+	}
+	if m.stated = true; m.Stated == nil {
+		return nil
+	}
+	return m.Stated(m.Reading())
 }
 
 // Totals returns what has been found so far.
 func (m *Monitor) Totals() MonitorTotals {
 	t := m.totals
 	t.Kinds, t.Sessions, t.Oldest = maps.Clone(t.Kinds), maps.Clone(t.Sessions), m.oldest
+	if t.Doubtful, t.Unless = m.reads.doubts(); m.level.Weaker() && t.Anomalies > 0 {
+		t.Doubtful, t.Unless = t.Anomalies, map[string]int{"level": t.Anomalies}
+	}
 	d := &m.diagnosis
 	t.Behind, t.BehindFor, t.Nodes, t.Keys = d.Behind, time.Duration(d.For), d.Nodes.Most(), d.Keys.Most()
 	if d.Windows.Seen > 0 {
@@ -356,7 +584,7 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 		if late := m.save(true); late != nil {
 			return late
 		}
-		if late := m.look(true); late != nil && !errors.Is(late, context.Cause(m.ctx)) {
+		if late := m.look(true); late != nil && m.spec.Name != "" && !errors.Is(late, context.Cause(m.ctx)) {
 			return late
 		}
 	}
@@ -545,36 +773,27 @@ func (m *Monitor) judge(ended bool) error {
 	if m.events == 0 && !ended {
 		return m.tell()
 	}
-	start, found := time.Now(), 0
+	start := time.Now()
 	m.events = 0
 	h, err := m.held.Builder().SoFar()
 	if err != nil {
 		return nil // it is about the text, whose reader returns it
 	}
-	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
-		parts, err := m.parts(h)
-		if ended && errors.Is(err, models.ErrNoPositions) && m.held.Positions { // all that told one were anomalies
-			m.spec.Position = models.NoPosition
-			continue
-		}
-		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
-			break // there may be some later
-		} else if err != nil {
+	if known, err := m.infer(h, ended); err != nil {
+		return err
+	} else if !known {
+		m.took, m.looked, m.totals.Held = time.Since(start), time.Now(), h.Operations()
+		m.totals.MostHeld = max(m.totals.MostHeld, m.totals.Held)
+		return m.tell()
+	}
+	m.judgeKeys(h, ended)
+	found, err := m.judgeHeld(h, ended)
+	if err != nil {
+		return err
+	}
+	if ended {
+		if err := m.state(); err != nil {
 			return err
-		}
-		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
-			break // a later operation may change what an earlier one means
-		}
-		if op, late := m.held.LateName(h, m.spec); late && !m.holds {
-			return fmt.Errorf("%s names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole", h.Name(op))
-		}
-		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
-		anomalies, done, err := m.anomalies(h, parts, known)
-		if err != nil {
-			return err
-		}
-		if found += anomalies; done {
-			break
 		}
 	}
 	if ended && m.writes != nil {
@@ -609,6 +828,47 @@ func (m *Monitor) judge(ended bool) error {
 	return m.save(false)
 }
 
+// judgeHeld judges what is held, as far as it is known how operations end.
+func (m *Monitor) judgeHeld(h *jepsen.History, ended bool) (found int, err error) {
+	for known := m.known(h, ended); known > m.held.Decided; known = m.known(h, ended) {
+		parts, err := m.parts(h)
+		if ended && errors.Is(err, models.ErrNoPositions) && m.held.Positions { // all that told one were anomalies
+			m.spec.Position = models.NoPosition
+			continue
+		}
+		if !ended && (errors.Is(err, jepsen.ErrNoTuples) || errors.Is(err, models.ErrNoPositions)) {
+			break // there may be some later
+		}
+		switch {
+		case err == nil:
+		case m.reinfers(h):
+			continue
+		case m.reads.Model != "" && !m.stated && !ended && m.held.Clock < mostBeginning:
+			return found, nil // it may turn out to be of another model
+		default:
+			return found, m.misread(h, err)
+		}
+		if err := m.state(); err != nil {
+			return found, err
+		}
+		if m.holds = m.holdsAll(h); m.holds && m.ahead && !ended {
+			break // a later operation may change what an earlier one means
+		}
+		if op, late := m.held.LateName(h, m.spec); late && !m.holds {
+			return found, fmt.Errorf("%s names a client, but earlier operations of its process were judged without one; use clew check, which reads a history as a whole", h.Name(op))
+		}
+		m.totals.MostHeld = max(m.totals.MostHeld, h.Operations())
+		anomalies, done, err := m.anomalies(h, parts, known, ended)
+		if err != nil {
+			return found, err
+		}
+		if found += anomalies; done {
+			break
+		}
+	}
+	return found, nil
+}
+
 // holdsAll says whether nothing may be forgotten.
 func (m *Monitor) holdsAll(h *jepsen.History) bool {
 	return m.o.Independent && m.o.Keyless || m.ahead && (m.o.Independent || !m.held.IsCertain(h, m.spec))
@@ -616,9 +876,9 @@ func (m *Monitor) holdsAll(h *jepsen.History) bool {
 
 // anomalies finds the anomalies before an event, and forgets what can be forgotten then. done is false if the parts have
 // to be read again.
-func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepsen.Event) (found int, done bool, err error) {
+func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepsen.Event, ended bool) (found int, done bool, err error) {
 	decided := map[*models.Operations]decision{}
-	for from := m.held.Decided; ; {
+	for from := max(m.held.Decided, m.reads.Noted); ; {
 		at, failing, err := m.firstFailing(parts, known, decided)
 		if err != nil {
 			return found, false, err
@@ -628,18 +888,26 @@ func (m *Monitor) anomalies(h *jepsen.History, parts []*held.Judged, known jepse
 			m.count(h, from, known)
 			return found, true, m.forget(h, parts, known)
 		}
-		if other, err := m.another(h, failing, at, known); err != nil {
+		b, err := m.begins(failing, ended)
+		if err != nil {
 			return found, false, err
-		} else if other != nil {
-			m.spec = *other
-			return found, false, nil
+		}
+		if m.reads.Noted = from; b.waits {
+			return found, true, nil
 		}
 		found++
+		if b.init != "" { // from which it is none
+			if err := m.announce(failing, at, m.unless(b)); err != nil {
+				return found, false, err
+			}
+			m.begin(failing.Judged, b.init)
+			return found, false, nil
+		}
 		delete(decided, failing.part) // which changes
 		m.note(parts, from, at)
 		m.count(h, from, at+1)
 		from = at + 1
-		crashed, err := m.found(failing, at)
+		crashed, err := m.found(failing, at, m.unless(b))
 		if err != nil {
 			return found, false, err
 		}
@@ -659,10 +927,16 @@ func (m *Monitor) tell() error {
 	return context.Cause(m.ctx)
 }
 
-// specOf returns the spec for a key, "" for the whole. It says how answers are read once operations have shown that, even
+// specOf returns the spec for a key, "" for the whole, with its initial value. It says how answers are read once operations have shown that, even
 // if those are not held anymore.
 func (m *Monitor) specOf(key string) models.Spec {
 	spec := m.spec
+	if m.byKey != nil {
+		spec.Init = m.byKey(key).Init
+	}
+	if init := m.reads.Inits[key]; init != "" {
+		spec.Init = init
+	}
 	if m.held.Told[key] {
 		spec.Answers = models.AnswersTold
 	}
@@ -736,6 +1010,8 @@ type failure struct {
 	decision
 }
 
+var errUndecided = errors.New("undecided")
+
 // firstFailing returns the first failing completion before known, and its event in the whole. It decides the parts that have not been
 // decided.
 func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided map[*models.Operations]decision) (at jepsen.Event, first *failure, err error) {
@@ -749,7 +1025,7 @@ func (m *Monitor) firstFailing(all []*held.Judged, known jepsen.Event, decided m
 				decided[part] = d
 			}
 			if d.Verdict == jepsen.Unknown {
-				return 0, nil, fmt.Errorf("undecided: %s", cmp.Or(d.reason, string(d.Cause)))
+				return 0, nil, fmt.Errorf("%w: %s", errUndecided, cmp.Or(d.reason, string(d.Cause)))
 			}
 			if d.Verdict != jepsen.Invalid || d.FailEvent >= end {
 				continue
@@ -787,47 +1063,38 @@ func (m *Monitor) decide(part *models.Operations, end int32) decision {
 	return d
 }
 
-// another returns a spec with another initial value, or nil. As in Check, the first reads may show that a history did not
-// begin with the default of the model, if the first anomaly comes later then.
-func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Event) (best *models.Spec, err error) {
-	if m.spec.Init != "" || m.totals.Anomalies > 0 || m.held.Forgot {
-		return nil, nil
-	}
-	was := m.spec
-	defer func() { m.spec = was }()
-	for _, spec := range was.Openings(m.ctx, first.H, nil) {
-		m.spec = spec
-		parts, err := m.parts(h)
-		if err != nil {
-			continue
-		}
-		later, failing, err := m.firstFailing(parts, known, map[*models.Operations]decision{})
-		if err == nil && (failing == nil || later > at) {
-			if at, best = later, &spec; failing == nil {
-				break
-			}
-		}
-	}
-	if best != nil {
-		m.totals.Init = best.Init
-	}
-	return best, nil
-}
-
 // found tells of an anomaly. From then on the operation has not happened, or counts as crashed. It is returned if all must be read
 // again because of that.
-func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation, err error) {
+func (m *Monitor) found(f *failure, at jepsen.Event, unless []report.Alternative) (crashed []jepsen.Operation, err error) {
+	if err := m.announce(f, at, unless); err != nil {
+		return nil, err
+	}
 	h, _ := m.held.Builder().SoFar()
-	op := h.OpOf[at]
-	row := models.Row(slices.Index(f.part.Res, f.FailEvent))
-	a := Anomaly{Operation: h.Op(op), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1}
+	op, row := h.OpOf[at], f.row()
+	if !models.Changes(f.part.Model, f.part.Op(row)) {
+		m.held.Builder().LeaveOut(op)
+		f.LeaveOut(f.i, row)
+		return nil, nil
+	}
+	if m.held.Builder().Crash(op); m.ahead || m.writes != nil || !f.Crash(f.i, row) {
+		f.part.Res[row] = models.Open
+		crashed = append(crashed, op)
+	}
+	return crashed, nil
+}
+
+// announce tells of an anomaly, which there would not be with some other readings.
+func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternative) error {
+	h, _ := m.held.Builder().SoFar()
+	row := f.row()
+	a := Anomaly{Operation: h.Op(h.OpOf[at]), Key: f.NameOf(f.i), Behind: -1, BehindFor: -1, Unless: unless}
 	shows := f.part.Model.Traits().Anomaly
 	elsewhere := m.held.States[f.KeyOf(f.i)] != nil && forget.KnowsOnlyState(f.part.Model) // not what came before
 	switch {
 	case elsewhere:
 		shows = nil
 		if err := m.explain(f, &a); err != nil {
-			return nil, err
+			return err
 		}
 	case f.why != nil:
 		a.Kind, a.Explanation = f.why.Anomaly(f.part.Teller()), f.why.Tell(f.part.Teller())
@@ -852,12 +1119,12 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	}
 	if state := m.held.States[f.KeyOf(f.i)]; state != nil && state.IsPath && a.Explanation == "" {
 		if err := m.explain(f, &a); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !old && m.held.States[f.KeyOf(f.i)] == nil {
 		if err := m.show(f, &a); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if a.Explanation == "" {
@@ -868,26 +1135,19 @@ func (m *Monitor) found(f *failure, at jepsen.Event) (crashed []jepsen.Operation
 	}
 	m.totals.Anomalies++
 	m.totals.Kinds[a.Kind]++
+	m.reads.doubt(unless)
 	if a.Session != "" {
 		m.totals.Sessions[a.Session]++
 	}
 	m.diagnose(f, at, &a)
-	if m.Found != nil {
-		if err := m.Found(a); err != nil {
-			return nil, err
-		}
+	if m.Found == nil {
+		return nil
 	}
-	if !models.Changes(f.part.Model, f.part.Op(row)) {
-		m.held.Builder().LeaveOut(op)
-		f.LeaveOut(f.i, row)
-		return nil, nil
-	}
-	if m.held.Builder().Crash(op); m.ahead || m.writes != nil || !f.Crash(f.i, row) {
-		f.part.Res[row] = models.Open
-		crashed = append(crashed, op)
-	}
-	return crashed, nil
+	return m.Found(a)
 }
+
+// row is the row of the operation that fails.
+func (f *failure) row() models.Row { return models.Row(slices.Index(f.part.Res, f.FailEvent)) }
 
 // show says why an operation cannot happen if that is not known, and shows the first anomaly of each kind in full.
 func (m *Monitor) show(f *failure, a *Anomaly) error {
@@ -904,8 +1164,8 @@ func (m *Monitor) show(f *failure, a *Anomaly) error {
 		return nil
 	}
 	o := m.o
-	o.Independent = false
-	r, err := Check(m.ctx, f.H, m.specOf(f.Key), o)
+	o.Independent, o.Whole = false, true
+	r, err := Check(m.ctx, f.H, m.specOf(f.Key).FromDefault(), o)
 	if err != nil {
 		return err
 	}
@@ -986,7 +1246,7 @@ func (m *Monitor) draw(f *failure, a *Anomaly) {
 	}
 	r := a.Result
 	if r == nil {
-		r = &report.Result{History: f.H, Spec: m.spec}
+		r = &report.Result{History: f.H, Spec: m.specOf(f.Key)}
 	}
 	d := page.NewDrawing(m.ctx, a.Kind, a.Operation.Index, a.Explanation, r)
 	if before >= 0 {
@@ -1089,6 +1349,7 @@ func (m *Monitor) known(h *jepsen.History, ended bool) jepsen.Event {
 
 // forget forgets what need not be held once everything before an event has been decided, but for some operations.
 func (m *Monitor) forget(h *jepsen.History, all []*held.Judged, decided jepsen.Event, but ...jepsen.Operation) error {
+	m.reads.Noted = 0
 	m.totals.Operations += m.held.Forget(h, all, held.Forgetting{Spec: m.spec, Decided: decided, But: but, All: m.holds, Values: m.values, Shared: m.shared, Searches: m.enough >> min(m.totals.Anomalies, 4), Witness: m.writes})
 	return m.witnessed(m.writes.Err())
 }
@@ -1160,8 +1421,8 @@ type Event struct {
 
 // Observe takes note of an event, in the order in which they happened, and returns the anomalies that have become known.
 // Events are decided in stretches, and at least every tenth of a second if that is cheap enough, so an anomaly may be
-// returned with a later event, by Look or by End. Observe, Look and End are for a history that does not come from a
-// text; Read does not go with them.
+// returned with a later event, by Look or by End. Without a model, none is returned before enough has come to infer one.
+// Observe, Look and End are for a history that does not come from a text; Read does not go with them.
 func (m *Monitor) Observe(e Event) ([]Anomaly, error) {
 	b := m.held.Builder()
 	if b == nil {

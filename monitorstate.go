@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -52,6 +53,7 @@ type monitorState struct {
 	Skips     int
 	Drawings  []page.Drawing
 	Witness   int64 // bytes that were written to it
+	Reads     monitorReads
 }
 
 // save saves the state if it is time to, or now.
@@ -80,7 +82,7 @@ func (m *Monitor) save(now bool) error {
 	}
 	err = held.Save(&k.file, &monitorState{
 		Place: place, Builder: kept, Init: m.spec.Init, Step: m.step, Held: &m.held, Ages: &m.ages, Seen: m.seen, Totals: m.totals,
-		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings, Witness: m.writes.Length(),
+		Diagnosis: &m.diagnosis, Skips: m.skips, Drawings: m.drawings, Witness: m.writes.Length(), Reads: m.reads,
 	})
 	k.saved, k.found, k.took = time.Now(), false, time.Since(start)
 	if err != nil {
@@ -130,7 +132,7 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	k := &m.keeper
 	k.saved = time.Now()
 	k.file = held.File{Path: m.State, Build: outputs.Build(), About: []string{
-		"model " + m.spec.Name, "initial value " + strconv.Quote(m.spec.Init), "parameters " + strconv.Quote(strings.Join(m.spec.Flags(), " ")),
+		"model " + cmp.Or(m.spec.Name, "inferred"), "initial value " + strconv.Quote(m.spec.Init), "parameters " + strconv.Quote(strings.Join(m.spec.Flags(), " ")),
 		fmt.Sprintf("independent keys: %t", m.o.Independent), fmt.Sprintf("operations without a key for every key: %t", m.o.Keyless),
 		"stuck: " + m.stuckAfter(), fmt.Sprintf("all processes are clients: %t", reading.AllClients), fmt.Sprintf("a witness: %t", m.Witness != nil),
 	}}
@@ -151,7 +153,15 @@ func (m *Monitor) restore(reading jepsen.Options) error {
 	}
 	m.held.Has(b)
 	k.passing.Builder, k.passing.From, k.written = b, s.Place, true
-	m.spec.Init = s.Init
+	if s.Reads.Model != "" {
+		spec := m.spec
+		spec.Name = s.Reads.Model
+		if err := m.takes(spec); err != nil {
+			return err
+		}
+	}
+	m.spec.Init, m.reads = s.Init, s.Reads
+	m.keysTried, m.keysUnknown = true, true // a monitor of the keys would need what was forgotten
 	m.step, m.skips, m.drawings = s.Step, s.Skips, s.Drawings
 	maps.Copy(m.seen, s.Seen)
 	none := m.totals

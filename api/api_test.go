@@ -159,7 +159,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a number for true", `{"api":1,"call":"check","history":` + history + `,"options":{"no-verify":1}}`, "options", "--no-verify must be true or false, not 1"},
 		{"a large model file", `{"api":1,"call":"check","history":` + history + `,"options":{"model-file":"m.star"},"files":{"m.star":"init=x` + strings.Repeat(".b", 1<<20) + `"}}`, "options", "at most 1048576 bytes"},
 		{"a handle that is not open", `{"api":1,"call":"recorder.check","handle":1000000}`, "handle", "not open"},
-		{"a monitor without a model", `{"api":1,"call":"monitor.open"}`, "options", "a monitor needs a model"},
+		{"a monitor of a model that there is not", `{"api":1,"call":"monitor.open","options":{"model":"frob"}}`, "options", "frob"},
 		{"an archive", `{"api":1,"call":"check","file":"h.zip","bytes":4}` + "\nPK\x03\x04", "unreadable", "h.zip:1:1: expected EDN or log lines, found a zip archive in place of one history; unpack it first"},
 		{"an unreadable history", `{"api":1,"call":"check","file":"h.edn","history":"{:process 0"}`, "unreadable", "h.edn:1:12: expected } to close {"},
 	} {

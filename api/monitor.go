@@ -16,6 +16,7 @@ import (
 	"clew/internal/store"
 	"clew/internal/watchdog"
 	"clew/jepsen"
+	"clew/report"
 )
 
 // monitorNames are the options of a monitor that only it has.
@@ -124,6 +125,7 @@ func (x *monitor) begin(how store.Reading, given store.Settings) (err error) {
 	x.bounds.Watch(ctx)
 	x.m.Draws = x.html
 	x.m.Found = x.tell
+	x.m.Stated = func(r report.Reading) error { x.print(x.lines.Reading(r)); return nil }
 	in, to := io.Pipe()
 	x.to = to
 	go x.pass(staged, in, how.Pairing())
@@ -146,7 +148,7 @@ func (x *monitor) pass(ctx context.Context, in *io.PipeReader, how jepsen.Option
 // tell prints an anomaly.
 func (x *monitor) tell(a clew.Anomaly) error {
 	x.print(x.lines.Anomaly(a))
-	if x.failFast {
+	if x.failFast && len(a.Unless) == 0 {
 		return errFound
 	}
 	return nil
@@ -230,12 +232,14 @@ func (x *monitor) result() (*passResult, error) {
 	}
 	var stopped *failure
 	switch {
-	case t.Anomalies > 0:
+	case t.Certain() > 0:
 		r.Status = 1
 	case errors.As(err, &stopped) && stopped.Kind == kindStopped:
 		r.Status = 2
 	case err != nil:
 		r.Status = 254
+	case t.Anomalies > 0:
+		r.Status = 2
 	}
 	if x.html {
 		var b strings.Builder

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"strings"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -102,6 +104,31 @@ func either[T any](is bool, one, other T) T {
 	}
 	return other
 }
+
+// String says the reading in a line, such as "register (inferred), one object (default), initially nil (default)".
+func (x Reading) String() string {
+	keys := "one object"
+	if x.Keys.Value == "each" {
+		keys = "each key by itself"
+	}
+	said := []string{x.Model.said(x.Model.Value), x.Keys.said(keys)}
+	if x.Level.Source != Default {
+		said = append(said, x.Level.said(x.Level.Value))
+	}
+	if init := x.Init.Value; init != "" && init != ModelsOwn {
+		said = append(said, x.Init.said("initially "+text.Shorten(init, MaxInit)))
+	}
+	if x.Nil.Source == Flag {
+		said = append(said, x.Nil.said("nil reads "+x.Nil.Value))
+	}
+	return text.Line(strings.Join(said, ", "))
+}
+
+// sourceWords are the sources as people know them.
+var sourceWords = map[Source]string{Flag: "given", Results: "results.edn", Test: "test map", Content: "inferred", Default: "default"}
+
+// said says a part and its source.
+func (p Part) said(value string) string { return value + " (" + sourceWords[p.Source] + ")" }
 
 // Words names which of several ways to understand answers was taken, such as "answers told", or "".
 func (x Reading) Words() string {

@@ -80,7 +80,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
 			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: split every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
-			&cli.BoolFlag{Name: "all", Usage: "print every anomaly of a history, not the first alone, as clew monitor does; it needs --model (docs/monitor.md)"},
+			&cli.BoolFlag{Name: "all", Usage: "print every anomaly of a history, not the first alone, as clew monitor does (docs/monitor.md)"},
 			&cli.BoolFlag{Name: "how-far", Usage: "say how far an invalid history is from being linearizable: clock error, versions behind, weaker guarantees, forgotten updates (docs/guarantees.md)"},
 			consistencyFlag(),
 			&cli.BoolFlag{Name: "verify", Usage: "recheck the evidence whatever it costs: replay the witness, decide the core with another engine (cheap checks always run)"},

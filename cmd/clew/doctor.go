@@ -36,11 +36,13 @@ Whether the history itself is linearizable, clew check says.
 Examples:
    clew doctor store/latest/history.edn
    clew doctor --model cas-register --init 0 --mutants 1000 history.edn
+   clew doctor --strict store/ || echo some test is weak
    clew doctor --independent --output json store/ | jq -r '.findings[].finding'
    clew gen --model stack --processes 1 | clew doctor --model stack -
 
 Exit status: 0 whatever was found, 254 bad arguments, unreadable input or a signal,
-255 a bug in clew.`
+255 a bug in clew. With --strict, for pipelines: 0 all healthy, 1 some weak, 254 as
+above or warnings, 2 some undecided; the first that applies of 255, 1, 254, 2, 0.`
 
 // doctorTime bounds the examination of a history unless --time-limit does.
 const doctorTime = 10 * time.Second
@@ -56,6 +58,7 @@ func doctorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Flags: slices.Concat(modelFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "models", Usage: "read each test's model from `FILE`, an EDN map as for clew check"},
 			&cli.IntFlag{Name: "mutants", Value: doctor.DefaultMutants, Usage: "change the history in `N` ways"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if a test is weak, with 2 if that is undecided, and with 254 if there are warnings"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes other mutants"},
 		}, limits, []cli.Flag{outputFlag(examinations(), "history")}),
 		Action: func(c *cli.Context) error {
@@ -88,6 +91,7 @@ func (k *physician) given(ctx context.Context, c *cli.Context) error {
 	if k.options, k.Memory, err = searchOptions(c); err != nil {
 		return err
 	}
+	k.strict = c.Bool("strict")
 	k.examine = doctor.Options{Mutants: c.Int("mutants"), Seed: c.Uint64("seed")}
 	k.output, err = outputs.Find(examinations(), c.String("output"))
 	switch k.shown.Look, _ = terminal.Look(k.stdout); {
@@ -126,9 +130,11 @@ func (k *physician) run(ctx context.Context, paths []string) (int, error) {
 		k.summarize(ctx, k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), healthy, weak, unknown, unreadable)+"\n")
 	}
 	switch status := k.status(); {
+	case k.strict && k.tally.of[weak] > 0 && status != exitBug:
+		return exitInvalid, nil
 	case status == exitUnknown && k.tally.of[interrupted] > 0:
 		return exitUsage, nil
-	case status == exitUnknown:
+	case status == exitUnknown && !k.strict:
 		return exitValid, nil
 	default:
 		return status, nil

@@ -26,7 +26,9 @@ import (
 	"clew/internal/memory"
 	"clew/internal/outputs"
 	"clew/internal/store"
+	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/report"
 )
 
 const monitorHelp = `Reads a history once, from its beginning to its end, and prints every anomaly: each
@@ -47,11 +49,14 @@ Examples:
    clew gen --model register --operations 100000000 | clew monitor --model register -
    clew monitor --model register --html-dir pages/ store/    # every run of a store
 
---model is required, and --init is advised: otherwise the first reads may show it.
+The first line says as what the history is read. Without --model, the model is inferred
+from the beginning, or taken from the results beside the history. Without --init or
+--independent, an anomaly that there would not be with another initial value or with
+keys says "unless it began with ..", or "unless each key stands by itself".
 
-Exit status: 0 no anomaly, 1 some, 2 a signal or a limit before any was found, 254 bad
-arguments, unreadable input, or a history that is too hard to decide, 255 a bug in
-clew.`
+Exit status: 0 no anomaly, 1 some, 2 only such as say "unless", or a signal or a limit
+before any was found, 254 bad arguments, unreadable input, or a history that is too
+hard to decide, 255 a bug in clew.`
 
 func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -59,7 +64,7 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "find every anomaly of a history in one pass",
 		ArgsUsage:   "PATH...",
 		Description: monitorHelp,
-		Flags: slices.Concat(neededModel(modelFlags()), []cli.Flag{
+		Flags: slices.Concat(modelFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`text|json|github`: a line for each anomaly, and one with totals"},
 			&cli.DurationFlag{Name: "every", DefaultText: "at the end", Usage: "print totals every `DURATION`, such as 10s"},
 			&cli.StringFlag{Name: "stuck", DefaultText: "never", Usage: "an operation that is open for `DURATION` by the :time of events, such as 10s, or for a number of events counts as crashed"},
@@ -73,16 +78,6 @@ func monitorCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		}, limitFlags()),
 		Action: func(c *cli.Context) error { return monitorHistory(c, stdout, stderr, status) },
 	}
-}
-
-// neededModel returns flags of which --model must be given.
-func neededModel(flags []cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		if f, is := f.(*cli.StringFlag); is && f.Name == "model" {
-			f.Usage = "the `MODEL` (clew models lists them); required"
-		}
-	}
-	return flags
 }
 
 func monitorHistory(c *cli.Context, stdout, stderr io.Writer, status *int) error {
@@ -118,6 +113,7 @@ type watch struct {
 	pages       *batch.Folders // of --html-dir, or nil
 	draws       bool           // pages are made
 	wrong       bool           // an anomaly of this history was found
+	doubtful    bool           // one that there would not be with another reading
 	served
 }
 
@@ -146,12 +142,6 @@ func (w *watch) given(ctx context.Context, c *cli.Context) error {
 		return errors.New("--models requires --html-dir")
 	case c.NArg() != 1 && w.pages == nil:
 		return fmt.Errorf("expected one history, found %d; clew monitor --html-dir reads several", c.NArg())
-	case w.reading.Spec.Name == "" && w.models == nil:
-		who := "a monitor"
-		if c.Bool("all") {
-			who = "--all"
-		}
-		return fmt.Errorf("%s needs --model: a history is read only once, so nothing can be inferred from it first", who)
 	case w.lines.Check() != nil:
 		return w.lines.Check()
 	case c.IsSet("every") && w.every <= 0:
@@ -205,12 +195,21 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 	}
 	ctx, release := w.Room(ctx)
 	defer release()
-	in, name, err := w.open(c.Args().First())
+	source := store.File(c.Args().First()).WithInput(w.stdin)
+	whole := source
+	if c.String("state") == "" { // which goes on in the file
+		whole = w.whole(ctx, source)
+	}
+	in, err := whole.OpenWithin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
+	name := outputs.Called(whole.Path)
 	w.draws = w.html != nil || c.String("listen") != ""
+	how, damage := source.Completed(ctx, w.reading, w.Memory)
+	w.reading = how
+	w.warn(name, damage...)
 	if err := w.monitor(ctx, name, w.reading); err != nil {
 		return 0, err
 	}
@@ -245,15 +244,33 @@ func (w *watch) run(ctx context.Context, c *cli.Context) (int, error) {
 		if !w.wrong {
 			return exitUnknown, nil
 		}
-	case err != nil && w.wrong:
+	case err != nil && w.wrong: // an anomaly counts for more
 		complain(w.stderr, err)
 	case err != nil:
 		return 0, err
 	}
-	if w.wrong {
+	switch {
+	case w.wrong:
 		return exitInvalid, nil
+	case w.doubtful:
+		return exitUnknown, nil
 	}
 	return exitValid, nil
+}
+
+// whole returns what clew check reads instead of a history that is not whole.
+func (w *watch) whole(ctx context.Context, s store.Source) store.Source {
+	if s.Path == "-" || s.InOrder {
+		return s
+	}
+	whole, why, err := s.Whole(ctx, jepsen.Options{Memory: w.Memory})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		w.warn(s.Path, fmt.Sprintf("it is not known whether it is whole: %v", err))
+	case why != "":
+		w.warn(s.Path, why)
+	}
+	return whole
 }
 
 // unended is the error of a history that a signal or a limit ended.
@@ -270,14 +287,17 @@ func (w *watch) monitor(ctx context.Context, name string, how store.Reading) (er
 		return err
 	}
 	w.lines.Name, w.lines.Several, w.lines.Keys = name, w.pages != nil, how.Independent
-	w.name, w.next, w.wrong = name, time.Now().Add(w.every), false
+	w.name, w.next, w.wrong, w.doubtful = name, time.Now().Add(w.every), false, false
 	w.m.Stuck, w.m.StuckEvents, w.m.Draws = w.stuck, w.stuckEvents, w.draws
+	w.m.Told = how.Told
+	w.m.Stated = w.stated
 	w.m.Found = func(a clew.Anomaly) error {
-		w.wrong = true
+		certain := len(a.Unless) == 0
+		w.wrong, w.doubtful = w.wrong || certain, true
 		if err := w.tell(a); err != nil {
 			return err
 		}
-		if w.failFast {
+		if w.failFast && certain {
 			return errFound
 		}
 		return nil
@@ -325,14 +345,18 @@ func (w *watch) pass(ctx context.Context, in io.Reader, how store.Reading) error
 	err := w.m.Read(in, w.name, how.Pairing())
 	close(ended)
 	<-told
-	w.warn(w.name, checking.PassWarnings(w.m, w.stuckEvents)...)
+	w.warn(w.name, append(checking.PassWarnings(w.m, w.stuckEvents), how.Warnings()...)...)
 	t := w.m.Totals()
 	if err == nil || t.Operations > 0 && !errors.Is(err, forms.ErrOther) {
 		if unprinted := w.totals(t, err == nil); err == nil {
 			err = unprinted
 		}
 	}
-	w.wrong = w.wrong || t.Anomalies > 0 && (err == nil || ctx.Err() != nil) // perhaps before it went on from a state
+	if err == nil || ctx.Err() != nil { // perhaps before it went on from a state
+		w.wrong, w.doubtful = w.wrong || t.Certain() > 0, w.doubtful || t.Anomalies > 0
+	} else if w.doubtful {
+		w.wrong = w.wrong || t.Certain() > 0 // what came later told that there are no keys
+	}
 	return err
 }
 
@@ -467,6 +491,7 @@ func (s *served) metrics() string {
 	gauge := func(name string, value any) { fmt.Fprintf(&b, "# TYPE clew_%s gauge\nclew_%[1]s %v\n", name, value) }
 	count("operations_total", t.Operations)
 	count("anomalies_total", t.Anomalies)
+	gauge("doubtful_anomalies", t.Doubtful)
 	byName(&b, "anomalies_by_kind_total", "kind", checking.Renamed(t.Kinds, diagnosis.Unnamed))
 	byName(&b, "broken_sessions_total", "guarantee", t.Sessions)
 	byName(&b, "anomalies_by_node_total", "node", checking.Renamed(t.Nodes, "others"))
@@ -502,6 +527,16 @@ func (w *watch) tell(a clew.Anomaly) error {
 		w.warn(w.name, w.hint)
 	}
 	return w.print(w.lines.Anomaly(a))
+}
+
+// stated prints the reading. If it cannot be printed, looked says so: an anomaly is worth more.
+func (w *watch) stated(x report.Reading) error {
+	w.said.Lock()
+	defer w.said.Unlock()
+	if said := w.lines.Reading(x); said != "" {
+		w.print(said)
+	}
+	return nil
 }
 
 func (w *watch) totals(t clew.MonitorTotals, end bool) error {

@@ -23,7 +23,7 @@ func TestMetricsOfAMonitor(t *testing.T) {
 	said, stderr := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		done <- run(t.Context(), []string{"clew", "monitor", "--model", "register", "--listen", "127.0.0.1:0", "-"}, in, io.Discard, stderr)
+		done <- run(t.Context(), []string{"clew", "monitor", "--model", "register", "--init", "7", "--listen", "127.0.0.1:0", "-"}, in, io.Discard, stderr)
 		stderr.Close()
 	}()
 	line, err := bufio.NewReader(said).ReadString('\n')

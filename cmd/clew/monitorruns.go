@@ -97,8 +97,11 @@ func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun
 	if w.m == nil {
 		return of, err
 	}
-	if w.wrong {
-		of = invalid
+	if w.wrong || w.doubtful {
+		of = max(of, unknown)
+		if w.wrong {
+			of = invalid
+		}
 		var written error
 		r.Link, written = w.pages.Write(j, func(file string) error {
 			return files.To(file, nil, nil).Write(func(to io.Writer) error {
@@ -113,16 +116,17 @@ func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun
 
 // readRun reads the history of a job. w.m is nil then if it cannot be opened.
 func (w *watch) readRun(ctx context.Context, j *batch.Job) error {
-	w.m, w.wrong = nil, false
+	w.m, w.wrong, w.doubtful = nil, false, false
 	switch {
 	case j.Missing != nil:
 		return j.Missing
 	case j.Stopped != "":
 		return fmt.Errorf("%s: the histories were not found in time: %s", j.Path, j.Stopped)
-	case j.Spec.Name == "":
-		return fmt.Errorf("%s: a monitor needs --model, or one for this test in --models", j.Path)
 	}
-	in, err := j.OpenWithin(ctx)
+	how, damage := j.Completed(ctx, j.Reading, w.Memory)
+	j.Reading = how
+	w.warn(j.Path, damage...)
+	in, err := w.whole(ctx, j.Source).OpenWithin(ctx)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"clew/internal/outputs"
 	"clew/internal/text"
 	"clew/models"
+	"clew/report"
 )
 
 // MonitorForms lists the forms of Lines. The first one is the default.
@@ -24,6 +25,31 @@ type Lines struct {
 	Name    string // of the history
 	Several bool   // there are several histories
 	Keys    bool   // it has independent keys
+
+	reading *report.Reading // of the history, nil until it is known
+	began   bool            // a line of JSON has it
+}
+
+// Reading returns the line about the reading, for a form that has one. In JSON, the first line and those of totals have the reading.
+func (l *Lines) Reading(x report.Reading) string {
+	l.reading, l.began = &x, false
+	if l.Form != MonitorForms[0] {
+		return ""
+	}
+	said := "read as: " + x.String() + "\n"
+	if file := l.file(); file != "" {
+		said = file + ": " + said
+	}
+	return said
+}
+
+// first returns the reading for the first line of JSON, and nil for the others.
+func (l *Lines) first() *report.Reading {
+	if l.began {
+		return nil
+	}
+	l.began = true
+	return l.reading
 }
 
 // Check returns an error if there is no such form.
@@ -74,6 +100,9 @@ type anomalyLine struct {
 	Session     clew.Session   `json:"session,omitempty"`
 	Nemesis     []windowLine   `json:"nemesis,omitempty"`
 	Explanation string         `json:"explanation"`
+
+	Unless  []report.Alternative `json:"unless,omitempty"`
+	Reading *report.Reading      `json:"reading,omitempty"` // in the first line
 }
 
 // windowLine is what the nemesis did, in a line of JSON.
@@ -88,6 +117,7 @@ type totalsLine struct {
 	Totals struct {
 		Operations int                    `json:"operations"`
 		Anomalies  int                    `json:"anomalies"`
+		Unless     map[string]int         `json:"unless,omitempty"`
 		Kinds      map[models.Anomaly]int `json:"kinds"`
 		Sessions   map[clew.Session]int   `json:"sessions,omitempty"`
 		Nemesis    map[string]int         `json:"nemesis,omitempty"`
@@ -103,7 +133,8 @@ type totalsLine struct {
 		MostHeld   int                    `json:"most-held"`
 		Init       string                 `json:"init,omitempty"`
 	} `json:"totals"`
-	End bool `json:"end"`
+	End     bool            `json:"end"`
+	Reading *report.Reading `json:"reading,omitempty"`
 }
 
 // NoWindow is the window of what is outside any.
@@ -139,7 +170,7 @@ func (l *Lines) Anomaly(a clew.Anomaly) string {
 
 func (l *Lines) anomaly(kind models.Anomaly, a clew.Anomaly) anomalyLine {
 	x := anomalyLine{File: l.file(), Anomaly: kind, Index: a.Operation.Index, Line: a.Operation.Line, Process: a.Operation.Process, F: a.Operation.F, Key: a.Key,
-		Node: a.Node, Session: a.Session, Explanation: a.Explanation}
+		Node: a.Node, Session: a.Session, Explanation: a.Explanation, Unless: a.Unless, Reading: l.first()}
 	if a.Behind >= 0 {
 		x.Behind = &a.Behind
 	}
@@ -165,10 +196,12 @@ func (l *Lines) Totals(t clew.MonitorTotals, end bool) string {
 		}
 		return said + "\n"
 	}
-	all := totalsLine{File: l.file(), End: end}
+	l.began = true
+	all := totalsLine{File: l.file(), End: end, Reading: l.reading}
 	x := &all.Totals
 	x.Operations, x.Anomalies, x.Stuck, x.Held, x.MostHeld, x.Init = t.Operations, t.Anomalies, t.Stuck, t.Held, t.MostHeld, t.Init
 	x.Sessions, x.Nodes, x.Keys, x.Open = t.Sessions, t.Nodes, t.Keys, t.Open
+	x.Unless = t.Unless
 	x.Nemesis, x.Behind, x.BehindMS = Renamed(t.Nemesis, NoWindow), t.Behind, milliseconds(t.BehindFor)
 	if t.Oldest != nil && !end {
 		x.Oldest = &t.Oldest.Index
@@ -205,6 +238,9 @@ func additions(a clew.Anomaly) string {
 	if a.Node != "" {
 		all = append(all, "node "+text.Shorten(text.Line(a.Node), 40))
 	}
+	for _, other := range a.Unless {
+		all = append(all, unless(other))
+	}
 	for _, name := range windowsOf(a) {
 		all = append(all, "during "+text.Shorten(text.Line(name), 40))
 	}
@@ -212,6 +248,20 @@ func additions(a clew.Anomaly) string {
 		return ""
 	}
 	return " (" + strings.Join(all, ", ") + ")"
+}
+
+// unless says with which other reading an anomaly would be none.
+func unless(other report.Alternative) string {
+	said := "unless each key stands by itself"
+	switch {
+	case other.Part == "level":
+		return "unless " + other.Value + " counts, which " + other.Flag + " decides"
+	case other.Part == "init" && other.Value == "":
+		said = "unless it began with another value"
+	case other.Part == "init":
+		said = "unless it began with " + text.Shorten(text.Line(other.Value), report.MaxInit)
+	}
+	return said + ": " + text.Line(other.Flag)
 }
 
 // windowsOf returns what the nemesis did during an anomaly, each once.

@@ -119,7 +119,11 @@ func (x *examination) read(ctx context.Context, h *jepsen.History, spec models.S
 	}
 	x.counts.add(ops, "")
 	x.counts.people(h)
-	x.counts.pairs = ops.Model.Traits().IsRegister && h.AllTuples()
+	d, err := x.spec.Definition()
+	if err != nil {
+		return err
+	}
+	x.counts.pairs = !x.o.Check.Whole && (ops.Model.Traits().IsRegister && h.AllTuples() || !d.Pairs && h.MayHaveKeys())
 	x.subjects = append(x.subjects, &subject{h: beginning(h, Window), spec: x.spec})
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 type History struct {
 	Decided jepsen.Event       // the history up to just before this event has been decided
 	Forgot  bool               // some operations were forgotten
+	Began   map[string]bool    // by key, "" for the whole: some were of what is judged by itself
 	Stuck   []jepsen.Operation // open, but they count as crashed; ascending
 	Settled []jepsen.Operation // they count as having happened, and are not judged anymore; ascending
 	Written []jepsen.Operation // to a witness; ascending
@@ -47,6 +48,9 @@ func (x *History) Has(b *jepsen.Builder) {
 	}
 	if x.Told == nil {
 		x.Told = map[string]bool{}
+	}
+	if x.Began == nil {
+		x.Began = map[string]bool{}
 	}
 	if x.hard == nil {
 		x.hard = map[string]int{}
@@ -272,6 +276,7 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	}
 	text := f.Witness.text(h) // while it is held
 	values := !f.Shared && h.Values.Len() > min(f.Values, max(fewValues, 2*x.values, valuesShare*len(h.Type)))
+	begun := x.beginning(all, kept)
 	if !x.b.Forget(keep, values) { // all is held, from the beginning
 		x.Decided = f.Decided
 		clear(x.States)
@@ -284,6 +289,9 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 	}
 	x.Came = came
 	x.Forgot = x.Forgot || len(keep) < len(kept) || len(x.States) > 0
+	for _, key := range begun {
+		x.Began[key] = true
+	}
 	x.Decided = jepsen.Event(before)
 	lists := []*[]jepsen.Operation{&x.Stuck, &x.Settled, &x.Written, &x.Pins}
 	for _, state := range x.States {
@@ -301,6 +309,28 @@ func (x *History) Forget(h *jepsen.History, all []*Judged, f Forgetting) (ended 
 		*ops = still
 	}
 	return ended
+}
+
+// beginning returns the keys of what is judged by itself and has an operation that is not kept, or not judged anymore, and would
+// matter for what was there at first.
+func (x *History) beginning(all []*Judged, kept []bool) (keys []string) {
+	for _, j := range all {
+		gone := func(op jepsen.Operation) bool {
+			whole := j.H.WholeOperation(op)
+			return !kept[whole] || has(x.Settled, whole)
+		}
+		if !x.Began[j.Key] && j.any(gone) {
+			keys = append(keys, j.Key)
+		}
+	}
+	return keys
+}
+
+// Anew has what is judged by itself, and has not begun, begin in another state.
+func (x *History) Anew(j *Judged) {
+	for i := range j.Parts {
+		delete(x.States, j.KeyOf(i))
+	}
 }
 
 // needed returns by operation whether it must be held, and notes in which states parts go on.

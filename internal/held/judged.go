@@ -1,6 +1,7 @@
 package held
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 
@@ -97,6 +98,29 @@ func (j *Judged) NameOf(part int) string {
 		return j.Key
 	}
 	return j.keys[part]
+}
+
+// any reports whether something is so of an operation that has a meaning, or that failed and would have one if it had crashed.
+func (j *Judged) any(is func(jepsen.Operation) bool) bool {
+	for _, part := range j.Parts {
+		if slices.ContainsFunc(part.Of, is) {
+			return true
+		}
+	}
+	reader, reads := j.as.(models.Reader)
+	for op, status := range j.H.Status {
+		if op := jepsen.Operation(op); status == jepsen.Failed && is(op) {
+			called := models.OperationOf(j.H, op)
+			called.Status, called.ValueID = jepsen.Crashed, called.GivenID
+			if !reads {
+				return true
+			}
+			if _, keep, err := reader.Read(called); keep || err != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // LeaveOut leaves an operation out of a part.

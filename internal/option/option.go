@@ -29,6 +29,7 @@ var (
 	Keyless     = Option{"Options.Keyless", "--keyless every"}
 	Knossos     = Option{"Spec.Knossos", "--semantics knossos"}
 	ModelFile   = Option{"the setting model-file", "--model-file"}
+	Check       = Option{"clew.Check", "clew check"}
 	Verify      = Option{"Options.Verify", "--verify"}
 	Follow      = Option{"clew.Follow", "--follow"}
 	Witness     = Option{"Result.Witness", "--witness"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,13 +212,45 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 			how = given
 		}
 	}
-	if err == nil && how.own != "" {
-		h.Warnings = append(h.Warnings, fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", how.own))
+	if err == nil {
+		h.Warnings = append(h.Warnings, how.Warnings()...)
 	}
 	if err == nil {
 		s.takeTest(ctx, &how, h, o.Memory, complete)
 	}
 	return h, how, err
+}
+
+// Warnings returns the warnings about the reading.
+func (r *Reading) Warnings() []string {
+	if r.own == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("its test was checked with a model of its own, %s, which clew does not have here; the model is inferred instead, and may be another one", r.own)}
+}
+
+// Completed returns the reading that ReadAs would return, for a history that is then read as it comes, and what is damaged.
+// The history is read once before that if what lies beside it says something that must be compared with it.
+func (s Source) Completed(ctx context.Context, given Reading, memory int64) (how Reading, damage []string) {
+	if s.Path == "-" || given.ModelFile != "" {
+		return given, nil
+	}
+	if said := s.resultsSay(ctx, memory); s.InOrder || said == nil && !s.besideMaps() {
+		return given, nil
+	}
+	h, how, err := s.ReadAs(ctx, given, jepsen.Options{Memory: memory}, true)
+	if err != nil {
+		return given, nil // what is wrong is said when it is read again
+	}
+	return how, h.Damage
+}
+
+// besideMaps reports whether a file lies beside the history that may have the map of its test.
+func (s Source) besideMaps() bool {
+	return IsOfRun(filepath.ToSlash(s.Path)) && slices.ContainsFunc(testMaps, func(name string) bool {
+		_, is := s.beside(name)
+		return is
+	})
 }
 
 // takeTest takes what the map of the test says: the level that it asked for, if the history is one of transactions with levels,

@@ -18,7 +18,7 @@ export interface CheckOptions {
   [flag: string]: string | number | boolean | null | string[] | undefined;
 }
 
-/** Options of `clew monitor`. The model is required. */
+/** Options of `clew monitor`. */
 export interface MonitorOptions {
   model?: string;
   init?: string | number | null;

@@ -282,7 +282,7 @@ class Monitor:
 
     result: Optional[MonitorResult] = None
 
-    def __init__(self, *, model: str, file: Optional[str] = None, **options: Any) -> None:
+    def __init__(self, *, model: Optional[str] = None, file: Optional[str] = None, **options: Any) -> None:
         fields = _about(model, file, options)
         fields["options"]["output"] = "json"
         self._handle: int = _call("monitor.open", **fields)["handle"]
