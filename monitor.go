@@ -784,7 +784,7 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 	}
 	was := m.spec
 	defer func() { m.spec = was }()
-	for _, spec := range was.Openings(m.ctx, first.H, nil) {
+	for _, spec := range m.openings(first.H) {
 		m.spec = spec
 		parts, err := m.parts(h)
 		if err != nil {
@@ -801,6 +801,20 @@ func (m *Monitor) another(h *jepsen.History, first *failure, at, known jepsen.Ev
 		m.totals.Init = best.Init
 	}
 	return best, nil
+}
+
+// openings returns the initial values that a history shows. If there are too many, it returns one that counts.
+func (m *Monitor) openings(h *jepsen.History) []models.Spec {
+	opened := m.spec.Opened(m.ctx, h, nil)
+	if opened.More {
+		if ops, err := m.spec.ReadWithin(m.ctx, h); err == nil {
+			start, _ := m.d.within(failedWork).fromAny(m.ctx, ops, m.o.limits())
+			if spec, takes := m.spec.StartingFrom(h, start); takes {
+				return []models.Spec{spec}
+			}
+		}
+	}
+	return opened.Specs
 }
 
 // found tells of an anomaly. From then on the operation has not happened, or counts as crashed. It is returned if all must be read
