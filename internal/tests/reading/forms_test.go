@@ -148,7 +148,7 @@ func (s *saying) onlyWhere() { s.sentence, s.reading, s.init, s.hint = "", "", "
 
 func (s *saying) onlyVerdict() {
 	s.onlyWhere()
-	s.index = 0
+	s.index, s.operation = 0, 0 // from another initial value it may fail later
 }
 
 // said checks a history in some form.
@@ -185,7 +185,8 @@ func (x formed) compare(t *testing.T, to forms.Form, text string, got, want sayi
 
 // inOperations says by their numbers which operations it is about.
 func (s *saying) inOperations(h *jepsen.History) {
-	s.sentence, s.hint, s.index = inOperations(h, s.sentence), inOperations(h, s.hint), 0
+	plain := func(text string) string { return kit.Spelling.ReplaceAllString(inOperations(h, text), "$1") } // a completion may repeat 1 as 1N
+	s.sentence, s.hint, s.reading, s.init, s.index = plain(s.sentence), plain(s.hint), plain(s.reading), plain(s.init), 0
 }
 
 var indices = regexp.MustCompile(`index (\d+)`)

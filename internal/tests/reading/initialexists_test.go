@@ -348,7 +348,7 @@ func TestAnyInitialValueAgainstAllOfThem(t *testing.T) {
 			}
 		}
 		got, at := check("")
-		if got != want || want == jepsen.Invalid && at != last && at != first {
+		if got != want || at > last || want == jepsen.Invalid && at != last && at != first && model == "bank" { // a few numbers of a counter are tried one by one
 			t.Fatalf("%s: %v at %d, expected %v at %d\n%s", model, got, at, want, last, text)
 		}
 		counts[fmt.Sprint(model, " ", want)]++
