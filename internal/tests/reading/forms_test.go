@@ -185,7 +185,9 @@ func (x formed) compare(t *testing.T, to forms.Form, text string, got, want sayi
 
 // inOperations says by their numbers which operations it is about.
 func (s *saying) inOperations(h *jepsen.History) {
-	plain := func(text string) string { return kit.Spelling.ReplaceAllString(inOperations(h, text), "$1") } // a completion may repeat 1 as 1N
+	plain := func(text string) string { // a completion may repeat 1 as 1N
+		return strings.ReplaceAll(kit.Spelling.ReplaceAllString(inOperations(h, text), "$1"), "-0.0", "0.0")
+	}
 	s.sentence, s.hint, s.reading, s.init, s.index = plain(s.sentence), plain(s.hint), plain(s.reading), plain(s.init), 0
 }
 
