@@ -144,7 +144,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	}
 	r, err := check(ctx, h, spec, o)
 	if err != nil {
-		return nil, err
+		return nil, o.mayHaveKeys(ctx, h, spec, err)
 	}
 	if err := r.Unlabeled(ctx); err != nil {
 		r.Unsaid = cmp.Or(r.Unsaid, fmt.Sprintf("the model's label failed, so pictures say it in the history's own words: %v", err))
@@ -236,14 +236,15 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 // settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
-	opened := c.opened(ctx)
-	return c.among(ctx, d, o, opened, c.try(ctx, d, o, opened.Specs, nil))
+	opened := c.opened(ctx, d, o)
+	return c.among(ctx, d, o, opened, c.try(ctx, d, o, opened.Specs))
 }
 
 // checking is a history on its way to a result. Reading and showing the result add to the history's Values. Deciding
 // in between does not, so histories that share Values can be decided in parallel.
 type checking struct {
 	h         *jepsen.History
+	keysSaid  bool // whether values are [key value]
 	spec      models.Spec
 	inferred  bool
 	supposed  bool                           // the initial value is taken from the first reads
@@ -269,7 +270,7 @@ type checking struct {
 
 // read gives the operations their meaning. If the context ends first, c.ops stays nil.
 func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
-	c := &checking{h: h}
+	c := &checking{h: h, keysSaid: o.Whole || o.Independent}
 	var err error
 	if c.spec, c.inferred, err = spec.Infer(h); err != nil {
 		return nil, err
@@ -645,7 +646,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	}
 	r.Hint = completedOtherwise(part.History, r)
 	if c.ops.Model.Traits().IsRegister && r.Hint == "" {
-		r.Hint = hint(c.spec, part, r.FailEvent.OrNone())
+		r.Hint = c.hint(part, r.FailEvent.OrNone())
 	}
 	if r.Hint == "" {
 		r.Hint = alikeAccounts(c.h.Values, c.ops.Model)

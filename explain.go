@@ -198,9 +198,9 @@ func pairsHint() string {
 
 // hint says what a user of a register may have forgotten, if the failure looks like it: that values are [key value]
 // pairs of independent keys, or that values are written in one form and read in another.
-func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
+func (c *checking) hint(ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
-	if h.AllTuples() {
+	if !c.keysSaid && h.AllTuples() {
 		return pairsHint()
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"clew/internal/option"
 	"clew/internal/text"
@@ -20,19 +21,45 @@ import (
 //
 //   - A history is INVALID only if no other value of such a part makes it valid. Otherwise the verdict is unknown, with
 //     the readings that differ. Keys are tried here, and initial values in initial.go. The level is no such part.
-//   - A verdict that is VALID only because reads of nil say nothing has a warning.
+//   - A verdict that is VALID only because reads of nil say nothing, or because pairs are no keys, has a warning.
 //
 // Cost: nothing where no such part matters, which a linear pass shows. Otherwise one more decision.
 
-// another withdraws the verdict of a history that fails as one object, if each of its keys, which nobody has denied, does not.
-func another(ctx context.Context, r *report.Result, spec models.Spec, o Options) *report.Result {
+// byKeys checks each key of a history by itself, if its values may be those of keys and nobody has said so or denied it. It
+// returns nil if not.
+func byKeys(ctx context.Context, r *report.Result, spec models.Spec, o Options) *report.Result {
 	d, err := r.Spec.Definition()
-	if r.Verdict != jepsen.Invalid || o.Independent || o.Whole || o.Consistency.Weaker() || err != nil || d.Pairs || !r.History.MayHaveKeys() {
-		return r
+	if o.Independent || o.Whole || o.Consistency.Weaker() || err != nil || d.Pairs || !r.History.MayHaveKeys() || d.Callers && r.History.KeysAreCallers() {
+		return nil
 	}
 	o.Independent, o.Verify = true, VerifyNever
-	keyed, err := checkKeys(ctx, r.History, spec, o)
-	if err != nil || keyed.Verdict == jepsen.Invalid {
+	if keyed, err := checkKeys(ctx, r.History, spec, o); err == nil {
+		return keyed
+	}
+	return nil
+}
+
+// asOne warns if a history is valid as one object, and some of its keys, which nobody has denied, is not.
+func asOne(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
+	if r.Verdict != jepsen.Valid {
+		return ""
+	}
+	keyed := byKeys(ctx, r, spec, o)
+	if keyed == nil || keyed.Verdict != jepsen.Invalid {
+		return ""
+	}
+	failing := keyed.FirstFailing()
+	return fmt.Sprintf("every value is a pair, and was taken for a value of one %s; if its first element is a key, the completion at index %d cannot happen (%s)",
+		r.Model, failing.History.Index(failing.FailEvent.OrNone()), option.Independent)
+}
+
+// another withdraws the verdict of a history that fails as one object, if each of its keys, which nobody has denied, does not.
+func another(ctx context.Context, r *report.Result, spec models.Spec, o Options) *report.Result {
+	if r.Verdict != jepsen.Invalid && r.Cause != jepsen.InitialValue {
+		return r
+	}
+	keyed := byKeys(ctx, r, spec, o)
+	if keyed == nil || keyed.Verdict == jepsen.Invalid {
 		return r
 	}
 	each, none := option.Independent.String(), option.Whole.String()
@@ -40,13 +67,17 @@ func another(ctx context.Context, r *report.Result, spec models.Spec, o Options)
 	if keyed.Verdict != jepsen.Valid {
 		says = "whether each key by itself is was not decided"
 	}
+	asOne := "not linearizable: "
+	if r.Verdict == jepsen.Unknown {
+		asOne = ""
+	}
 	return &report.Result{
 		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, ToldBy: r.ToldBy, Spec: r.Spec, Altered: r.Altered,
 		Analyzer: r.Analyzer, Cause: jepsen.Reading,
-		Explanation: fmt.Sprintf("as one %s it is not linearizable: %s; but every value is a pair whose first element may be a key, and %s: %s or %s says which it was",
-			r.Model, r.Explanation, says, each, none),
+		Explanation: fmt.Sprintf("as one %s it is %s%s; but every value is a pair whose first element may be a key, and %s: %s or %s says which it was",
+			r.Model, asOne, r.Explanation, says, each, none),
 		Alternatives: []report.Alternative{
-			{Part: "keys", Value: "none", Verdict: jepsen.Invalid, Flag: none},
+			{Part: "keys", Value: "none", Verdict: r.Verdict, Flag: none},
 			{Part: "keys", Value: "each", Verdict: keyed.Verdict, Flag: each},
 		},
 	}
@@ -137,6 +168,23 @@ func (m *Monitor) unless(b beginning) (all []report.Alternative) {
 	return all
 }
 
+// mayHaveKeys returns an error about a history as one object. If its operations can be read key by key, it says so.
+func (o Options) mayHaveKeys(ctx context.Context, h *jepsen.History, spec models.Spec, err error) error {
+	if o.Independent || o.Whole || ctx.Err() != nil || !h.MayHaveKeys() || strings.Contains(err.Error(), option.Independent.String()) {
+		return err
+	}
+	keyed, of, _, unclear := keysOf(h, spec, o)
+	d, unknown := of.Definition()
+	if unclear != nil || unknown != nil || d.Pairs {
+		return err
+	}
+	of.Init = ""
+	if _, unclear = of.ReadWithin(ctx, keyed.Unwrapped); unclear != nil {
+		return err
+	}
+	return fmt.Errorf("%w; every value is a pair: if its first element is a key, give %s to check each key as a %s of its own", err, option.Independent, of.Name)
+}
+
 // checkKeys checks every key of a history of independent keys. It reads the keys one after the other and decides them
 // in parallel within the shared limits, each by its best path.
 func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
@@ -166,8 +214,8 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 		opened, others := make([]models.Opened, len(keys)), make([][]*checking, len(keys))
 		for i, c := range keys {
-			opened[i] = c.opened(ctx)
-			for _, spec := range opened[i].Specs[:min(len(opened[i].Specs), models.MaxOpenings)] {
+			opened[i] = c.opened(ctx, d, o)
+			for _, spec := range opened[i].Specs {
 				if other := c.from(ctx, spec, o); other != nil {
 					others[i] = append(others[i], other)
 				}
@@ -181,9 +229,6 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		})
 		for i, c := range keys {
-			if more := opened[i].Specs; len(more) > models.MaxOpenings {
-				others[i] = c.try(ctx, d, o, more[models.MaxOpenings:], others[i])
-			}
 			c = c.among(ctx, d, o, opened[i], others[i]).alone(ctx, d, o)
 			key, err := c.result(ctx, d, o)
 			if err != nil {

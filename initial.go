@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"clew/edn"
 	"clew/fallback"
 	"clew/internal/engines"
 	"clew/internal/held"
+	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -36,9 +38,10 @@ import (
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
 // Cost: nothing for a valid history. For an invalid one, one linear pass (models.Spec.Opened), and a decision for each
-// value up to the first from which the history is linearizable. There are at most 64 values of a counter, 2^12 of a bank
-// and 8 of other models. Of those of the first kind, try gives up after 8 that it could not decide. If an update of the
-// core needs a value that the core does not write, another linear pass (models.Spec.Needings) and at most 8 decisions.
+// value up to the first from which the history is linearizable, at most 8. If there may be more, which happens for
+// counters and banks, a decision for each operation that may be the first to show the value (models.Traits.FromAny), within
+// fromAnyWork. If an update of the core needs a value that the core does not write, another linear pass
+// (models.Spec.Needings) and at most 8 decisions.
 //
 // Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
 // history is invalid. An operation that crashed or failed counts as called, since it may have written the value. A
@@ -52,19 +55,64 @@ import (
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
 // fails later.
 //
-// Nor is anything missed for a bank with at most 12 transfers beside its first read, and for a counter whose bounds
-// hold at most 64 numbers. In any order, before a read stand all updates that returned before its call, and some of
-// those called before its return. Updates add up in any order, so what the read saw, less these, is what was there at
-// first: one of the candidates. A set never loses an element. What its first read saw and no add was called with must
-// have been there, and whatever else was there must have been seen, so it has one candidate.
+// Nor is anything missed for banks and counters. Their updates add up, so it need not be known what they add to until an
+// operation shows it. Take any linearization, from any value. Some operation is the first in it that shows the value. It
+// was called before any that shows it had returned. Under FromAny with that operation in front, the same order is
+// possible; and an order that is possible there is possible from the value that follows from it. If all of these fail,
+// the history fails from every value, and where the last of them fails, no value goes further.
+//
+// A set never loses an element. What its first read saw and no add was called with must have been there, and whatever else
+// was there must have been seen, so it has one candidate.
 
 // opened returns the initial values that a history shows. There are none unless it is not linearizable from the model's
-// default.
-func (c *checking) opened(ctx context.Context) (opened models.Opened) {
-	if c.ops != nil && c.isInvalid() {
-		opened = c.spec.Opened(ctx, c.h, nil)
+// default. If there are too many, it returns the one that counts: from which the history is linearizable, or fails last.
+func (c *checking) opened(ctx context.Context, d *decider, o Options) (opened models.Opened) {
+	if c.ops == nil || !c.isInvalid() {
+		return opened
+	}
+	if opened = c.spec.Opened(ctx, c.h, nil); !opened.More {
+		return opened
+	}
+	work := int64(fromAnyWork)
+	if opened.Refuted {
+		work = failedWork
+	}
+	start, verdict := d.within(work).fromAny(ctx, c.ops, o.limits())
+	opened.More = verdict == jepsen.Unknown && !opened.Refuted
+	if spec, takes := c.spec.StartingFrom(c.h, start); takes && (verdict == jepsen.Valid || !opened.MayBeDefault) {
+		opened.Specs = []models.Spec{spec}
+	} else if verdict == jepsen.Valid {
+		opened.More = true
 	}
 	return opened
+}
+
+// fromAnyWork bounds the work of deciding whether operations are linearizable from any value.
+const fromAnyWork = 20_000_000
+
+// fromAny decides operations whose initial value is not known. It returns a value from which they are linearizable, or else
+// one from which they fail as late as from any other, or nil if they do not show it.
+func (d *decider) fromAny(ctx context.Context, ops *models.Operations, lim fallback.Limits) (start edn.ID, verdict jepsen.Verdict) {
+	all := ops.Model.Traits().FromAny
+	if all == nil {
+		return edn.Nil, jepsen.Unknown
+	}
+	verdict = jepsen.Invalid
+	last := int32(-1)
+	for from := range all(ops) {
+		switch x := d.part(ctx, from.Operations, lim); {
+		case x.Verdict == jepsen.Valid:
+			start, _ = from.Start(x.Order)
+			return start, jepsen.Valid
+		case x.Verdict == jepsen.Unknown && x.FailsBy > 0: // it fails, and it is not known where
+		case x.Verdict == jepsen.Unknown:
+			verdict = jepsen.Unknown
+		case x.FailEvent > last:
+			last = x.FailEvent
+			start, _ = from.Start(x.Order)
+		}
+	}
+	return start, verdict
 }
 
 // from reads the same history from another initial value. It returns nil if that cannot be.
@@ -77,45 +125,19 @@ func (c *checking) from(ctx context.Context, spec models.Spec, o Options) *check
 	return other
 }
 
-// try decides a history from some initial values, one after the other, up to the first from which it is linearizable. It
-// adds them to others, of which it keeps those that fail last.
-func (c *checking) try(ctx context.Context, d *decider, o Options, specs []models.Spec, others []*checking) []*checking {
-	undecided := 0
+// try decides a history from some initial values, one after the other, up to the first from which it is linearizable.
+func (c *checking) try(ctx context.Context, d *decider, o Options, specs []models.Spec) (others []*checking) {
 	for _, spec := range specs {
-		if undecided == maxUndecided || slices.ContainsFunc(others, (*checking).isValid) {
-			break
-		}
 		other := c.from(ctx, spec, o)
 		if other == nil {
 			continue
 		}
-		if other.decide(ctx, d, o.limits()); !other.isValid() && !other.isInvalid() {
-			undecided++
-		}
-		if others = append(others, other); len(others) > models.MaxOpenings {
-			others = dropFirstFailing(others)
+		others = append(others, other)
+		if other.decide(ctx, d, o.limits()); other.isValid() {
+			break
 		}
 	}
 	return others
-}
-
-// maxUndecided bounds the initial values that are tried although it is not decided whether the history is linearizable
-// from them.
-const maxUndecided = 8
-
-// dropFirstFailing drops the checking that fails first, if any fails.
-func dropFirstFailing(others []*checking) []*checking {
-	first := -1
-	for i, other := range others {
-		if other.isInvalid() && (first < 0 || other.failEvent() < others[first].failEvent()) {
-			first = i
-		}
-	}
-	if first < 0 {
-		return others
-	}
-	others[first].free()
-	return slices.Delete(others, first, first+1)
 }
 
 // free releases what the model holds.
@@ -138,7 +160,7 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, opened mode
 		c.byNeed(ctx, d, o, others)
 	}
 	if c.isInvalid() && (opened.More || o.growing && c.validFrom(ctx, d, o, opened.Unshown) != "") {
-		c.open()
+		c.open(ctx)
 	}
 	counts := c
 	for _, other := range others {
@@ -209,7 +231,7 @@ func (c *checking) depends(other *checking) {
 func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence string) {
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
-		if c.ops.Model.Traits().IsRegister && c.h.AllTuples() {
+		if c.ops.Model.Traits().IsRegister && !c.keysSaid && c.h.AllTuples() {
 			c.like = pairsHint()
 		}
 	}
@@ -219,8 +241,12 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 }
 
 // open withdraws a verdict if there are more initial values than were tried, or if a history that grows may still show one.
-func (c *checking) open() {
-	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: jepsen.InitialValue, failing: -1, undecided: -1,
+func (c *checking) open(ctx context.Context) {
+	cause := jepsen.InitialValue
+	if ctx.Err() != nil {
+		cause = limits.Stopped(ctx)
+	}
+	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: cause, failing: -1, undecided: -1,
 		reason: fmt.Sprintf(fromOthers, c.usual()) + initFlag(ownInit)}
 	c.core, c.missing = nil, nil
 }
@@ -236,7 +262,10 @@ func (c *checking) whichOf(sentence string, inits ...string) string {
 	usual := c.usual()
 	var short []string
 	for i, init := range inits {
-		inits[i] = models.ShortInit(init, maxInit)
+		brief := c.spec
+		if brief.Init = models.ShortInit(init, maxInit); brief.Check() == nil { // not every model takes one for all keys
+			inits[i] = brief.Init
+		}
 		short = append(short, text.Shorten(inits[i], maxInit))
 	}
 	c.flags = initFlag(append(inits, usual)...)
@@ -423,7 +452,11 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 
 // mayBegin reports whether some operations, as a history of their own, suggest an initial value.
 func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen.Operation) bool {
-	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())) > 0
+	if c.spec.Init != "" {
+		return false
+	}
+	opened := c.spec.Opened(ctx, c.h, some)
+	return opened.More && !opened.Refuted || len(opened.Specs)+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())) > 0
 }
 
 // beginning is what another initial value makes of a failure that a monitor has found.
@@ -475,8 +508,8 @@ func (m *Monitor) beginsWith(f *failure, spec models.Spec, ended bool) (b beginn
 	}
 	decider := newDecider(c.spec, o)
 	c.decide(m.ctx, decider, o.limits())
-	opened := c.opened(m.ctx)
-	counts := c.among(m.ctx, decider, o, opened, c.try(m.ctx, decider, o, opened.Specs, nil))
+	opened := c.opened(m.ctx, decider, o)
+	counts := c.among(m.ctx, decider, o, opened, c.try(m.ctx, decider, o, opened.Specs))
 	defer counts.free()
 	if cause := context.Cause(m.ctx); cause != nil {
 		return b, cause

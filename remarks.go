@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"clew/edn"
@@ -314,8 +315,14 @@ func (c *checking) levels(ctx context.Context, r *report.Result, o Options) *rep
 	return r
 }
 
-// granted warns if a history is valid only because its reads of nil say nothing.
+// granted warns if a history is valid only because of how it was read.
 func granted(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
+	said := []string{nilReads(ctx, r, spec, o), asOne(ctx, r, spec, o)}
+	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "; ")
+}
+
+// nilReads warns if a history is valid only because its reads of nil say nothing.
+func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
 	d, err := r.Spec.Definition()
 	if r.Verdict != jepsen.Valid || r.Spec.NilReadsExact || err != nil || d.NilReads == nil {
 		return ""
@@ -348,6 +355,7 @@ func granted(ctx context.Context, r *report.Result, spec models.Spec, o Options)
 	if n == 1 {
 		were, saw = "was", "it"
 	}
+	failing := exact.FirstFailing()
 	return fmt.Sprintf("%s %s taken to say nothing; if %s saw nil, the completion at index %d cannot happen (%s exact)",
-		text.Count(n, "nil read"), were, saw, r.History.Index(exact.FirstFailing().FailEvent.OrNone()), models.ParamNilReads)
+		text.Count(n, "nil read"), were, saw, failing.History.Index(failing.FailEvent.OrNone()), models.ParamNilReads)
 }

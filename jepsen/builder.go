@@ -325,7 +325,7 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if err != nil {
 		return err
 	}
-	if e.Has&opmap.HasF == 0 && !b.isTxn(t, e) {
+	if noF := e.Has&opmap.HasF == 0; (noF || e.F == edn.Nil) && !b.isTxn(t, e) && noF {
 		if other := b.otherName(e, "f"); other != "" {
 			return b.at(e).Errorf("the op has%s no :f; expected the :f that says what it does, such as :read", other)
 		}

@@ -183,6 +183,24 @@ func (h *History) MayHaveKeys() bool {
 	return len(h.Invocation) > 0
 }
 
+// KeysAreCallers reports whether the keys of a history that MayHaveKeys may be those that call: each process has a key of its
+// own.
+func (h *History) KeysAreCallers() bool {
+	keyOf, callerOf := map[int32]edn.ID{}, map[edn.ID]int32{}
+	for _, inv := range h.Invocation {
+		key, _, _ := h.tuple(inv)
+		process := h.Process[inv]
+		key = h.Values.Same(key)
+		k, called := keyOf[process]
+		c, known := callerOf[key]
+		if called && k != key || known && c != process {
+			return false
+		}
+		keyOf[process], callerOf[key] = key, process
+	}
+	return true
+}
+
 func isPair(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }

@@ -7,7 +7,7 @@ import (
 	"clew/internal/opmap"
 )
 
-// isTxn reports whether an op without an :f is a transaction, which Elle takes without one, and gives it the :f then. Its value
+// isTxn reports whether an op without an :f, or with nil, is a transaction, which Elle takes without one, and gives it the :f then. Its value
 // is steps such as [:append k v] or [:r k v], or it completes such an op.
 func (b *Builder) isTxn(t Type, e *opmap.Event) bool {
 	v := b.h.Values

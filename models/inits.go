@@ -108,12 +108,28 @@ func (s Spec) CheckKeys() error {
 }
 
 // PerKey returns the initial values of keys, and that of all others or nil, for a model whose places are keys: an initial
-// value that does not say them in the other form is the map itself. It returns false if it is not a map.
+// value that does not say them in the other form is the map itself. It returns false if it is not a map, or one that has
+// :default beside other keys, which may be meant as either.
 func (b *Binding) PerKey() (each []edn.ID, rest *edn.ID, ok bool) {
-	if k := keyInitsIn(b.Values, *b.InitID); k != nil {
-		return b.Values.Items(k.each), k.rest, true
+	return InitPerKey(b.Values, *b.InitID)
+}
+
+// InitPerKey is PerKey of an initial value.
+func InitPerKey(v *edn.Values, init edn.ID) (each []edn.ID, rest *edn.ID, ok bool) {
+	if k := keyInitsIn(v, init); k != nil {
+		return v.Items(k.each), k.rest, true
 	}
-	return b.Values.Items(*b.InitID), nil, b.Values.Kind(*b.InitID) == edn.KindMap
+	_, mixed := v.Get(init, v.InternKeyword("default"))
+	return v.Items(init), nil, v.Kind(init) == edn.KindMap && !mixed
+}
+
+// InitMap returns the initial value of a model whose places are keys, given as keys and values.
+func InitMap(v *edn.Values, kvs []edn.ID) edn.ID {
+	m := v.InternMap(kvs)
+	if _, is := v.Get(m, v.InternKeyword("default")); is || keyInitsIn(v, m) != nil {
+		m = v.InternMap([]edn.ID{v.InternKeyword("each"), m})
+	}
+	return m
 }
 
 // ShortInit returns an initial value in the form {:default v} if it takes more than a number of bytes and is a map all of

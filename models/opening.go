@@ -41,8 +41,11 @@ type Existing interface {
 
 // Else says what a history shows of its initial value beside an Opening's Starts.
 type Else struct {
-	// More: it may be linearizable from values that are not among the Starts, which are too many.
+	// More: it may be linearizable from values that are not among the Starts, which are too many. The model's
+	// Traits.FromAny decides.
 	More bool
+	// Refuted: it is linearizable from no value. So if there are More, that only matters for where it fails.
+	Refuted bool
 	// MayBeDefault: the first reads do not exclude the model's default, so if no start explains the history, it failed
 	// as it does from the default.
 	MayBeDefault bool
@@ -59,7 +62,7 @@ func (s Spec) FromDefault() Spec {
 	return s
 }
 
-// MaxOpenings bounds the initial values that a history suggests, unless its model's Opening has a bound of its own.
+// MaxOpenings bounds the initial values that an Opening returns.
 const MaxOpenings = 8
 
 // Opened is a spec with the initial values that the first reads of a history show.
@@ -67,13 +70,13 @@ type Opened struct {
 	Specs        []Spec // the likeliest first
 	Unshown      []Spec // as of Else
 	More         bool   // as of Else
+	Refuted      bool   // as of Else
 	MayBeDefault bool   // as of Else
 }
 
-// Openings returns the spec with the likeliest initial values of Opened, at most MaxOpenings.
+// Openings returns the spec with the initial values of Opened.
 func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
-	specs := s.Opened(ctx, h, some).Specs
-	return specs[:min(len(specs), MaxOpenings)]
+	return s.Opened(ctx, h, some).Specs
 }
 
 // Opened returns the spec with each initial value that a history shows. What that is depends on the model: mostly what its
@@ -97,7 +100,7 @@ func (s Spec) Opened(ctx context.Context, h *jepsen.History, some []jepsen.Opera
 	opened.Specs = s.starting(h, o.Starts())
 	if existing, ok := o.(Existing); ok {
 		other := existing.Else()
-		opened.More, opened.MayBeDefault, opened.Unshown = other.More, other.MayBeDefault, s.starting(h, other.Unshown)
+		opened.More, opened.Refuted, opened.MayBeDefault, opened.Unshown = other.More, other.Refuted, other.MayBeDefault, s.starting(h, other.Unshown)
 	}
 	return opened
 }
@@ -113,6 +116,14 @@ func (s Spec) opening(h *jepsen.History) (Reader, Opening) {
 		return nil, nil
 	}
 	return m, m.Traits().Opening()
+}
+
+// StartingFrom returns the spec with an initial value. It returns false if the model does not take it.
+func (s Spec) StartingFrom(h *jepsen.History, start edn.ID) (Spec, bool) {
+	if specs := s.starting(h, []edn.ID{start}); len(specs) > 0 {
+		return specs[0], true
+	}
+	return s, false
 }
 
 // starting returns the spec with each of the initial values that it takes.

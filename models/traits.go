@@ -2,7 +2,9 @@ package models
 
 import (
 	"context"
+	"iter"
 
+	"clew/edn"
 	"clew/jepsen"
 )
 
@@ -30,6 +32,10 @@ type Traits struct {
 	// Opening begins to gather what the first operations show of the initial value. Without it, a test that begins
 	// with other contents than the model's default is invalid instead of unknown with a hint.
 	Opening func() Opening
+	// FromAny yields the operations as they would be if nothing were known of the initial value: they are linearizable from
+	// some value if and only if those of one FromAny are. It is for a model whose updates add up, so that they happen to a
+	// value that is not known yet. Without it, a history that may begin with more values than are tried is undecided.
+	FromAny func(ops *Operations) iter.Seq[FromAny]
 	// Refused says that an operation succeeded in doing nothing, so that its completion may have another value than
 	// its invocation. Otherwise that is worth a warning.
 	Refused func(op Op) bool
@@ -160,6 +166,15 @@ type Traits struct {
 
 	// Declared says what the author of the model declares beyond its steps.
 	Declared *Declared
+}
+
+// FromAny are operations under a model that begins without a value. The first operation that shows one, in the order of a
+// linearization, is a certain row; no other one can happen before it.
+type FromAny struct {
+	*Operations
+	// Start returns the initial value from which the rows of a linearization, or the first of them, can happen. It returns
+	// false if they do not show it.
+	Start func(order []Row) (init edn.ID, shown bool)
 }
 
 // Hard says, in words, what is true of a model whose history was too hard.

@@ -23,6 +23,21 @@ func AppendsToLists(s *models.Seen) bool {
 	return false
 }
 
+// OnlyReadsLists reports whether the transactions of a history only read, and some of them lists: then nothing says whether
+// these are appended to, or written as a whole.
+func OnlyReadsLists(s *models.Seen) (lists bool) {
+	for v, txn := range s.Values(":txn") {
+		for _, step := range v.Items(txn) {
+			parts := v.Items(step)
+			if len(parts) != 3 || v.Kind(parts[0]) != edn.KindKeyword || v.Str(parts[0]) != "r" && v.Str(parts[0]) != "read" {
+				return false
+			}
+			lists = lists || v.Kind(parts[2]) == edn.KindVector || v.Kind(parts[2]) == edn.KindList
+		}
+	}
+	return lists
+}
+
 // IsAppend says whether a step of a transaction is [:append k v].
 func IsAppend(v *edn.Values, step edn.ID) bool {
 	parts := v.Items(step)

@@ -126,7 +126,7 @@ func MapOf(v *edn.Values, cells []models.Cell, key func(place int32) edn.ID) []e
 	if len(kvs) == 0 {
 		return nil
 	}
-	return []edn.ID{v.InternMap(kvs)}
+	return []edn.ID{models.InitMap(v, kvs)}
 }
 
 // PlacesOf returns the places of cells.

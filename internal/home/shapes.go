@@ -68,7 +68,7 @@ func isSteps(v *edn.Values, value edn.ID) bool {
 	}
 	for _, step := range v.Items(value) {
 		parts := v.Items(step)
-		if v.Kind(step) != edn.KindVector || len(parts) != 3 || v.Kind(parts[0]) != edn.KindKeyword {
+		if v.Kind(step) != edn.KindVector || len(parts) != 3 || v.Kind(parts[0]) != edn.KindKeyword && v.Kind(parts[0]) != edn.KindString {
 			return false
 		}
 		switch v.Str(parts[0]) {

@@ -11,10 +11,14 @@ import (
 // Sums bounds the numbers that were at some places before all operations. An operation that read v at a place, where
 // others add and take away, was preceded by all that had returned by its call, and by some of those called before it
 // returned. With `must` the sum of the former, and `less` and `more` the sums of the negative and the positive amounts of
-// the latter, the number was from v - (must + more) to v - (must + less). It is the same number for all reads.
+// the latter, the number was from v - (must + more) to v - (must + less). It is the same number for all reads. Besides, the
+// numbers that were read differ by multiples of what divides all amounts.
 type Sums struct {
 	called, returned []Amounts
 	least, most      []int64
+	unit             []int64  // what divides all amounts; 0: there are none
+	first            []*int64 // what the first read saw
+	apart            []int64  // what divides the differences of others from that
 }
 
 // Amounts are the sums of the negative and the positive amounts that were added at a place.
@@ -27,11 +31,16 @@ func (s *Sums) Grow(places int, least, most int64) {
 	for len(s.least) < places {
 		s.called, s.returned = append(s.called, Amounts{}), append(s.returned, Amounts{})
 		s.least, s.most = append(s.least, least), append(s.most, most)
+		s.unit, s.first, s.apart = append(s.unit, 0), append(s.first, nil), append(s.apart, 0)
 	}
 }
 
 // Call says that an operation was called that may add n at a place, and Return that it has done so.
-func (s *Sums) Call(place int, n int64)   { s.called[place].add(n) }
+func (s *Sums) Call(place int, n int64) {
+	s.called[place].add(n)
+	s.unit[place] = divisor(s.unit[place], n)
+}
+
 func (s *Sums) Return(place int, n int64) { s.returned[place].add(n) }
 
 // Returned returns what had been added for certain, as of now.
@@ -45,12 +54,46 @@ func (s *Sums) Read(place int, v, own int64, had []Amounts) {
 		may.less, may.more = may.less-had[place].less, may.more-had[place].more
 	}
 	may.less, may.more = may.less-min(own, 0), may.more-max(own, 0)
+	if s.first[place] == nil {
+		s.first[place] = &v
+	}
+	if apart := Minus(v, *s.first[place]); apart > math.MinInt64 && apart < math.MaxInt64 {
+		s.apart[place] = divisor(s.apart[place], apart)
+	}
 	s.least[place] = max(s.least[place], Minus(v, must+may.more))
 	s.most[place] = min(s.most[place], Minus(v, must+may.less))
 }
 
 // Bounds returns the bounds of a place. The least is above the most if there is no such number.
-func (s *Sums) Bounds(place int) (least, most int64) { return s.least[place], s.most[place] }
+func (s *Sums) Bounds(place int) (least, most int64) {
+	if apart, unit := s.apart[place], s.unit[place]; apart != 0 && (unit == 0 || apart%unit != 0) {
+		return 1, 0
+	}
+	return s.least[place], s.most[place]
+}
+
+// divisor returns the greatest number that divides two.
+func divisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+// First returns the rows that may be the first of some in a linearization: they were called before any of these had
+// returned.
+func First(c *models.Columns, some func(op models.Op) bool) (rows []models.Row) {
+	returned := models.Open
+	for row := range models.Row(c.Len()) {
+		if c.Inv[row] > returned {
+			break
+		}
+		if some(c.Op(row)) {
+			rows, returned = append(rows, row), min(returned, c.Res[row])
+		}
+	}
+	return rows
+}
 
 // Minus returns a - b, or the nearest int64.
 func Minus(a, b int64) int64 {

@@ -113,7 +113,9 @@ func TestAnEventThatDiffersIsOfAnotherRun(t *testing.T) {
 	}
 }
 
-func begins(h, log *jepsen.History) bool { return samerun.Begins(h, samerun.First(log, 1000, h.Values)) }
+func begins(h, log *jepsen.History) bool {
+	return samerun.Begins(h, samerun.First(log, 1000, h.Values))
+}
 
 func TestALogBeginsAsItsHistoryDoes(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,10 @@ func TestOpsWithoutFAreTransactions(t *testing.T) {
 		{"registers, named", `{"process":0,"type":"invoke","value":[["w",0,1]]}` + "\n" + `{"process":0,"type":"ok","value":[["w",0,1]]}`, "multi-register", "linearizable", "vacuous"},
 		{"a crash without a value", "{:process 0, :type :invoke, :value [[:append :x 1]]}\n{:process 0, :type :info, :error :timeout}\n{:process 1, :type :invoke, :value [[:r :x nil]]}\n{:process 1, :type :ok, :value [[:r :x [1]]]}\n", "", "linearizable", ""},
 		{"some without", "{:process 0, :type :invoke, :f :txn, :value [[:append :x 1]]}\n{:process 0, :type :ok, :value [[:append :x 1]]}\n", "list-append", "linearizable", "vacuous"},
+		{"an :f of nil", "{:process 0, :type :invoke, :f nil, :value [[:w :x 1]]}\n{:process 0, :type :ok, :f nil, :value [[:w :x 1]]}\n{:process 1, :type :invoke, :f nil, :value [[:r :x nil]]}\n{:process 1, :type :ok, :f nil, :value [[:r :x nil]]}\n", "", "not linearizable", ""},
+		{"an f of null", `{"process":0,"type":"invoke","f":null,"value":[["append",0,1]]}` + "\n" + `{"process":0,"type":"ok","f":null,"value":[["append",0,1]]}`, "", "linearizable", "vacuous"},
+		{"named reads and writes", `{"process":0,"type":"invoke","f":"write","value":[["write",0,1]]}` + "\n" + `{"process":0,"type":"ok","f":"write","value":[["write",0,1]]}` + "\n" +
+			`{"process":0,"type":"invoke","f":"read","value":[["read",0,null]]}` + "\n" + `{"process":0,"type":"ok","f":"read","value":[["read",0,2]]}`, "", "not linearizable", ""},
 		{"no steps", "{:process 0, :type :invoke, :value [1 2 3]}\n", "list-append", "does not know :f nil", ""},
 		{"another name", "{:process 0, :type :invoke, :op :read, :value nil}\n", "register", ":op", ""},
 	} {

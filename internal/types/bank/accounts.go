@@ -27,8 +27,9 @@ import (
 func (m *bank) survey(s *models.Spec, h *jepsen.History) error {
 	x := accountsSeen{m: m, numeric: true}
 	if s.Init != "" {
-		if init, err := m.V.Parse([]byte(s.Init), edn.Pos{}); err == nil && m.V.Kind(init) == edn.KindMap {
-			x.keys(init)
+		if init, err := m.V.Parse([]byte(s.Init), edn.Pos{}); err == nil {
+			each, _, _ := models.InitPerKey(m.V, init)
+			x.keys(m.V.InternMap(each))
 		}
 	}
 	places := -1 // of the shortest read by place

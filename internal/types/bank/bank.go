@@ -67,11 +67,15 @@ func newBank(b *models.Binding) (models.Reader, error) {
 	if b.InitID == nil {
 		return m, nil
 	}
+	each, rest, ok := b.PerKey()
 	if m.V.Kind(*b.InitID) != edn.KindMap {
 		return nil, home.BadInit(b, "a map of balances such as {0 10, 1 10}")
 	}
+	if !ok || rest != nil {
+		return nil, home.BadInit(b, "a map of balances such as {0 10, 1 10}, with every account (there is no :default, since nothing says which accounts there are)")
+	}
 	var err error
-	if m.Initial, err = m.balances(*b.InitID); err != nil {
+	if m.Initial, err = m.balances(m.V.InternMap(each)); err != nil {
 		return nil, models.ParamErrorf("bank's %s is a map of balances such as {0 10, 1 10}: %v", models.ParamInit, err)
 	}
 	return m, nil
@@ -80,7 +84,8 @@ func newBank(b *models.Binding) (models.Reader, error) {
 // offers returns the traits of a bank.
 func (m *bank) offers() models.Traits {
 	t := models.Traits{
-		Opening:   func() models.Opening { return newBankOpening(m) },
+		Opening:   func() models.Opening { return newOpening(m) },
+		FromAny:   m.fromAny,
 		Because:   m.because,
 		Survey:    m.survey,
 		Run:       m.run,
@@ -334,10 +339,15 @@ func sum(s models.State) (n int64) {
 // relaxed returns the operations of a bank whose accounts may hold less than 0: the order of
 // transfers does not matter there.
 func (m *bank) relaxed(ops *models.Operations) []*models.Operations {
+	return []*models.Operations{ops.Under(m.relax())}
+}
+
+// relax returns the bank with accounts that may hold less than 0.
+func (m *bank) relax() *bank {
 	relaxed := *m
 	relaxed.negative = true
 	relaxed.Offered = relaxed.offers()
-	return []*models.Operations{ops.Under(&relaxed)}
+	return &relaxed
 }
 
 func (m *bank) Mutates(op models.Op) bool {

@@ -2,6 +2,7 @@ package bank
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,12 +12,12 @@ import (
 	"clew/models"
 )
 
-// bankOpening is the Opening of bank. No operation makes money. So the state before the first read is what it saw, less
-// the transfers that had returned when it was called, and less some of those that were called before it returned. All
-// reads bound the balances (home.Sums), which leaves few of these states.
+// opening is the Opening of bank. No operation makes money. So the state before the first read is what it saw, less the
+// transfers that had returned when it was called, and less some of those that were called before it returned. If there are
+// any of the latter, and all reads together (home.Sums) do not exclude every state, fromAny decides.
 //
 // Without a read there may have been enough money for all transfers.
-type bankOpening struct {
+type opening struct {
 	models.NoNeeds
 	m       *bank
 	sums    home.Sums     // place 0 is all accounts together
@@ -26,7 +27,7 @@ type bankOpening struct {
 	ended   []jepsen.Operation // those of them that have returned
 	seen    bool               // a read has returned
 	first   models.State       // what the first read saw, less the transfers that had returned
-	besides []transfer         // what may have come before it, too
+	besides bool               // other transfers may have come before it, too
 	paid    map[int32]int64    // by account: what transfers take from it
 }
 
@@ -41,17 +42,14 @@ type openRead struct {
 	ended int // transfers that had returned
 }
 
-// maxBesides bounds the transfers beside the first read that may have come before it.
-const maxBesides = 12
-
-func newBankOpening(m *bank) *bankOpening {
-	o := &bankOpening{m: m, account: map[int32]int{}, open: map[jepsen.Operation]openRead{}, paid: map[int32]int64{}}
+func newOpening(m *bank) *opening {
+	o := &opening{m: m, account: map[int32]int{}, open: map[jepsen.Operation]openRead{}, paid: map[int32]int64{}}
 	o.sums.Grow(1, -maxBalance, maxBalance)
 	return o
 }
 
 // place returns the place of an account. The reads before it was named saw 0 there.
-func (o *bankOpening) place(class int32) int {
+func (o *opening) place(class int32) int {
 	at, known := o.account[class]
 	if !known {
 		at = 1 + len(o.account)
@@ -64,7 +62,7 @@ func (o *bankOpening) place(class int32) int {
 	return at
 }
 
-func (o *bankOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
+func (o *opening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
 	switch {
 	case status == jepsen.Failed:
 	case op.Kind == bankRead:
@@ -80,14 +78,14 @@ func (o *bankOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Statu
 }
 
 // sides calls add for both sides of a transfer.
-func (o *bankOpening) sides(add func(place int, n int64), t transfer) {
+func (o *opening) sides(add func(place int, n int64), t transfer) {
 	if t.from != t.to {
 		add(o.place(t.from), -int64(t.amount))
 		add(o.place(t.to), int64(t.amount))
 	}
 }
 
-func (o *bankOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
+func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
 	if op.Kind == bankTransfer {
 		o.sides(o.sums.Return, o.m.transfers[op.A])
 		if !o.seen {
@@ -111,7 +109,7 @@ func (o *bankOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
 }
 
 // takeBack goes from what the first read saw to before the transfers that had returned.
-func (o *bankOpening) takeBack(saw models.State, ended []jepsen.Operation) {
+func (o *opening) takeBack(saw models.State, ended []jepsen.Operation) {
 	o.first = slices.Clone(saw)
 	before := map[jepsen.Operation]bool{}
 	for _, i := range ended {
@@ -121,49 +119,37 @@ func (o *bankOpening) takeBack(saw models.State, ended []jepsen.Operation) {
 		switch {
 		case call.from == call.to || call.amount == 0:
 		case before[call.op]:
-			o.first = back(o.first, call.transfer)
+			o.first = moved(o.first, transfer{from: call.to, to: call.from, amount: call.amount})
 		default:
-			o.besides = append(o.besides, call.transfer)
+			o.besides = true
 		}
 	}
 	o.calls, o.ended = nil, nil
 }
 
-// back changes a state to that before a transfer, and returns it.
-func back(s models.State, t transfer) models.State {
-	s = withBalance(s, t.from, balance(s, t.from)+int64(t.amount))
-	return withBalance(s, t.to, balance(s, t.to)-int64(t.amount))
+func (o *opening) Puts(op models.Op) bool { return op.Kind == bankTransfer }
+
+func (o *opening) Later() bool { return true }
+
+func (o *opening) Starts() []edn.ID {
+	start := o.first
+	switch {
+	case !o.seen:
+		start = o.m.held.filled(o.enough())
+	case o.besides || !o.m.negative && isPoor(start):
+		return nil
+	}
+	if len(start) == 0 || !o.m.held.fits(start) {
+		return nil // the default
+	}
+	return []edn.ID{o.m.initOf(start)}
 }
 
-func (o *bankOpening) Puts(op models.Op) bool { return op.Kind == bankTransfer }
-
-func (o *bankOpening) Later() bool { return true }
-
-func (o *bankOpening) Starts() []edn.ID {
-	switch {
-	case !o.seen && o.m.held.known && sum(o.enough()) > o.m.held.total:
-		return nil
-	case !o.seen:
-		return o.starts([]models.State{o.m.held.filled(o.enough())})
-	case len(o.besides) > maxBesides && !o.refuted():
-		return nil
+func (o *opening) Else() models.Else {
+	if !o.seen {
+		return models.Else{More: o.m.held.known && sum(o.enough()) > o.m.held.total}
 	}
-	besides := o.besides[:min(len(o.besides), maxBesides)]
-	states, known := []models.State{o.first}, map[string]bool{fmt.Sprint(o.first): true}
-	for _, t := range besides {
-		for _, s := range states[:len(states):len(states)] {
-			if s = back(slices.Clone(s), t); !known[fmt.Sprint(s)] {
-				known[fmt.Sprint(s)] = true
-				states = append(states, s)
-			}
-		}
-	}
-	states = slices.DeleteFunc(states, func(s models.State) bool { return !o.m.negative && isPoor(s) || !o.m.held.fits(s) })
-	within := slices.DeleteFunc(slices.Clone(states), func(s models.State) bool { return !o.mayBegin(s) })
-	if len(within) == 0 { // the history fails later from these than from the default
-		within = states[:min(len(states), models.MaxOpenings)]
-	}
-	return o.starts(within)
+	return models.Else{More: o.besides, Refuted: o.refuted() || !o.m.held.fits(o.first)} // no transfer changes the sum
 }
 
 // isPoor reports whether an account holds less than 0.
@@ -176,19 +162,8 @@ func isPoor(s models.State) bool {
 	return false
 }
 
-// starts returns states as maps, without the empty one, which is the default.
-func (o *bankOpening) starts(states []models.State) []edn.ID {
-	var starts []edn.ID
-	for _, s := range states {
-		if len(s) > 0 {
-			starts = append(starts, o.m.mapOf(s))
-		}
-	}
-	return starts
-}
-
 // enough returns a state from which all transfers are possible in any order.
-func (o *bankOpening) enough() (s models.State) {
+func (o *opening) enough() (s models.State) {
 	for class, n := range o.paid {
 		s = withBalance(s, class, n)
 	}
@@ -196,7 +171,7 @@ func (o *bankOpening) enough() (s models.State) {
 }
 
 // refuted reports whether no balances explain the reads, whatever the transfers did.
-func (o *bankOpening) refuted() bool {
+func (o *opening) refuted() bool {
 	for place := range 1 + len(o.account) {
 		if least, most := o.sums.Bounds(place); least > most || most < 0 && !o.m.negative {
 			return true
@@ -205,20 +180,174 @@ func (o *bankOpening) refuted() bool {
 	return false
 }
 
-// mayBegin reports whether a state is within the bounds that the reads give.
-func (o *bankOpening) mayBegin(s models.State) bool {
-	for class, place := range o.account {
-		n := balance(s, class)
-		if least, most := o.sums.Bounds(place); n < least || n > most {
-			return false
+// begins is the kind of the first read.
+const begins = bankRead + 1
+
+// fromAny is Traits.FromAny. Until a read shows the balances, what transfers moved counts, and what they needed: an account
+// had at first what it is short of when it pays. The first read is possible if, without what was moved by then, it leaves
+// each account what was needed, and says what was there at first. Whatever comes after it depends on the balances alone.
+func (m *bank) fromAny(ops *models.Operations) iter.Seq[models.FromAny] {
+	return func(yield func(models.FromAny) bool) {
+		for _, first := range home.First(&ops.Columns, func(op models.Op) bool { return op.Kind == bankRead }) {
+			from := models.FromAny{Operations: ops.Under(newOpenBank(m, m.leastBefore(ops, first))), Start: func(order []models.Row) (edn.ID, bool) {
+				return m.startOf(ops, order, first)
+			}}
+			from.Kind = slices.Clone(ops.Kind)
+			from.Kind[first] = begins
+			if !yield(from) {
+				return
+			}
+		}
+	}
+}
+
+// startOf returns the balances before all rows of an order, of which one is the first read.
+func (m *bank) startOf(ops *models.Operations, order []models.Row, first models.Row) (edn.ID, bool) {
+	at := slices.Index(order, first)
+	if at < 0 {
+		return edn.Nil, false
+	}
+	start := slices.Clone(m.reads[ops.A[first]])
+	for _, row := range order[:at] {
+		if t := m.transfers[ops.A[row]]; t.from != t.to {
+			start = moved(start, transfer{from: t.to, to: t.from, amount: t.amount})
+		}
+	}
+	return m.initOf(start), len(start) > 0
+}
+
+// initOf returns a state as an initial value.
+func (m *bank) initOf(s models.State) edn.ID { return models.InitMap(m.V, m.V.Items(m.mapOf(s))) }
+
+// leastBefore returns a function of what an account had at first at least, if a read is the first one.
+func (m *bank) leastBefore(ops *models.Operations, first models.Row) func(class int32) int64 {
+	most := map[int32]int64{} // that was moved to an account
+	for row := range models.Row(ops.Len()) {
+		if ops.Kind[row] != bankTransfer || ops.Inv[row] > ops.Res[first] {
+			continue
+		}
+		if t := m.transfers[ops.A[row]]; t.from != t.to {
+			most[t.to] += int64(t.amount)
+			if ops.Res[row] < ops.Inv[first] {
+				most[t.from] -= int64(t.amount)
+			}
+		}
+	}
+	return func(class int32) int64 { return max(0, balance(m.reads[ops.A[first]], class)-most[class]) }
+}
+
+// openBank is a bank that nothing is known of before a read begins it. Until then, a state holds `open`, how many numbers
+// what was moved takes, what was moved, and what was needed, the last two like balances. What an account had in any
+// case (least) is not needed.
+type openBank struct {
+	*bank
+	least   func(class int32) int64
+	offered models.Traits
+}
+
+// open is not the class of an account.
+const open = -1
+
+func newOpenBank(m *bank, least func(class int32) int64) *openBank {
+	x := &openBank{bank: m, least: least}
+	x.offered = models.Traits{Hard: m.Offered.Hard, Lookahead: &models.Lookahead{MayFollow: x.mayFollow, MayLead: x.mayLead}}
+	if !m.negative {
+		x.offered.Projections = func(ops *models.Operations) []*models.Operations {
+			return []*models.Operations{ops.Under(newOpenBank(m.relax(), least))}
+		}
+	}
+	return x
+}
+
+func (m *openBank) Traits() *models.Traits { return &m.offered }
+
+func (m *openBank) Init() models.State { return models.State{open, 0} }
+
+func isOpen(s models.State) bool { return len(s) > 0 && s[0] == open }
+
+// shares returns what was moved, and what was needed.
+func shares(s models.State) (gained, needed models.State) { return s[2 : 2+s[1]], s[2+s[1]:] }
+
+func (m *openBank) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	if !isOpen(s) {
+		if op.Kind == begins {
+			op.Kind = bankRead
+		}
+		return m.bank.Step(dst, s, op)
+	}
+	gained, needed := shares(s)
+	switch op.Kind {
+	case bankTransfer:
+		return append(dst, m.transferred(gained, needed, m.transfers[op.A]))
+	case begins:
+		if saw := m.reads[op.A]; m.negative || isEnough(saw, gained, needed) {
+			return append(dst, saw)
+		}
+	}
+	return dst
+}
+
+func (m *openBank) transferred(gained, needed models.State, t transfer) models.State {
+	gained, needed = slices.Clone(gained), slices.Clone(needed)
+	if short := int64(t.amount) - balance(gained, t.from); !m.negative && short > max(m.least(t.from), balance(needed, t.from)) {
+		needed = withBalance(needed, t.from, short)
+	}
+	if t.from != t.to {
+		gained = moved(gained, t)
+	}
+	return slices.Concat(models.State{open, int32(len(gained))}, gained, needed)
+}
+
+// isEnough reports whether accounts had what was needed, if they hold balances once they have gained something.
+func isEnough(balances, gained, needed models.State) bool {
+	for _, accounts := range []models.State{balances, gained, needed} {
+		for i := 0; i < len(accounts); i += 3 {
+			if class := accounts[i]; balance(balances, class)-balance(gained, class) < balance(needed, class) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-func (o *bankOpening) Else() models.Else {
-	poor := !o.seen && o.m.held.known && sum(o.enough()) > o.m.held.total
-	return models.Else{More: len(o.besides) > maxBesides && !o.refuted() || poor}
+func (m *openBank) Why(models.State, models.Op) string { return "no balances are known" }
+
+func (m *openBank) Record(s models.State) edn.Value {
+	if isOpen(s) {
+		s, _ = shares(s)
+	}
+	return m.bank.Record(s)
+}
+
+// Mutates: a transfer from an account to itself shows what it holds.
+func (m *openBank) Mutates(op models.Op) bool {
+	return op.Kind == begins || m.bank.Mutates(op) || op.Kind == bankTransfer && !m.negative && m.transfers[op.A].amount != 0
+}
+
+// mayFollow is Lookahead.MayFollow.
+func (m *openBank) mayFollow(s models.State, op models.Op, others []models.Op) bool {
+	if !isOpen(s) {
+		return m.bank.mayFollow(s, op, others)
+	}
+	return op.Kind != bankRead || slices.ContainsFunc(others, isFirst)
+}
+
+func isFirst(op models.Op) bool { return op.Kind == begins }
+
+// mayLead is Lookahead.MayLead. While nothing more is needed of the two accounts, the order of transfers does not matter.
+func (m *openBank) mayLead(s models.State, op models.Op, others []models.Op) bool {
+	switch {
+	case slices.ContainsFunc(others, isFirst):
+		return false
+	case !isOpen(s) || op.Kind != bankTransfer:
+		return m.bank.mayLead(s, op, others)
+	}
+	t := m.transfers[op.A]
+	gained, _ := shares(s)
+	spare := func(class int32) int64 {
+		return m.least(class) + balance(gained, class) - m.moves(class, others, false)
+	}
+	return m.negative || spare(t.from) >= int64(t.amount) && spare(t.to) >= 0
 }
 
 // holding is what the map of a test says of a bank: its accounts and their sum, and no balances.

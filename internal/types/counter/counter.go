@@ -42,7 +42,8 @@ func newCounter(b *models.Binding) (models.Reader, error) {
 		Levels:    m.levels(),
 		Anomaly:   m.anomaly,
 		Survey:    m.survey,
-		Opening:   func() models.Opening { return newCounterOpening(m) },
+		Opening:   func() models.Opening { return newOpening(m) },
+		FromAny:   m.fromAny,
 		Shape:     func() models.Shape { return models.CounterShape{Init: m.first, Totals: m.totals.List} },
 		Lookahead: &models.Lookahead{MayFollow: m.mayFollow, MayLead: m.mayLead},
 		Hard: func() models.Hard {
@@ -242,97 +243,4 @@ func (m *counter) because(s models.State, op models.Op) string {
 
 func (m *counter) Record(s models.State) edn.Value {
 	return m.Print("value", m.V.InternInt(home.Number(s)))
-}
-
-// counterOpening is the Opening of counter. Every total bounds what was there at first (home.Sums), and the numbers within
-// all bounds are tried, from the ends inward.
-//
-// If only the adds that failed allow for 0, the reads saw what a failed add left, which is an error.
-type counterOpening struct {
-	models.NoNeeds
-	m           *counter
-	sums, dirty home.Sums // dirty: adds that failed may have happened
-	had         map[jepsen.Operation][]home.Amounts
-	seen        bool // a total
-	failed      bool // when a total was seen, only adds that failed allowed for 0
-}
-
-// maxCounts bounds the numbers that are tried.
-const maxCounts = 64
-
-func newCounterOpening(m *counter) *counterOpening {
-	o := &counterOpening{m: m, had: map[jepsen.Operation][]home.Amounts{}}
-	o.sums.Grow(1, -maxInitial, maxInitial)
-	o.dirty.Grow(1, -maxInitial, maxInitial)
-	return o
-}
-
-func (o *counterOpening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
-	if op.Kind != models.Plus && status == jepsen.Succeeded {
-		o.had[i] = o.sums.Returned()
-	}
-	if op.Kind == models.Total {
-		return
-	}
-	o.dirty.Call(0, int64(op.A))
-	if status != jepsen.Failed {
-		o.sums.Call(0, int64(op.A))
-	}
-}
-
-func (o *counterOpening) Return(i jepsen.Operation, op models.Op, _ bool) {
-	if op.Kind != models.Plus {
-		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
-		o.seen = true
-		o.sums.Read(0, before, int64(op.A), had)
-		o.dirty.Read(0, before, int64(op.A), had)
-		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty)
-		delete(o.had, i)
-	}
-	if op.Kind != models.Total {
-		o.sums.Return(0, int64(op.A))
-	}
-}
-
-func (o *counterOpening) Puts(op models.Op) bool { return op.Kind != models.Total }
-
-func (o *counterOpening) Later() bool { return true }
-
-func mayBeZero(sums *home.Sums) bool {
-	least, most := sums.Bounds(0)
-	return least <= 0 && 0 <= most
-}
-
-// bounds returns the least and the greatest number that are tried, and whether there are any.
-func (o *counterOpening) bounds() (least, most int64, some bool) {
-	least, most = o.sums.Bounds(0)
-	return least, most, o.seen && !o.failed && least <= most
-}
-
-func (o *counterOpening) Starts() []edn.ID {
-	least, most, some := o.bounds()
-	var starts []edn.ID
-	for low := true; some && least <= most && len(starts) < maxCounts; low = !low {
-		n := most
-		if low {
-			n = least
-			least++
-		} else {
-			most--
-		}
-		if n != 0 {
-			starts = append(starts, o.m.V.InternInt(n))
-		}
-	}
-	return starts
-}
-
-func (o *counterOpening) Else() models.Else {
-	least, most, some := o.bounds()
-	zero := mayBeZero(&o.sums)
-	others := uint64(most - least)
-	if !zero {
-		others++
-	}
-	return models.Else{More: some && others > maxCounts, MayBeDefault: zero}
 }

@@ -1,5 +1,3 @@
-// Package counter is the home of counter, a number that is added to, and of
-// counting-semaphore, which is counted up and down to 0.
 package counter
 
 import (

@@ -47,6 +47,9 @@ var listAppendDefinition = models.Definition{
 	Default: "{}",
 	Record:  "clew.model.ListAppend",
 	Infer: func(s *models.Seen) models.Fit {
+		if s.Any(":txn") && home.OnlyReadsLists(s) {
+			return models.MayFit
+		}
 		return models.FitsIf(s.Any(":txn") && home.AppendsToLists(s))
 	},
 	New: newListAppend,
@@ -62,10 +65,14 @@ func newListAppend(b *models.Binding) (models.Reader, error) {
 	if b.InitID == nil {
 		return m, nil
 	}
+	each, rest, ok := b.PerKey()
 	if m.V.Kind(*b.InitID) != edn.KindMap {
 		return nil, home.BadInit(b, "a map such as {:x [1 2]}")
 	}
-	for kvs := m.V.Items(*b.InitID); len(kvs) > 0; kvs = kvs[2:] {
+	if !ok || rest != nil {
+		return nil, home.BadInit(b, "a map such as {:x [1 2]}, with every key that does not begin empty (there is no :default, since an element is in one list)")
+	}
+	for kvs := each; len(kvs) > 0; kvs = kvs[2:] {
 		items, ok := m.Sequence(kvs[1])
 		if !ok {
 			return nil, home.BadInit(b, "a map such as {:x [1 2]}")

@@ -47,6 +47,9 @@ var multiRegisterDefinition = models.Definition{
 	Default: "{}",
 	Record:  "knossos.model.MultiRegister",
 	Infer: func(s *models.Seen) models.Fit {
+		if s.Any(":txn") && home.OnlyReadsLists(s) {
+			return models.MayFit
+		}
 		return models.FitsIf(s.Any(":txn") && !home.AppendsToLists(s) || s.Only(":read", ":write") && home.HasSteps(s, ":read", ":write"))
 	},
 	New: newMultiRegister,
@@ -298,8 +301,11 @@ func (m *multiRegister) sameStep(given, found edn.ID) bool {
 	return reads
 }
 
-// names says whether the name of a micro-operation means a write or a read.
+// names says whether the name of a micro-operation means a write or a read. It is a string in JSON, unless :f is :txn.
 func (m *multiRegister) names(f edn.ID) (write, read bool) {
+	if m.V.Kind(f) == edn.KindString {
+		f = m.V.InternKeyword(m.V.Str(f))
+	}
 	f = m.V.Same(f)
 	return slices.Contains(m.fWrite[:], f), slices.Contains(m.fRead[:], f)
 }

@@ -56,10 +56,10 @@ func (r role) of(key string, index int) role {
 	return plainRole
 }
 
-// isTxn reports whether an op's "f" is "txn", or missing, as in transactions that Elle takes.
+// isTxn reports whether an op's "f" is "txn", or missing or null, as in transactions that Elle takes.
 func isTxn(op []byte) bool {
 	f := textOf(op, "f")
-	return f == nil || bytes.Equal(f, txn)
+	return f == nil || bytes.Equal(f, txn) || f[0] == 'n'
 }
 
 // textOf returns the last value of a key as it is spelled in an object, nil if there is none.

@@ -29,6 +29,7 @@ type quickReader struct {
 	others  []byte
 	data    []byte // the text in which the op stands
 	exact   bool   // see Options
+	times   timesKind
 	holes   map[string]hole
 	shown   func(keys []string) []string        // the keys of the op maps that ops with such keys become
 	odd     func(keys []string) *opmap.Misnamed // of records; nil: as for op maps
@@ -230,6 +231,14 @@ func (l *quickReader) int(i int) (n int64, end int) {
 		n = -n
 	}
 	return n, j
+}
+
+// time reads a time as int does. Those with a fraction it leaves to Reader.time.
+func (l *quickReader) time(i int) (n int64, end int) {
+	if l.times == fractions {
+		return 0, -1
+	}
+	return l.int(i)
 }
 
 // value checks and interns the value at i.

@@ -125,7 +125,7 @@ func (l *quickReader) record(data []byte, i int, r *Record) int {
 			r.Key, at = l.value(at, plainRole)
 			r.Has |= opmap.HasKey
 		case callHole:
-			r.Call, at = l.int(at)
+			r.Call, at = l.time(at)
 			called = true
 		case returnHole:
 			ends = true
@@ -133,7 +133,7 @@ func (l *quickReader) record(data []byte, i int, r *Record) int {
 				_, at = l.value(at, plainRole)
 				break
 			}
-			r.Return, at = l.int(at)
+			r.Return, at = l.time(at)
 			r.Crashed = false
 		}
 		if at < 0 {
@@ -240,7 +240,11 @@ func returnOf(call int64, fields map[string][]byte, names []string) (name string
 		return names[i], true
 	}
 	for _, name := range names {
-		if time, err := strconv.ParseInt(string(fields[name]), 10, 64); err == nil && time >= call && opmap.MayBeOtherName(name) {
+		time, err := strconv.ParseInt(string(fields[name]), 10, 64)
+		if ns, is := fraction(fields[name]); is {
+			time, err = ns, nil
+		}
+		if err == nil && time >= call && opmap.MayBeOtherName(name) {
 			return name, true
 		}
 	}
@@ -299,12 +303,52 @@ func (r *Reader) returned(fields map[string][]byte, rec *Record) (err error) {
 	return err
 }
 
+// time reads a time. The first one of a history says whether all are integers, or seconds with a fraction.
 func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
-	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
+	text := fields[key]
+	ns, isFraction := fraction(text)
+	if r.quick.times == unknownTimes && isFraction {
+		r.quick.times = fractions
+	} else if r.quick.times == unknownTimes {
+		r.quick.times = integers
+	}
+	if r.quick.times == fractions {
+		if !isFraction {
+			return 0, r.Fail(`expected seconds with a fraction for "%s", such as 1700000000.25, as in the records before, found %s`, key, scan.Clip(text))
+		}
+		return ns, nil
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n == math.MinInt64 {
-		return 0, r.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s%s`, key, scan.Clip(fields[key]), asNanoseconds(key, fields[key]))
+		return 0, r.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s%s`, key, scan.Clip(text), asNanoseconds(key, text))
 	}
 	return n, nil
+}
+
+// timesKind says how the times of a history are written.
+type timesKind uint8
+
+const (
+	unknownTimes timesKind = iota
+	integers
+	fractions // of seconds, such as 1700000000.25
+)
+
+// fraction reads seconds with a fraction as nanoseconds, without rounding: of digits beyond these, it leaves out all, which
+// may make two times equal and does not exchange any.
+func fraction(text []byte) (ns int64, is bool) {
+	seconds, part, is := bytes.Cut(text, []byte("."))
+	if !is || len(seconds) == 0 || len(seconds) > 10 || len(part) == 0 {
+		return 0, false
+	}
+	nine := append(bytes.Clone(part), "00000000"...)[:9]
+	for _, c := range append(append(bytes.Clone(seconds), part...), nine...) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	whole, err := strconv.ParseInt(string(seconds)+string(nine), 10, 64)
+	return whole, err == nil
 }
 
 func (r *Reader) equal(a, b []byte) bool {

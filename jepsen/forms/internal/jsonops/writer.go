@@ -24,7 +24,7 @@ func (w *Writer) Op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	w.out, w.bad = w.out[:0], ""
 	as := txnRole // also without an :f
 	for i := 0; i < len(kvs); i += 2 {
-		if IsKeyword(v, kvs[i], "f") && !IsKeyword(v, kvs[i+1], "txn") {
+		if IsKeyword(v, kvs[i], "f") && kvs[i+1] != edn.Nil && !IsKeyword(v, kvs[i+1], "txn") {
 			as = opRole
 		}
 	}
