@@ -358,7 +358,7 @@ const mostAlone = 1000
 // core does not fail at the same completion in the same way, since what shows the initial value is not in it.
 func coreInit(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
 	d, err := r.Spec.Definition()
-	if r.Verdict != jepsen.Invalid || spec.Init != "" || r.History.Init != "" || o.growing || o.Verify == VerifyNever || err != nil || d.NoInit != "" {
+	if r.Verdict != jepsen.Invalid || spec.Init != "" || r.History.Record().Init != "" || o.growing || o.Verify == VerifyNever || err != nil || d.NoInit != "" {
 		return ""
 	}
 	failing := r.FirstFailing()
@@ -386,7 +386,7 @@ func coreInit(ctx context.Context, r *report.Result, spec models.Spec, o Options
 		return 2
 	}
 	unsaid := alike()
-	if core.Init = init; unsaid == 2 || alike() <= unsaid {
+	if core.Initially(init); unsaid == 2 || alike() <= unsaid {
 		return ""
 	}
 	return init

@@ -268,7 +268,7 @@ func (f feeder) Add(e *opmap.Event, op int32) error {
 func (f feeder) Expect(bytes int64)              { f.bytes = bytes }
 func (f feeder) NoLines()                        { f.h.built = true }
 func (f feeder) SetObject(word string)           { f.h.Object = word }
-func (f feeder) SetInit(value string)            { f.h.Init = value }
+func (f feeder) SetInit(value string)            { f.h.Initially(value) }
 func (f feeder) Warn(format string, args ...any) { f.warn(format, args...) }
 func (f feeder) Warnings() []string              { return f.h.Warnings }
 
@@ -285,7 +285,7 @@ func (b *Builder) warn(format string, args ...any) {
 // damage warns that events are missing.
 func (b *Builder) damage(why string) {
 	b.warn("%s", why)
-	b.h.Damage = append(b.h.Damage, why)
+	b.h.noted().Damage = append(b.h.noted().Damage, why)
 }
 
 // at returns the place where an event begins in the text. Events that a program makes have

@@ -189,10 +189,11 @@ func (b *Builder) gap() {
 	if gaps == 0 || h.isCore() {
 		return
 	}
-	h.lacks = fmt.Sprintf("events are missing: indices run to %d, and %d of them are not there, the first of which is %d", last, missing, first)
+	lacks := fmt.Sprintf("events are missing: indices run to %d, and %d of them are not there, the first of which is %d", last, missing, first)
 	if gaps <= fewGaps || h.Skipped > 0 && missing*fewOfAll <= int64(h.Events) {
-		b.damage(h.lacks)
+		b.damage(lacks)
 	}
+	h.noted().Lacks = lacks
 }
 
 // isCore reports whether clew has written the history, as it writes cores: with the keys of each op map in order. What it has

@@ -52,7 +52,6 @@ func (s Status) String() string { return [...]string{"succeeded", "failed", "cra
 type History struct {
 	File   string // the file it was read from, "" if it was built
 	Object string // the kind of object that its text names, such as "queue"; "" if it does not name one
-	Init   string // the initial value that its text names, as EDN, as that of a core does; "" if it names none
 	SHA256 string // of everything that was read, compressed if it was, in hexadecimal digits; "" unless Options.Fingerprint asked for it
 	Values *edn.Values
 
@@ -93,18 +92,54 @@ type History struct {
 	SkippedClientOps []SkippedClientOp // the first of each :f among events of processes that are not clients, except :nemesis
 	Misread          []Misread         // the first events of each kind that may have their value under another key
 	Warnings         []string
-	Damage           []string // those of the warnings that say that events are missing, or that what lies beside it contradicts it
-	lacks            string   // see Lacks
+	record           *Record // nil if there is nothing to tell; only in a whole history
+}
+
+// Record is what is told of the text of a history as a whole.
+type Record struct {
+	Init   string   // the initial value that it names, as EDN, as that of a core does; "" if it names none
+	Damage []string // those of the warnings that say that events are missing, or that what lies beside it contradicts it
+	// Lacks says which indices are missing where most of those from 0 on are there, or "". They may have been left out on
+	// purpose unless Damage has the same sentence.
+	Lacks string
+}
+
+// Record returns what is told of the text.
+func (h *History) Record() Record {
+	if h.record == nil {
+		return Record{}
+	}
+	return *h.record
+}
+
+// noted returns the record, to be added to.
+func (h *History) noted() *Record {
+	if h.record == nil {
+		h.record = &Record{}
+	}
+	return h.record
 }
 
 // Damaged adds a warning that events are missing, or that what lies beside the history contradicts it.
 func (h *History) Damaged(why string) {
-	h.Warnings, h.Damage = append(h.Warnings, why), append(h.Damage, why)
+	h.Warnings = append(h.Warnings, why)
+	h.noted().Damage = append(h.noted().Damage, why)
 }
 
-// Lacks says which indices are missing where most of those from 0 on are there, or "". They may have been left out on purpose
-// unless Damage has the same sentence.
-func (h *History) Lacks() string { return h.lacks }
+// WarnFirst adds a warning in front of all others. It may be one of those that Damaged adds.
+func (h *History) WarnFirst(why string, damaged bool) {
+	h.Warnings = append([]string{why}, h.Warnings...)
+	if damaged {
+		h.noted().Damage = append([]string{why}, h.noted().Damage...)
+	}
+}
+
+// Initially says that the text names an initial value, as EDN.
+func (h *History) Initially(value string) {
+	if value != "" || h.record != nil {
+		h.noted().Init = value
+	}
+}
 
 // Operations returns the number of operations.
 func (h *History) Operations() int { return len(h.Invocation) }

@@ -113,7 +113,7 @@ func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 		return s, inferred, jepsen.ErrNoHistory
 	}
 	if d, err := s.Definition(); s.Init == "" && err == nil && d.NoInit == "" {
-		s.Init = h.Init
+		s.Init = h.Record().Init
 	}
 	spec, _, _, err = s.surveyed(h)
 	return spec, inferred, err

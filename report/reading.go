@@ -74,7 +74,7 @@ func (r *Result) Reading() (x Reading) {
 	x.Model = Part{r.Model, cmp.Or(r.From.Model, either(r.Inferred, Content, Flag))}
 	x.Level = Part{string(cmp.Or(r.Level, "linearizable")), cmp.Or(r.From.Level, either(r.Level == "", Default, Flag))}
 	x.Keys = Part{either(r.Keys != nil, "each", "none"), cmp.Or(r.From.Keys, either(r.Keys != nil, Flag, Default))}
-	if r.History != nil && r.Init != "" && r.Init == r.History.Init {
+	if r.History != nil && r.Init != "" && r.Init == r.History.Record().Init {
 		r.From.Init = cmp.Or(r.From.Init, Content)
 	}
 	if d.NoInit == "" {

@@ -85,7 +85,7 @@ func (s *subject) inKey(said string) string {
 func Examine(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*Diagnosis, error) {
 	start := time.Now()
 	x := &examination{Diagnosis: newDiagnosis(h), o: o, counts: newSurvey()}
-	x.counts.damage = h.Damage
+	x.counts.damage = h.Record().Damage
 	x.o.Check.TimeLimit = 0 // the context has it
 	err := x.read(ctx, h, spec)
 	if err == nil && ctx.Err() == nil {

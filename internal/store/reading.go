@@ -242,7 +242,7 @@ func (s Source) Completed(ctx context.Context, given Reading, memory int64) (how
 	if err != nil {
 		return given, nil // what is wrong is said when it is read again
 	}
-	return how, h.Damage
+	return how, h.Record().Damage
 }
 
 // besideMaps reports whether a file lies beside the history that may have the map of its test.
@@ -260,7 +260,7 @@ func (s Source) takeTest(ctx context.Context, how *Reading, h *jepsen.History, m
 		return
 	}
 	all := s.testMaps(ctx, h, memory)
-	if why := h.Lacks(); why != "" && !slices.Contains(h.Damage, why) && slices.ContainsFunc(all, func(m *TestMap) bool { return m.Wrong == "" }) {
+	if why := h.Record().Lacks; why != "" && !slices.Contains(h.Record().Damage, why) && slices.ContainsFunc(all, func(m *TestMap) bool { return m.Wrong == "" }) {
 		h.Damaged(why) // a test numbers all of its events, and stores all of them
 	}
 	if how.ModelFile != "" {

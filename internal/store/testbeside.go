@@ -81,10 +81,7 @@ func (k kind) unread() string { return fmt.Sprintf("is a %s, which is not %s", k
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	h, why, err := s.readWhole(ctx, opts)
 	if why != "" {
-		h.Warnings = append([]string{why}, h.Warnings...)
-		if h.File != s.Path {
-			h.Damage = append([]string{why}, h.Damage...)
-		}
+		h.WarnFirst(why, h.File != s.Path)
 	}
 	return h, err
 }
@@ -101,8 +98,8 @@ func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, wh
 	} else if err != nil {
 		return s, "", err
 	}
-	if why == "" && len(h.Damage) > 0 {
-		why = h.Damage[len(h.Damage)-1]
+	if damage := h.Record().Damage; why == "" && len(damage) > 0 {
+		why = damage[len(damage)-1]
 	}
 	return s.From(h), why, nil
 }

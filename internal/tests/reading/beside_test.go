@@ -368,7 +368,7 @@ func TestResultsOfAnotherRunAreNotUsed(t *testing.T) {
 	} {
 		dir := written(t, map[string]string{"history.edn": fromThree, "results.edn": c.results})
 		r := checkedFolder(t, clew.StoreOptions{}, filepath.Join(dir, "history.edn"))
-		told := strings.Contains(strings.Join(r.History.Damage, "; "), "the results in results.edn are not used")
+		told := strings.Contains(strings.Join(r.History.Record().Damage, "; "), "the results in results.edn are not used")
 		if used := r.Init == "3"; used != c.used || told == c.used {
 			t.Errorf("%s: from %q, %q", c.name, r.Init, r.History.Warnings)
 		}

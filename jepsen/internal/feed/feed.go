@@ -33,7 +33,7 @@ type Feed interface {
 	NoLines()
 	// SetObject sets History.Object, the kind of object that the text names.
 	SetObject(word string)
-	// SetInit sets History.Init, the initial value that the text names.
+	// SetInit sets the Init of History.Record, the initial value that the text names.
 	SetInit(value string)
 	// Warn adds to the history's warnings, up to a bound.
 	Warn(format string, args ...any)
