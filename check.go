@@ -68,7 +68,8 @@ type Options struct {
 	// so far, the cause is jepsen.Unreadable.
 	Looked func(*report.Result)
 	// growing says that later operations may still show what was there at first.
-	growing bool
+	growing    bool
+	keysUnsaid bool // the caller sets Whole, and its own caller has not said whether there are keys
 }
 
 // Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.
@@ -270,7 +271,7 @@ type checking struct {
 
 // read gives the operations their meaning. If the context ends first, c.ops stays nil.
 func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
-	c := &checking{h: h, keysSaid: o.Whole || o.Independent}
+	c := &checking{h: h, keysSaid: (o.Whole || o.Independent) && !o.keysUnsaid}
 	var err error
 	if c.spec, c.inferred, err = spec.Infer(h); err != nil {
 		return nil, err

@@ -97,9 +97,10 @@ func (d *decider) fromAny(ctx context.Context, ops *models.Operations, lim fallb
 	if all == nil {
 		return edn.Nil, jepsen.Unknown
 	}
+	shown, last := false, int32(-1)
 	verdict = jepsen.Invalid
-	last := int32(-1)
 	for from := range all(ops) {
+		shown = true
 		switch x := d.part(ctx, from.Operations, lim); {
 		case x.Verdict == jepsen.Valid:
 			start, _ = from.Start(x.Order)
@@ -111,6 +112,9 @@ func (d *decider) fromAny(ctx context.Context, ops *models.Operations, lim fallb
 			last = x.FailEvent
 			start, _ = from.Start(x.Order)
 		}
+	}
+	if !shown {
+		return start, jepsen.Unknown
 	}
 	return start, verdict
 }

@@ -1164,7 +1164,7 @@ func (m *Monitor) show(f *failure, a *Anomaly) error {
 		return nil
 	}
 	o := m.o
-	o.Independent, o.Whole = false, true
+	o.Independent, o.Whole, o.keysUnsaid = false, true, !o.Independent && !o.Whole
 	r, err := Check(m.ctx, f.H, m.specOf(f.Key).FromDefault(), o)
 	if err != nil {
 		return err

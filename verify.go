@@ -361,6 +361,9 @@ func coreInit(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	if r.Verdict != jepsen.Invalid || spec.Init != "" || r.History.Record().Init != "" || o.growing || o.Verify == VerifyNever || err != nil || d.NoInit != "" {
 		return ""
 	}
+	if ctx.Err() != nil {
+		return ""
+	}
 	failing := r.FirstFailing()
 	init := cmp.Or(failing.Init, d.Default)
 	if n := len(failing.Core); n == 0 || n > mostAlone || init == "" {
