@@ -357,6 +357,9 @@ func (r *Reading) takeLevel(h *jepsen.History, maps []*TestMap) {
 	default:
 		r.Undecided = asked.As
 	}
+	if r.Level != "" {
+		r.Told.Level = report.Test
+	}
 }
 
 // TellLevel notes in a result that the test asked for its level.
