@@ -184,11 +184,13 @@ func (h *History) MayHaveKeys() bool {
 }
 
 // KeysAreCallers reports whether the keys of a history that MayHaveKeys may be those that call: each process has a key of its
-// own.
+// own, and what comes with it is not always nil, as it is if operations without a value have keys.
 func (h *History) KeysAreCallers() bool {
 	keyOf, callerOf := map[int32]edn.ID{}, map[edn.ID]int32{}
+	more := false
 	for _, inv := range h.Invocation {
-		key, _, _ := h.tuple(inv)
+		key, value, _ := h.tuple(inv)
+		more = more || value != edn.Nil
 		process := h.Process[inv]
 		key = h.Values.Same(key)
 		k, called := keyOf[process]
@@ -198,7 +200,7 @@ func (h *History) KeysAreCallers() bool {
 		}
 		keyOf[process], callerOf[key] = key, process
 	}
-	return true
+	return more
 }
 
 func isPair(v *edn.Values, id edn.ID) bool {
