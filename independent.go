@@ -65,14 +65,14 @@ func another(ctx context.Context, r *report.Result, spec models.Spec, o Options)
 	each, none := option.Independent.String(), option.Whole.String()
 	says := "each key by itself is"
 	if keyed.Verdict != jepsen.Valid {
-		says = "whether each key by itself is was not decided"
+		says = "clew has not decided whether each key by itself is"
 	}
 	asOne := "not linearizable: "
 	if r.Verdict == jepsen.Unknown {
 		asOne = ""
 	}
 	return &report.Result{
-		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, ToldBy: r.ToldBy, Spec: r.Spec, Altered: r.Altered,
+		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, ToldBy: r.ToldBy, Spec: r.Spec, From: r.From, Altered: r.Altered,
 		Analyzer: r.Analyzer, Cause: jepsen.Reading,
 		Explanation: fmt.Sprintf("as one %s it is %s%s; but every value is a pair whose first element may be a key, and %s: %s or %s says which it was",
 			r.Model, asOne, r.Explanation, says, each, none),
@@ -285,7 +285,8 @@ func keysOf(h *jepsen.History, spec models.Spec, o Options) (keyed *jepsen.Keyed
 
 // ofKeys names the model of independent keys, whose initial values may differ.
 func ofKeys(spec models.Spec, unwrapped, h *jepsen.History) (of models.Spec, inferred bool, err error) {
-	init := spec.Init
+	init := cmp.Or(spec.Init, unwrapped.Record().Init)
+	spec.Init = init
 	_, perKey := spec.ByKey()
 	if perKey {
 		spec.Init = ""

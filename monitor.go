@@ -119,6 +119,7 @@ type Monitor struct {
 
 	ctx   context.Context
 	given models.Spec
+	moved string       // what happened to the file while it was read, "" if nothing did
 	level models.Level // what is asked for; with a weaker one than is judged, no anomaly is certain
 	spec  models.Spec
 	byKey func(key string) models.Spec // unless nil, has the initial values that were given key by key
@@ -574,6 +575,7 @@ func (m *Monitor) Read(r io.Reader, name string, reading jepsen.Options) error {
 	before := files.StampOf(r)
 	before.Or = "a pipe, such as that of tail -F"
 	err := forms.Pass(m.ctx, text, name, reading, &m.keeper.passing)
+	m.moved = before.Moved()
 	if changed := before.Changed(r); err == nil && changed != nil && !(m.State != "" && before.Grew(r)) {
 		err = fmt.Errorf("%s: %w", name, changed)
 	}
@@ -687,6 +689,10 @@ func (m *Monitor) Warnings() []string {
 	if err != nil {
 		return nil
 	}
+	if m.moved != "" {
+		h.WarnFirst(fmt.Sprintf("the file was %s while it was read; this is what it held before", m.moved), true)
+		m.moved = ""
+	}
 	if m.Stuck > 0 && m.diagnosis.Timeline.Began && !m.diagnosis.Timeline.ByTime {
 		return append(slices.Clip(h.Warnings), fmt.Sprintf("the first event has no :time in whole nanoseconds; operations without one never count as crashed after %s, but they can after a number of events", m.Stuck))
 	}
@@ -701,6 +707,7 @@ func (m *Monitor) each(b *jepsen.Builder, events int, ended bool) (most int, err
 	if h, err := b.SoFar(); err == nil {
 		m.held.Note(h)
 		m.skipped(h)
+		m.initially(h)
 	}
 	if m.events == 0 {
 		m.arrivals.Note(m.held.Clock, time.Now())
@@ -718,6 +725,18 @@ func (m *Monitor) each(b *jepsen.Builder, events int, ended bool) (most int, err
 	}
 	err = m.look(ended)
 	return m.step, err
+}
+
+// initially takes the initial value that the text names, unless one is given.
+func (m *Monitor) initially(h *jepsen.History) {
+	init := h.Record().Init
+	if init == "" || m.given.Init != "" || m.stated {
+		return
+	}
+	m.given.Init, m.Told.Init = init, report.Content
+	if m.spec.Name != "" {
+		m.spec.Init = init
+	}
 }
 
 // skipped takes note of an event of a process that is not a client, if it has just come.

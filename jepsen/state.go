@@ -15,6 +15,7 @@ type Saved struct {
 	Skipped  []SavedSkip
 	Forms    []byte // those of Skipped, packed
 	Warnings []string
+	Record   Record
 
 	Events, SkippedEvents, Warned    int
 	LastIndex, NoIndex, FirstNoIndex int64
@@ -40,7 +41,7 @@ func (b *Builder) Save() (*Saved, bool) {
 	s := &Saved{
 		History: h.NewPacker().Append(nil, h), Built: h.built, Warnings: slices.Clone(h.Warnings), Warned: b.warned,
 		Events: h.Events, SkippedEvents: h.Skipped, LastIndex: b.lastIndex, NoIndex: b.noIndex, FirstNoIndex: b.firstNo,
-		Duplicates: b.duplicates, Descents: b.descents,
+		Duplicates: b.duplicates, Descents: b.descents, Record: h.Record(),
 	}
 	for e := range h.Type {
 		s.Texts = append(s.Texts, slices.Clone(h.text(Event(e))))
@@ -90,6 +91,9 @@ func Restore(o Options, s *Saved) (*Builder, error) {
 		h.texts.AddText(text)
 	}
 	h.Warnings, b.warned = s.Warnings, s.Warned
+	if s.Record.Init != "" || s.Record.Lacks != "" || len(s.Record.Damage) > 0 {
+		*h.noted() = s.Record
+	}
 	h.Events, h.Skipped = s.Events, s.SkippedEvents
 	b.lastIndex, b.noIndex, b.firstNo, b.duplicates, b.descents = s.LastIndex, s.NoIndex, s.FirstNoIndex, s.Duplicates, s.Descents
 	b.forgot = true

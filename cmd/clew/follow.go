@@ -71,6 +71,7 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 		return k.unreadable(j, err)
 	}
 	r.File = j.Path
+	r = j.Asked(ctx, j.Reading, r, k.Memory)
 	j.is(outcomeOf[r.Verdict])
 	last, done := k.Lastly(ctx, k.TimeLimit)
 	defer done()

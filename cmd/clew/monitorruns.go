@@ -74,6 +74,9 @@ func (w *watch) runs(ctx context.Context, paths []string) (int, error) {
 	return t.status(), nil
 }
 
+// errSkipped is why a run is not judged that the file of models leaves out.
+var errSkipped = errors.New("not judged: it is skipped")
+
 // passOver passes over the history of a job, and writes its page.
 func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun) (of outcome, err error) {
 	var stop context.CancelFunc = func() {}
@@ -84,6 +87,8 @@ func (w *watch) passOver(ctx context.Context, j *batch.Job, r *clew.MonitoredRun
 	ctx, release := w.Room(ctx)
 	defer release()
 	switch r.Err = w.readRun(ctx, j); {
+	case errors.Is(r.Err, errSkipped):
+		of = notJudged
 	case errors.Is(r.Err, errFound):
 		r.Err = errors.New("--fail-fast ended it")
 	case j.Stopped != "":
@@ -120,6 +125,8 @@ func (w *watch) readRun(ctx context.Context, j *batch.Job) error {
 	switch {
 	case j.Missing != nil:
 		return j.Missing
+	case j.Reading.Skip:
+		return errSkipped
 	case j.Stopped != "":
 		return fmt.Errorf("%s: the histories were not found in time: %s", j.Path, j.Stopped)
 	}

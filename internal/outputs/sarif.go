@@ -161,6 +161,9 @@ func ruleOf(rules *[]sarifRule, c *testCase) int {
 	if c.rule == "unknown-"+string(jepsen.InitialValue) {
 		about[1] = "The history is linearizable from the initial value that its first reads show, and not from the model's default: say which it had."
 	}
+	if c.rule == "unknown-"+string(jepsen.Reading) {
+		about[1] = "The verdict depends on what nobody has said, such as whether the first elements of values are keys: the message says which flags say it."
+	}
 	*rules = append(*rules, sarifRule{c.rule, sarifText{about[0]}, sarifText{about[1]}, sarifText{about[1]}})
 	return len(*rules) - 1
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -242,7 +243,12 @@ func (s Source) Completed(ctx context.Context, given Reading, memory int64) (how
 	if err != nil {
 		return given, nil // what is wrong is said when it is read again
 	}
-	return how, h.Record().Damage
+	damage = h.Record().Damage
+	if how.Undecided != "" { // a weak level makes anomalies doubtful
+		how.Level, how.Told.Level = models.ReadUncommitted, report.Test
+		damage = append(slices.Clip(damage), fmt.Sprintf("according to %s its test asked for %s, which clew does not decide", how.LevelBy, how.Undecided))
+	}
+	return how, damage
 }
 
 // besideMaps reports whether a file lies beside the history that may have the map of its test.
@@ -379,13 +385,28 @@ func (r *Reading) Withdraw(x *report.Result) *report.Result {
 		return x
 	}
 	strict := option.Consistency.String() + " " + string(models.StrictSerializable)
+	other := fmt.Sprintf("which clew does not decide: %s LEVEL names a level that counts", option.Consistency)
+	if r.Level != "" {
+		other = "which is decided once the history is whole: check it again then, without following it"
+	}
 	return &report.Result{
 		History: x.History, File: x.File, Model: x.Model, Init: x.Init, Inferred: x.Inferred, ToldBy: x.ToldBy, Spec: x.Spec, From: x.From, Altered: x.Altered,
 		Analyzer: x.Analyzer, Ms: x.Ms, Cause: jepsen.Reading, Levels: x.Levels,
-		Explanation: fmt.Sprintf("it is not %s: %s; but according to %s its test asked for %s, which clew does not decide: %s LEVEL says another one",
-			models.StrictSerializable, x.Explanation, r.LevelBy, r.Undecided, option.Consistency),
+		Explanation: fmt.Sprintf("it is not %s: %s; but according to %s its test asked for %s, %s",
+			models.StrictSerializable, x.Explanation, r.LevelBy, r.Undecided, other),
 		Alternatives: []report.Alternative{{Part: "level", Value: string(models.StrictSerializable), Verdict: jepsen.Invalid, Flag: strict}},
 	}
+}
+
+// Asked withdraws the verdict about a history that was followed, and so decided at the strongest level, if the map of its test asked
+// for a weaker one.
+func (s Source) Asked(ctx context.Context, how Reading, r *report.Result, memory int64) *report.Result {
+	if r.Verdict != jepsen.Invalid || r.History == nil || how.Spec.Name == "" {
+		return r
+	}
+	s.takeTest(ctx, &how, r.History, memory, false)
+	how.Undecided = cmp.Or(how.Undecided, string(how.Level))
+	return how.Withdraw(r)
 }
 
 // completed returns a reading with what the results beside a history say where it says nothing: the model, the

@@ -328,7 +328,7 @@ func readTestMap(ctx context.Context, name string, in io.Reader) *TestMap {
 		m, err = r.Value(), r.Err()
 	}
 	if err != nil {
-		return nil
+		return &TestMap{By: name, Wrong: fmt.Sprintf("it cannot be read: %v", err)}
 	}
 	return testMapIn(name, m, v)
 }

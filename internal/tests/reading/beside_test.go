@@ -79,7 +79,7 @@ func TestTheTestMapSaysTheLevel(t *testing.T) {
 		{name: "two maps in a log that differ", file: "jepsen.log", text: log + "{:isolation :serializable}\n" + log + "{:isolation :snapshot-isolation}\n", verdict: "not linearizable",
 			warning: "about its test: it asked for serializable according to jepsen.log, and for snapshot-isolation according to jepsen.log; clew decides strict-serializable"},
 		{name: "two maps in a log that agree", file: "jepsen.log", text: log + "{:isolation :serializable}\n" + log + "{:consistency-models [:serializable]}\n", verdict: "linearizable", by: "jepsen.log", level: models.Serializable},
-		{name: "a map that cannot be read", file: "test.edn", text: `{:consistency-models [:causal`, verdict: "not linearizable"},
+		{name: "a map that cannot be read", file: "test.edn", text: `{:consistency-models [:causal`, verdict: "not linearizable", warning: "what test.edn says of the test is not used: it cannot be read: "},
 		{name: "no map", file: "jepsen.log", text: log + "(1 2)\n", verdict: "not linearizable"},
 		{name: "a level inside another map", file: "jepsen.log", text: log + "{:db {:isolation :serializable}}\n", verdict: "not linearizable"},
 	} {
