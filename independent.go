@@ -29,7 +29,7 @@ import (
 // returns nil if not.
 func byKeys(ctx context.Context, r *report.Result, spec models.Spec, o Options) *report.Result {
 	d, err := r.Spec.Definition()
-	if o.Independent || o.Whole || o.Consistency.Weaker() || err != nil || d.Pairs || !r.History.MayHaveKeys() || d.Callers && r.History.KeysAreCallers() {
+	if o.Independent || o.Whole || o.Consistency.Weaker() || err != nil || d.Pairs || !r.History.MayHaveKeys() {
 		return nil
 	}
 	o.Independent, o.Verify = true, VerifyNever

@@ -183,26 +183,6 @@ func (h *History) MayHaveKeys() bool {
 	return len(h.Invocation) > 0
 }
 
-// KeysAreCallers reports whether the keys of a history that MayHaveKeys may be those that call: each process has a key of its
-// own, and what comes with it is not always nil, as it is if operations without a value have keys.
-func (h *History) KeysAreCallers() bool {
-	keyOf, callerOf := map[int32]edn.ID{}, map[edn.ID]int32{}
-	more := false
-	for _, inv := range h.Invocation {
-		key, value, _ := h.tuple(inv)
-		more = more || value != edn.Nil
-		process := h.Process[inv]
-		key = h.Values.Same(key)
-		k, called := keyOf[process]
-		c, known := callerOf[key]
-		if called && k != key || known && c != process {
-			return false
-		}
-		keyOf[process], callerOf[key] = key, process
-	}
-	return more
-}
-
 func isPair(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }

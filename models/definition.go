@@ -79,9 +79,6 @@ type Definition struct {
 	NilReads func(h *jepsen.History) int
 	// Pairs: values that the model reads may be pairs of its own, so none is taken for a [key value] that nobody has told.
 	Pairs bool
-	// Callers: a pair may say who calls. So if each process has a first element of its own, that is not the key of an object
-	// that nothing else uses.
-	Callers bool
 	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 

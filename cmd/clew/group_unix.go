@@ -24,5 +24,13 @@ func onAsking() chan os.Signal {
 	return asked
 }
 
+// hangups returns the signal of a terminal that closes, unless the program is to outlive that, as under nohup.
+func hangups() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return nil
+	}
+	return []os.Signal{syscall.SIGHUP}
+}
+
 // ignorePipes turns the signal about a closed pipe into an error of writing.
 func ignorePipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -52,9 +52,7 @@ func main() {
 	debug.SetTraceback("crash")
 	memory.Spacious()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		ends = append(ends, syscall.SIGHUP)
-	}
+	ends = append(ends, hangups()...)
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	dog := watchdog.New(exitUsage, leave)

@@ -45,7 +45,7 @@ type mutex struct{ lock }
 
 var mutexDefinition = models.Definition{
 	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
-	Called: []string{"lock"}, Callers: true,
+	Called: []string{"lock"},
 	NoInit: "it starts free",
 	Warn:   warnOfRefused,
 	Record: "knossos.model.Mutex",

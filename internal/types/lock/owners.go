@@ -151,7 +151,6 @@ func warnOfOwners(s models.Spec, h *jepsen.History) string {
 func ownerDefinition(name, fs, about, record string, params []models.Param, make func(b *models.Binding) models.Reader) models.Definition {
 	return models.Definition{
 		LooksAhead: true, // clients may be named later
-		Callers:    true,
 		Caller: func(s models.Spec, o models.Operation) (string, bool) {
 			return o.Values.Text(callerOf(o, int64(s.Threads))), o.Status == jepsen.Succeeded && namesClient(o.Values, o.ValueID)
 		},

@@ -1178,6 +1178,7 @@
   what to do instead."
   (into {:clock-error "it is for interval records, which Jepsen's histories are not"
          :all         "a result is about the first failure; clew check --all of the stored test prints every anomaly"
+         :empty       "the checker hands the history over, and an empty one has nothing to check"
          :follow      "clew.watch follows a test while it runs"
          :idle        "it is an option of clew.watch"
          :abort?      "it is an option of clew.watch"

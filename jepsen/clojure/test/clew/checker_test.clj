@@ -383,7 +383,7 @@ ops = {'add': add}
   (let [flags (set (map (comp keyword second) (re-seq #"(?m)^   --([a-z-]+)" (:out (sh "clew" "check" "--help")))))
         known (set (keys clew/options-of-checks))]
     (is (= #{:command :keep :lazy?} (set (remove flags known))))
-    (is (= #{:all :clients :clock-error :follow :help :html :idle :models :output :quiet :shard :shard-keys :stdin-is-lifeline :svg :unknown} (set (remove known flags))))
+    (is (= #{:all :clients :clock-error :empty :follow :help :html :idle :models :output :quiet :shard :shard-keys :stdin-is-lifeline :svg :unknown} (set (remove known flags))))
     (is (every? #'clew/elsewhere (remove known flags)) "which says why it is none")))
 
 (deftest a-failing-history-may-be-measured
