@@ -203,7 +203,7 @@ func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("patientclew", "check", "--shard", "1/1", "easy.edn", "hard.edn")
+		cmd := exec.Command("clew", "check", "--shard", "1/1", "easy.edn", "hard.edn")
 		cmd.Stdout = out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestAShardThatIsKilledAtAnyMomentIsMissedByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		cmd := exec.Command("patientclew", args(2)...)
+		cmd := exec.Command("clew", args(2)...)
 		cmd.Stdout = out
 		start := time.Now()
 		if err := cmd.Start(); err != nil {

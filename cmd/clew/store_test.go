@@ -78,7 +78,7 @@ func TestAStoreOfAThousandTestsIsCheckedWithinTheMemoryLimit(t *testing.T) {
 		runs /= 3
 	}
 	want := aStore(t, runs)
-	cmd := exec.Command("patientclew", "check", "--output", "json", "--memory-limit", "256MB", "store")
+	cmd := exec.Command("clew", "check", "--output", "json", "--memory-limit", "256MB", "store")
 	var out strings.Builder
 	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
@@ -123,7 +123,7 @@ func TestAKilledRunLeavesWholeLinesAndNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	aStore(t, 100)
 	before := filesBelow(t, ".")
-	cmd := exec.Command("patientclew", "check", "--output", "json", "store")
+	cmd := exec.Command("clew", "check", "--output", "json", "store")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
