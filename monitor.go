@@ -956,7 +956,7 @@ func (m *Monitor) specOf(key string) models.Spec {
 	if init := m.reads.Inits[key]; init != "" {
 		spec.Init = init
 	}
-	if m.held.Told[key] {
+	if m.held.Told[key] || m.held.Told[""] { // keys have one client
 		spec.Answers = models.AnswersTold
 	}
 	return spec
@@ -1003,6 +1003,12 @@ func (m *Monitor) parts(h *jepsen.History) (all []*held.Judged, err error) {
 	keyed, err := split()
 	if err != nil {
 		return nil, err
+	}
+	switch of, _, err := ofKeys(m.spec, keyed.Unwrapped, h); {
+	case err != nil:
+		return nil, err
+	case of.Answers == models.AnswersTold:
+		m.held.Told[""] = true
 	}
 	for i, own := range keyed.Histories(rowsOf(keyed)) {
 		key, exact := held.Spelled(h.Values, keyed.Keys[i])

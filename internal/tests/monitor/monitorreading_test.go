@@ -109,8 +109,9 @@ func TestAMonitorDoubtsKeysAsACheckDoes(t *testing.T) {
 				if wrong := agrees(want, totals, stretch == 0); wrong != "" {
 					t.Fatalf("%s %+v, each %d events: %s (%s): %+v:\n%s", spec.Name, o, stretch, wrong, want.Explanation, totals, text)
 				}
-				// An early look takes an initial value that what comes later may not bear out.
-				if stretch > 0 && want.Verdict == jepsen.Unknown && want.Cause == jepsen.Reading && want.Alternatives[0].Verdict == jepsen.Invalid && totals.Certain() > 0 {
+				// Where keys are open, so is what they begin with, and an early look may have forgotten what shows that.
+				if stretch > 0 && want.Verdict == jepsen.Unknown && want.Cause == jepsen.Reading && want.Alternatives[0].Verdict == jepsen.Invalid &&
+					want.Alternatives[1].Verdict == jepsen.Valid && totals.Certain() > 0 {
 					t.Fatalf("%s %+v, each %d events: an anomaly is certain: %+v:\n%s", spec.Name, o, stretch, totals, text)
 				}
 				seen[fmt.Sprint(want.Verdict, " ", want.Cause)]++
