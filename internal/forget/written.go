@@ -121,8 +121,11 @@ func (w *Written) Note(v Value, x Write) {
 }
 
 func (w *Written) add(x write, v Value) {
-	if w.At == nil {
-		w.At, w.Ranges = make([]uint64, buckets*ways), map[uint32]spans{}
+	if w.Ranges == nil {
+		w.Ranges = map[uint32]spans{}
+	}
+	if room := len(w.At) / (ways * sparse); int(w.Number) >= room && len(w.At) < mostWrites*ways {
+		w.grow(max(64, 4*room) * ways * sparse)
 	}
 	if v.IsInt {
 		w.span(v.Key, v.N)
@@ -134,29 +137,39 @@ func (w *Written) add(x write, v Value) {
 	} else {
 		w.Ring[w.Number%mostWrites] = x
 	}
-	w.enter(v)
+	w.enter(w.Number, v.Hash, v.IsInt)
 	w.Number++
 }
 
-// Each value has a bucket, which has room for the last writes of a few values. So a few are forgotten early.
+// Each value has a bucket, which has room for the last writes of a few values. So a few are forgotten early. There are as many
+// buckets as writes are remembered, and before that at least sparse for each write, so that none is forgotten.
 const (
-	buckets = mostWrites
-	ways    = 4
+	ways   = 4
+	sparse = 16
 )
 
+// grow makes the table longer. The ring has not come round yet.
+func (w *Written) grow(slots int) {
+	w.At = make([]uint64, min(slots, mostWrites*ways))
+	for i, x := range w.Ring {
+		w.enter(int64(i), x.Value, false)
+	}
+}
+
 func (w *Written) bucket(hash uint64) []uint64 {
+	buckets := uint64(len(w.At) / ways)
 	b := (hash ^ hash>>16 ^ hash>>32 ^ hash>>48) % buckets * ways
 	return w.At[b : b+ways]
 }
 
-// enter notes the place of the write that comes now.
-func (w *Written) enter(v Value) {
-	bucket := w.bucket(v.Hash)
+// enter notes the place of a write, which is the last one of its value.
+func (w *Written) enter(of int64, hash uint64, isInt bool) {
+	bucket := w.bucket(hash)
 	oldest, least := 0, int64(math.MaxInt64)
 	for i, slot := range bucket {
 		number := int64(-1)
-		if w.holds(slot, v.Hash) {
-			oldest = i
+		if w.holds(slot, hash) {
+			oldest, least = i, -1 // nothing is lost
 			break
 		} else if slot > 0 {
 			number = w.numberOf(slot)
@@ -165,8 +178,8 @@ func (w *Written) enter(v Value) {
 			oldest, least = i, number
 		}
 	}
-	w.Lost = w.Lost || least >= 0 && least != math.MaxInt64 && !v.IsInt
-	bucket[oldest] = uint64(w.Number%mostWrites) + 1 | (v.Hash^v.Hash<<32)&^placeMask
+	w.Lost = w.Lost || least >= 0 && !isInt
+	bucket[oldest] = uint64(of%mostWrites) + 1 | (hash^hash<<32)&^placeMask
 }
 
 // placeMask has the bits of a place.

@@ -83,3 +83,30 @@ func TestValuesHaveDifferentHashes(t *testing.T) {
 		}
 	}
 }
+
+// A table that grows loses nothing: what it knows of a few thousand texts is what one of full length knows.
+func TestAFewValuesAreNeverLost(t *testing.T) {
+	var grown Written
+	whole := Written{At: make([]uint64, mostWrites*ways)}
+	v := edn.NewValues()
+	text := func(n int) Value { return ValueOf(KeyOf("x"), v, v.InternString(fmt.Sprint("s", n))) }
+	const writes = 5000
+	for n := range writes {
+		for _, w := range []*Written{&grown, &whole} {
+			w.Note(text(n), Write{Began: int64(n), Ended: int64(n), Returned: true})
+			w.Note(text(n/2), Write{Began: int64(n), Ended: int64(n), Returned: true})
+		}
+		if n == 20 && len(grown.At) >= len(whole.At)/50 {
+			t.Errorf("%d slots for %d writes", len(grown.At), n)
+		}
+	}
+	for n := range writes {
+		a, b := grown.of(text(n).Hash), whole.of(text(n).Hash)
+		if a == nil || b == nil || *a != *b {
+			t.Fatalf("text %d: %+v, and %+v in a whole table", n, a, b)
+		}
+	}
+	if grown.Lost || whole.Lost {
+		t.Errorf("something was forgotten: %t, in a whole table %t", grown.Lost, whole.Lost)
+	}
+}

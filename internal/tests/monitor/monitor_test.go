@@ -303,9 +303,11 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 func TestAMonitorForgetsWhatMakesNoDifferenceInLongHistories(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
-	most := 1000
+	most := 600
 	if effort.Few() {
 		most = 400
+	} else if effort.Long() {
+		most = 1000
 	}
 	for i, spec := range kit.Forgetful {
 		if !effort.Takes(i) {
