@@ -263,15 +263,20 @@ const maxAlike = 20_000
 // and :1 are other forms of 1. in and out say what happened to the two values.
 func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
 	failing := h.OpOf[fail]
-	f, saw := h.F[h.Invocation[failing]], shown(h, failing, 0)
+	f, seen := h.F[h.Invocation[failing]], shown(h, failing, 0)
+	saw := seen.text(h)
 	looks := bare(saw)
 	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
 		if inv > fail || h.F[inv] == f && !isCAS(h, failing) || h.Status[op] == jepsen.Failed {
 			continue
 		}
-		left := shown(h, jepsen.Operation(op), 1)
+		if bare(h.Values.Text(h.Value[inv])) != bare(h.Values.Text(h.OpValue(jepsen.Operation(op)))) {
+			continue // it was not called with that: it has read it
+		}
+		there := shown(h, jepsen.Operation(op), 1)
+		left := there.text(h)
 		switch isNaN := strings.Contains(saw, "##NaN"); {
-		case bare(left) != looks || left == saw && !isNaN:
+		case bare(left) != looks || there == seen && !isNaN:
 		case isNaN:
 			return fmt.Sprintf("%s %s, and %s %s: NaN equals nothing, not even itself", left, in, saw, out)
 		default:
@@ -281,17 +286,23 @@ func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
 	return ""
 }
 
-// shown returns the text of an operation's value, with its :key if it has one. For a cas it returns the old value or
-// the new one.
-func shown(h *jepsen.History, op jepsen.Operation, ofCAS int) string {
+// keyValue is an operation's value, with its :key or nil.
+type keyValue struct{ key, value edn.ID }
+
+// shown returns what an operation shows, the same for equal values. For a cas it returns the old value or the new one.
+func shown(h *jepsen.History, op jepsen.Operation, ofCAS int) keyValue {
 	value := h.OpValue(op)
 	if items := h.Values.Items(value); len(items) == 2 && isCAS(h, op) {
 		value = items[ofCAS]
 	}
-	if key := h.Key(h.Invocation[op]); key != edn.Nil {
-		return h.Values.Text(key) + " " + h.Values.Text(value)
+	return keyValue{h.Values.Same(h.Key(h.Invocation[op])), h.Values.Same(value)}
+}
+
+func (x keyValue) text(h *jepsen.History) string {
+	if x.key != edn.Nil {
+		return h.Values.Text(x.key) + " " + h.Values.Text(x.value)
 	}
-	return h.Values.Text(value)
+	return h.Values.Text(x.value)
 }
 
 func isCAS(h *jepsen.History, op jepsen.Operation) bool {

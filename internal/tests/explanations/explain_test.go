@@ -156,3 +156,39 @@ func TestPicturesOfPositionsAgreeWithTheSentence(t *testing.T) {
 		}
 	}
 }
+
+// A hint calls two values unequal exactly if Clojure does: (= 1 1N), (= [1] '(1N)), but not (= 1 1.0).
+func TestHintsCallValuesUnequalAsClojureDoes(t *testing.T) {
+	t.Parallel()
+	alike := [][]string{{"1", "1N", "+1"}, {"1.0"}, {`"1"`}, {":1"}, {"[1]", "(1N)", "[+1]"}, {"[1.0]"}, {`["1"]`}}
+	hinted := 0
+	for a, written := range alike {
+		for b, read := range alike {
+			for _, x := range written {
+				for _, y := range read {
+					lines := []string{
+						"{:process 0, :type :invoke, :f :write, :value " + x + "}", "{:process 0, :type :ok, :f :write, :value " + x + "}",
+						"{:process 1, :type :invoke, :f :read}",
+						"{:process 2, :type :invoke, :f :cas, :value [" + y + " 8]}", "{:process 2, :type :ok, :f :cas, :value [" + y + " 8]}",
+						"{:process 1, :type :ok, :f :read, :value " + x + "}",
+					}
+					if a == b { // the cas fails for another reason: nobody has written what it saw
+						lines = lines[2:]
+					}
+					r, err := clew.Check(t.Context(), kit.ReadLines(t, lines), models.Spec{Name: "cas-register", Init: "nil"}, clew.Options{Whole: true})
+					if err != nil || r.Verdict != jepsen.Invalid {
+						t.Fatalf("write %s, read %s: %v %v", x, y, r, err)
+					}
+					if strings.Contains(r.Hint, "not equal") {
+						if hinted++; a == b {
+							t.Errorf("write %s, read %s: %s", x, y, r.Hint)
+						}
+					}
+				}
+			}
+		}
+	}
+	if hinted < 20 {
+		t.Errorf("%d hints", hinted)
+	}
+}
