@@ -34,6 +34,8 @@ type Checked struct {
 	Counts map[string]int64
 	// Own is the model if that belongs to the test itself, so that clew does not have it. Then nothing else is known.
 	Own string
+	// Wrong says why the file cannot be read. Then nothing else is known.
+	Wrong string
 }
 
 // Named is an event that results name. What they do not say of it is "", in EDN.
@@ -304,7 +306,11 @@ func (s Source) resultsSay(ctx context.Context, memory int64) *Checked {
 			return nil
 		}
 		defer in.Close()
-		return readChecked(limits.Whole(ctx, in, memory))
+		said := readChecked(limits.Whole(ctx, in, memory))
+		if ctx.Err() != nil {
+			return nil
+		}
+		return said
 	case s.open != nil && !s.local:
 		return nil
 	case filepath.Base(s.Path) == "test.jepsen":
@@ -339,8 +345,11 @@ func ReadChecked(in io.Reader) *Checked { return readChecked(in).telling() }
 func readChecked(in io.Reader) *Checked {
 	limited := &io.LimitedReader{R: in, N: maxResults + 1}
 	claims, err := readClaims(limited, resultsFile, edn.NewValues())
-	if err != nil || limited.N == 0 {
+	switch {
+	case limited.N == 0:
 		return nil
+	case err != nil:
+		return &Checked{By: resultsFile, Wrong: fmt.Sprintf("they cannot be read (%v)", err)}
 	}
 	return checkedAs(resultsFile, claims)
 }

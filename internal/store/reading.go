@@ -206,7 +206,9 @@ func (s Source) ReadAs(ctx context.Context, given Reading, o jepsen.Options, com
 	pairing.Memory, pairing.Fingerprint = o.Memory, o.Fingerprint
 	h, err := s.Read(ctx, pairing)
 	if err == nil && said != nil {
-		if why := said.Contradicts(h); why != "" {
+		if said.Wrong != "" {
+			h.Damaged(fmt.Sprintf("the results in %s are not used: %s", said.By, said.Wrong))
+		} else if why := said.Contradicts(h); why != "" {
 			h.Damaged(fmt.Sprintf("the results in %s are not used: %s; they are of another run, or one of the two is damaged", said.By, why))
 			how = given
 		} else if how.By != "" && !how.fits(h) {

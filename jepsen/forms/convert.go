@@ -90,6 +90,17 @@ type converter struct {
 	object  object          // the same
 }
 
+// SetInit writes the initial value that the text names, where there is a place for it.
+func (c *converter) SetInit(value string) {
+	switch c.Feed.SetInit(value); {
+	case value == "":
+	case c.to.name == EDN:
+		c.w.WriteString(Initially + value + "\n")
+	default:
+		c.dropped["the initial value "+value] = true
+	}
+}
+
 // Add writes an event.
 func (c *converter) Add(e *opmap.Event, op int32) error {
 	if e.NullOutput && e.Value != edn.Nil && jsonops.IsKeyword(c.table, e.Type, "ok") {

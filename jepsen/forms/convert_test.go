@@ -356,3 +356,19 @@ func FuzzForms(f *testing.F) {
 		}
 	})
 }
+
+// The initial value that a text names comes along, or is missed by name.
+func TestConvertKeepsTheInitialValue(t *testing.T) {
+	const text = Initially + "[6]\n{:process 0, :type :invoke, :f :dequeue, :value nil}\n{:process 0, :type :ok, :f :dequeue, :value 6}\n"
+	for _, to := range All {
+		var b strings.Builder
+		warnings, err := Convert(&b, strings.NewReader(text), "h", EDN, to)
+		if err != nil {
+			continue // it is a form of other objects
+		}
+		missed := strings.Contains(strings.Join(warnings, "\n"), "cannot hold the initial value [6]; left out")
+		if to == EDN && b.String() != text || missed == (to == EDN) {
+			t.Errorf("%s: %v\n%s", to, warnings, b.String())
+		}
+	}
+}

@@ -364,6 +364,7 @@ func TestResultsOfAnotherRunAreNotUsed(t *testing.T) {
 		{"the same number of operations", `{:linear {:valid? true, ` + model + `}, :stats {:count 2, :ok-count 2, :fail-count 0, :info-count 0, :by-f {:write {:count 1, :ok-count 1, :fail-count 0, :info-count 0}}}}`, true},
 		{"another number of operations", `{:linear {:valid? true, ` + model + `}, :stats {:count 3, :ok-count 3, :fail-count 0, :info-count 0, :by-f {}}}`, false},
 		{"another number of writes", `{:linear {:valid? true, ` + model + `}, :under-any-name {:count 2, :ok-count 2, :fail-count 0, :info-count 0, :by-f {:write {:count 2, :ok-count 2, :fail-count 0, :info-count 0}}}}`, false},
+		{"cut off", `{:valid? true, ` + model, false},
 		{"numbers that do not add up", `{:linear {:valid? true, ` + model + `}, :stats {:count 3, :ok-count 2, :fail-count 0, :info-count 0, :by-f {}}}`, true},
 	} {
 		dir := written(t, map[string]string{"history.edn": fromThree, "results.edn": c.results})
