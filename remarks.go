@@ -327,16 +327,13 @@ func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	if r.Verdict != jepsen.Valid || r.Spec.NilReadsExact || err != nil || d.NilReads == nil {
 		return ""
 	}
-	h := r.History
+	n, late := d.NilReads(r.History)
 	if o.Independent {
-		keyed, err := h.IndependentOrShared()
-		if err != nil {
+		if n, late, err = nilReadsOfKeys(r.History, d); err != nil {
 			return ""
 		}
-		h = keyed.Unwrapped
 	}
-	n := d.NilReads(h)
-	if n == 0 {
+	if begins := r.Spec.Init == "" && d.Default == "nil" && !r.Spec.ObserveFailedCAS; n == 0 || !late && begins {
 		return ""
 	}
 	if spec.Name == "" {
@@ -358,4 +355,22 @@ func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	failing := exact.FirstFailing()
 	return fmt.Sprintf("%s %s taken to say nothing; if %s saw nil, the completion at index %d cannot happen (%s exact)",
 		text.Count(n, "nil read"), were, saw, failing.History.Index(failing.FailEvent.OrNone()), models.ParamNilReads)
+}
+
+// nilReadsOfKeys does the same as Definition.NilReads for keys.
+func nilReadsOfKeys(h *jepsen.History, d *models.Definition) (n int, late bool, err error) {
+	keyed, err := h.IndependentOrShared()
+	if err != nil {
+		return 0, false, err
+	}
+	if n, _ = d.NilReads(keyed.Unwrapped); n == 0 {
+		return 0, false, nil
+	}
+	for some := range slices.Chunk(rowsOf(keyed), keysAtOnce) {
+		for _, own := range keyed.Histories(some) {
+			_, here := d.NilReads(own.History)
+			late = late || here
+		}
+	}
+	return n, late, nil
 }

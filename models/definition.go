@@ -75,8 +75,9 @@ type Definition struct {
 	// ReadsKeys: the :key of an operation says which object it is about. Other models of
 	// the registry take all operations to be on one object.
 	ReadsKeys bool
-	// NilReads, unless it is nil, returns how many reads have succeeded with nil and say nothing for it.
-	NilReads func(h *jepsen.History) int
+	// NilReads, unless it is nil, returns how many reads have succeeded with nil and say nothing for it. late says that one of
+	// them may not have seen the default. All others can come first, if operations that failed say nothing.
+	NilReads func(h *jepsen.History) (n int, late bool)
 	// Pairs: values that the model reads may be pairs of its own, so none is taken for a [key value] that nobody has told.
 	Pairs bool
 	// Infer says how well a history fits this model. If it is nil, no history does.

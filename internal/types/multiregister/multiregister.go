@@ -552,7 +552,7 @@ func (m *multiRegister) opening() models.Opening {
 }
 
 // nilReads counts those of [:read k nil], and of [:r k nil] outside a :txn: in one that saw nil.
-func nilReads(h *jepsen.History) (n int) {
+func nilReads(h *jepsen.History) (n int, late bool) {
 	v := h.Values
 	read, short, txn := v.InternKeyword("read"), v.InternKeyword("r"), v.InternKeyword("txn")
 	for op, inv := range h.Invocation {
@@ -565,5 +565,5 @@ func nilReads(h *jepsen.History) (n int) {
 			}
 		}
 	}
-	return n
+	return n, n > 0
 }

@@ -281,12 +281,23 @@ func (r *Register) opening() models.Opening {
 	})
 }
 
-func nilReads(h *jepsen.History) (n int) {
+// nilReads counts reads of nil. One is late if another operation had succeeded before it began. Otherwise all of them can come
+// first in any linearization: nothing that comes before them there had returned.
+func nilReads(h *jepsen.History) (n int, late bool) {
 	read := h.Values.InternKeyword("read")
-	for op, inv := range h.Invocation {
-		if h.F[inv] == read && h.Status[op] == jepsen.Succeeded && h.OpValue(jepsen.Operation(op)) == edn.Nil {
+	isOne := func(op jepsen.Operation) bool {
+		return h.F[h.Invocation[op]] == read && h.OpValue(op) == edn.Nil
+	}
+	others := false // have succeeded
+	for e, op := range h.OpOf {
+		switch {
+		case h.Status[op] != jepsen.Succeeded:
+		case !isOne(op):
+			others = others || h.Type[e] != jepsen.Invoke
+		case h.Type[e] == jepsen.Invoke:
 			n++
+			late = late || others
 		}
 	}
-	return n
+	return n, late
 }
