@@ -73,6 +73,10 @@ func (c *checking) opened(ctx context.Context, d *decider, o Options) (opened mo
 	if opened = c.spec.Opened(ctx, c.h, nil); !opened.More {
 		return opened
 	}
+	if opened.Refuted && opened.MayBeDefault { // it fails from every value, and as it does from the default
+		opened.More = false
+		return opened
+	}
 	work := int64(fromAnyWork)
 	if opened.Refuted {
 		work = failedWork

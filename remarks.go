@@ -327,11 +327,15 @@ func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	if r.Verdict != jepsen.Valid || r.Spec.NilReadsExact || err != nil || d.NilReads == nil {
 		return ""
 	}
-	n, late := d.NilReads(r.History)
+	check, n, late := checkOne, 0, false
 	if o.Independent {
-		if n, late, err = nilReadsOfKeys(r.History, d); err != nil {
-			return ""
-		}
+		check = checkKeys
+		n, late, err = nilReadsOfKeys(r.History, d)
+	} else {
+		n, late = d.NilReads(r.History)
+	}
+	if err != nil {
+		return ""
 	}
 	if begins := r.Spec.Init == "" && d.Default == "nil" && !r.Spec.ObserveFailedCAS; n == 0 || !late && begins {
 		return ""
@@ -340,10 +344,6 @@ func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options
 		spec.Name = r.Model
 	}
 	spec.NilReadsExact, o.Verify = true, VerifyNever
-	check := checkOne
-	if o.Independent {
-		check = checkKeys
-	}
 	exact, err := check(ctx, r.History, spec, o)
 	if err != nil || exact.Verdict != jepsen.Invalid {
 		return ""

@@ -112,8 +112,8 @@ func TestPairsThatMayHaveKeysAreToldOf(t *testing.T) {
 	}
 }
 
-// A pair of a lock may name the process that calls.
-func TestAKeyOfOneProcessIsNotTheKeyOfALock(t *testing.T) {
+// Pairs of a lock may be keys, or an owner and something else: nothing in the history says which.
+func TestPairsOfALockMayBeKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ log, want string }{
 		{"0 :invoke :acquire [0 1]\n0 :ok :acquire [0 1]\n1 :invoke :acquire [1 2]\n1 :ok :acquire [1 2]\n", "unknown reading"},

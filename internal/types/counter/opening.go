@@ -21,10 +21,12 @@ type opening struct {
 	had         map[jepsen.Operation][]home.Amounts
 	seen        bool // a total
 	failed      bool // when a total was seen, only adds that failed allowed for 0
+	refuted     bool // no number was there at first; whatever comes later does not matter
+	mayBeZero   bool // the number was not known to be another one, up to the total that refuted all
 }
 
 func newOpening(m *counter) *opening {
-	o := &opening{m: m, had: map[jepsen.Operation][]home.Amounts{}}
+	o := &opening{m: m, had: map[jepsen.Operation][]home.Amounts{}, mayBeZero: true}
 	o.sums.Grow(1, -maxInitial, maxInitial)
 	o.dirty.Grow(1, -maxInitial, maxInitial)
 	return o
@@ -44,6 +46,9 @@ func (o *opening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
 }
 
 func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
+	if o.refuted {
+		return
+	}
 	if op.Kind != models.Plus {
 		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
 		o.seen = true
@@ -51,6 +56,11 @@ func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
 		o.dirty.Read(0, before, int64(op.A), had)
 		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty)
 		delete(o.had, i)
+		if least, most := o.sums.Bounds(0); least > most {
+			o.refuted = true
+			return
+		}
+		o.mayBeZero = mayBeZero(&o.sums)
 	}
 	if op.Kind != models.Total {
 		o.sums.Return(0, int64(op.A))
@@ -59,7 +69,7 @@ func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
 
 func (o *opening) Puts(op models.Op) bool { return op.Kind != models.Total }
 
-func (o *opening) Later() bool { return true }
+func (o *opening) Later() bool { return !o.refuted }
 
 func mayBeZero(sums *home.Sums) bool {
 	least, most := sums.Bounds(0)
@@ -81,8 +91,7 @@ func (o *opening) Starts() (starts []edn.ID) {
 
 func (o *opening) Else() models.Else {
 	least, most := o.sums.Bounds(0)
-	refuted := least > most
-	return models.Else{More: o.seen && !o.failed && (refuted || most-least >= models.MaxOpenings), Refuted: refuted, MayBeDefault: mayBeZero(&o.sums)}
+	return models.Else{More: o.seen && !o.failed && (o.refuted || most-least >= models.MaxOpenings), Refuted: o.refuted, MayBeDefault: o.mayBeZero}
 }
 
 // begins is the kind of the operation that is the first to show a total.
