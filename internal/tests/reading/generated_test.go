@@ -25,20 +25,21 @@ func TestGeneratedHistoriesAreReadWithoutFlags(t *testing.T) {
 			t.Parallel()
 			var all plantedCounts
 			for _, kind := range append([]gen.LongKind{gen.Linearizable}, gen.KindsOf(model)...) {
-				var counts plantedCounts
-				for seed := range kit.Histories(8, 60, 1500) {
-					o := gen.LongOptions{Model: model, Kind: kind, Operations: 40 + int(seed%3)*30, Crashed: int(seed % 4), Fails: float64(seed%2) / 10, Seed: 1000 + seed}
-					var b strings.Builder
-					fail, err := gen.Long(&b, o)
-					if err != nil {
-						continue // some kinds have no failed operations
+				t.Run(fmt.Sprint(kind), func(t *testing.T) {
+					var counts plantedCounts
+					for seed := range kit.Histories(8, 60, 1500) {
+						o := gen.LongOptions{Model: model, Kind: kind, Operations: 40 + int(seed%3)*30, Crashed: int(seed % 4), Fails: float64(seed%2) / 10, Seed: 1000 + seed}
+						var b strings.Builder
+						fail, err := gen.Long(&b, o)
+						if err != nil {
+							continue // some kinds have no failed operations
+						}
+						counts.add(t, o, b.String(), fail)
 					}
-					counts.add(t, o, b.String(), fail)
-				}
-				t.Logf("%-26v %+v", kind, counts)
-				if kind != gen.Linearizable {
-					all.sum(counts)
-				}
+					if t.Logf("%+v", counts); kind != gen.Linearizable {
+						all.sum(counts)
+					}
+				})
 			}
 			if t.Logf("%-26v %+v", "all bugs", all); all.Invalid*100 < 99*(all.Invalid+all.Unknown) {
 				t.Errorf("%d of %d histories with a bug are invalid, expected 99 of 100", all.Invalid, all.Invalid+all.Unknown)
