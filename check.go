@@ -215,6 +215,11 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	if err != nil {
 		return nil, err
 	}
+	if c.ops != nil && c.ops.Model.Traits().IsRegister {
+		if err := c.spec.SaysKeys(h); err != nil {
+			return nil, err
+		}
+	}
 	d := newDecider(c.spec, o)
 	var r *report.Result
 	if o.Consistency.Weaker() && c.ops != nil && c.ops.Len() > 0 {

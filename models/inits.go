@@ -1,8 +1,13 @@
 package models
 
 import (
+	"fmt"
+	"slices"
+
 	"clew/edn"
+	"clew/internal/option"
 	"clew/internal/text"
+	"clew/jepsen"
 )
 
 // The keys of a history may begin with different values. The initial value then is a map with one or both of two keys,
@@ -79,6 +84,32 @@ func (s Spec) ByKey() (of func(key string) Spec, perKey bool) {
 		}
 		return others
 	}, true
+}
+
+// SaysKeys returns an error if Init says what keys begin with, although a history has no keys and its model is one value.
+// A register may hold {:default 0} itself, but then some operation has it.
+func (s Spec) SaysKeys(h *jepsen.History) error {
+	if s.Init == "" {
+		return nil
+	}
+	init, err := s.initial(h.Values)
+	if err != nil {
+		return err
+	}
+	keys := keyInitsIn(h.Values, *init)
+	if keys == nil || slices.ContainsFunc(h.Value, func(id edn.ID) bool { return holds(h.Values, id, h.Values.Same(*init)) }) {
+		return nil
+	}
+	instead := "an initial value"
+	if keys.rest != nil {
+		instead = fmt.Sprintf("%s %s", ParamInit, h.Values.Text(*keys.rest))
+	}
+	return ParamErrorf("%s %s says what keys begin with, and none was asked for: give %s, or %s if values are [key value]", ParamInit, s.Init, instead, option.Independent)
+}
+
+// holds reports whether a value is another one, or has it somewhere inside.
+func holds(v *edn.Values, id, wanted edn.ID) bool {
+	return v.Same(id) == wanted || slices.ContainsFunc(v.Items(id), func(item edn.ID) bool { return holds(v, item, wanted) })
 }
 
 // CheckKeys does what Check does if each independent key is a history of its own.

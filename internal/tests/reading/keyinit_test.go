@@ -72,6 +72,26 @@ func TestKeysBeginWithTheirOwnValues(t *testing.T) {
 	}
 }
 
+// A register may hold {:default 0}, but then the history shows it. Otherwise keys were meant, and there are none.
+func TestInitialValuesOfKeysNeedKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ model, ops, init, want string }{
+		{"register", "read -> 0; write 1", "{:default 0}", "give Spec.Init 0, or Options.Independent"},
+		{"register", "read -> 0; write 1", "{:each {:a 0}}", "give an initial value, or Options.Independent"},
+		{"register", "read -> 0; write 1", "{:each {:a 1}, :default 0}", "give Spec.Init 0, or Options.Independent"},
+		{"cas-register", "read -> 0; cas [0 1]", "{:default 0}", "give Spec.Init 0, or Options.Independent"},
+		{"cas-register", "cas [{:default 0} 1]", "{:default 0}", ""},
+		{"register", "write 1; read -> {:default 0N}", "{:default 0}", ""},
+		{"register", "read -> 0", "{:default 0, :a 1}", ""}, // some value
+		{"", "read -> 0; write 1", "{:default 0}", "give Spec.Init 0"},
+	} {
+		r, err := kit.CheckLog(kit.Sequential(c.ops), models.Spec{Name: c.model, Init: c.init}, clew.Options{})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s from %s: %s: %v, %v; expected %q", c.model, c.init, c.ops, r, err, c.want)
+		}
+	}
+}
+
 // An initial value that is too long for a command line may be in a file.
 func TestAnInitialValueMayBeInAFile(t *testing.T) {
 	t.Parallel()
