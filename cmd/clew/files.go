@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -36,28 +37,37 @@ func (r *runner) open(path string) (in io.ReadCloser, name string, err error) {
 	return in, path, err
 }
 
-// notEmpty returns a standard input whose end is an error if nothing came before it. A file that is not empty is itself.
+// notEmpty returns a standard input, unpacked, whose end is an error if nothing but white space came before it. A plain file
+// that begins with something else is itself.
 func notEmpty(in io.Reader) io.Reader {
 	if f, is := in.(*os.File); is {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		head := make([]byte, 4)
+		if n, err := f.ReadAt(head, 0); err == nil && !isBlank(head[:n]) && !files.IsPacked(head) {
 			return in
 		}
 	}
-	return &nonEmpty{in: in}
+	return &nonEmpty{packed: in}
 }
 
 type nonEmpty struct {
-	in   io.Reader
-	some bool
+	packed, in io.Reader // in is nil before the first read
+	some       bool
 }
 
 func (r *nonEmpty) Read(p []byte) (n int, err error) {
+	if r.in == nil {
+		if r.in, _, err = files.Decompress(bufio.NewReaderSize(r.packed, 64<<10)); err != nil {
+			return 0, err
+		}
+	}
 	n, err = r.in.Read(p)
-	if r.some = r.some || n > 0; err == io.EOF && !r.some {
+	if r.some = r.some || !isBlank(p[:n]); err == io.EOF && !r.some {
 		err = errEmpty
 	}
 	return n, err
 }
+
+func isBlank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
 
 var errEmpty = errors.New("it is empty: perhaps what should write the history is dead; expected a history, or --empty pass")
 
