@@ -130,7 +130,7 @@ func Infer(h *jepsen.History) (string, error) {
 		if d := find(func(d *Definition) bool { return d.Object == h.Object }); d != nil {
 			return d.Name, nil
 		}
-		return "", fmt.Errorf("this looks like a %s, which clew does not know; the models are %s, or one of your own (docs/own-models.md)", h.Object, strings.Join(names(), ", "))
+		return "", fmt.Errorf("this looks like a %s, which clew does not know; %s", h.Object, list)
 	}
 	seen := seenIn(h)
 	if len(seen.fs) == 0 {
@@ -193,14 +193,20 @@ func (s *Seen) notInferred(candidates []string) error {
 	default:
 		return ParamErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
 	}
+	if name := s.workload(); name != "" {
+		why := "it looks like " + name + ", which no model of clew knows"
+		return noModel(why+orOwn, ParamErrorf("cannot infer the model from %s: %s%s", fs, why, orOwn))
+	}
 	for _, f := range s.fs {
 		if !known[f] {
-			return noModel("no model of clew knows its "+f+orOwn, ParamErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (%s)",
-				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "), ownModels))
+			return noModel("no model of clew knows its "+f+orOwn, ParamErrorf("cannot infer the model from %s: no model knows %s; %s%s", fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), list))
 		}
 	}
-	return noModel("no model of clew knows all of its "+fs+orOwn, ParamErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", ")))
+	return noModel("no model of clew knows all of its "+fs+orOwn, ParamErrorf("cannot infer the model from %s: no model knows all of them; %s", fs, list))
 }
+
+// list is where to look for a model.
+const list = "docs/models.md lists the models, and " + ownModels + " says how to write one"
 
 // ownModels is where to go if no model of clew is of a history.
 const ownModels = "docs/own-models.md"

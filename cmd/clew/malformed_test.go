@@ -937,17 +937,17 @@ process: 0
 	{"a queue could be two", "", "{:process 0, :type :invoke, :f :enqueue, :value 1}\n",
 		"h.edn: cannot infer the model from :enqueue; give --model fifo-queue, unordered-queue or priority-queue"},
 	{"an :f that no model has", "", "{:process 0, :type :invoke, :f :frobnicate, :value 1}\n",
-		"h.edn: cannot infer the model from :frobnicate: no model knows :frobnicate; the models are $MODELS, or one of your own (docs/own-models.md)"},
+		"h.edn: cannot infer the model from :frobnicate: no model knows :frobnicate; docs/models.md lists the models, and docs/own-models.md says how to write one"},
 	{"a mistyped :f", "", "{:process 0, :type :invoke, :f :raed}\n{:process 1, :type :invoke, :f :write, :value 1}\n",
-		"h.edn: cannot infer the model from :raed, :write: no model knows :raed; did you mean :read? the models are $MODELS, or one of your own (docs/own-models.md)"},
+		"h.edn: cannot infer the model from :raed, :write: no model knows :raed; did you mean :read? docs/models.md lists the models, and docs/own-models.md says how to write one"},
 	{"an :f that only models know that are never inferred", "", "{:process 0, :type :invoke, :f :transfer, :value {:from 1, :to 2, :amount 3}}\n",
 		"h.edn: cannot infer the model from :transfer: only bank fits, but is not inferred from that; give --model bank"},
 	{"a set's updates alone", "", "{:process 0, :type :invoke, :f :insert, :value 1}\n{:process 1, :type :invoke, :f :delete, :value 1}\n",
 		"h.edn: cannot infer the model from :delete, :insert: only lookup-set fits, but is not inferred from that; give --model lookup-set"},
 	{":f's that no model has together", "", "{:process 0, :type :invoke, :f :generate}\n{:process 1, :type :invoke, :f :tail}\n",
-		"h.edn: cannot infer the model from :generate, :tail: no model knows all of them; give --model with one of $MODELS"},
+		"h.edn: cannot infer the model from :generate, :tail: no model knows all of them; docs/models.md lists the models, and docs/own-models.md says how to write one"},
 	{"an :f that is missing, without a model", "", "{:process 0, :type :invoke}\n",
-		"h.edn: cannot infer the model from nil: no model knows nil; the models are $MODELS, or one of your own (docs/own-models.md)"},
+		"h.edn: cannot infer the model from nil: no model knows nil; docs/models.md lists the models, and docs/own-models.md says how to write one"},
 	{"reads of numbers with adds", "", `{:process 0, :type :invoke, :f :add, :value 1}
 {:process 1, :type :invoke, :f :read}
 {:process 1, :type :ok, :f :read, :value 5}

@@ -2,6 +2,7 @@ package fuzzing
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -19,27 +20,27 @@ func TestGuardFailsInputsThatTakeTooMuch(t *testing.T) {
 	t.Setenv("CLEW_FUZZ_GUARD", "1")
 	var kept []byte
 	for _, c := range []struct {
-		name     string
-		run      func()
-		failures int
+		name string
+		run  func()
+		says string // one of the failures; a busy machine may also take long to get much memory
 	}{
-		{"an ordinary input", func() {}, 0},
-		{"much memory", func() { kept = make([]byte, maxMemory+1<<20) }, 1},
+		{"an ordinary input", func() {}, ""},
+		{"much memory", func() { kept = make([]byte, maxMemory+1<<20) }, "MB of memory"},
 		{"memory that is garbage at the end", func() {
 			kept = make([]byte, maxMemory+1<<20)
 			kept = nil
-		}, 1},
+		}, "MB of memory"},
 		{"much time", func() {
 			for began := cpu(); cpu() > 0 && cpu()-began <= maxCPU; {
 			}
-		}, min(1, int(cpu()))},
+		}, map[bool]string{true: "of CPU time"}[cpu() > 0]},
 	} {
 		r := &recorder{TB: t}
 		done := Guard(r)
 		c.run()
 		done()
-		if len(r.failures) != c.failures {
-			t.Errorf("%s: %q; expected %d failures", c.name, r.failures, c.failures)
+		if said := strings.Join(r.failures, "\n"); !strings.Contains(said, c.says) || c.says == "" && said != "" {
+			t.Errorf("%s: %q; expected %q", c.name, said, c.says)
 		}
 		kept = nil
 	}
