@@ -241,6 +241,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		}
 		k.summarize(ctx, said+"\n")
 	}
+	if k.quiet && k.tally.nothingJudged() {
+		fmt.Fprintf(k.stderr, "clew: nothing was judged of %s; without --quiet, each says why\n", historyCount(k.tally.of[notJudged]))
+	}
 	return k.status(), nil
 }
 

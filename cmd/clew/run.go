@@ -113,13 +113,19 @@ func (t *tally) status() int {
 		return exitUsage
 	case t.of[unknown] > 0:
 		return exitUnknown
+	case t.nothingJudged():
+		return exitUsage
 	case t.of[valid]+t.of[agree]+t.of[healthy]+t.of[weak] > 0:
 		return exitValid
-	case t.of[notJudged] > 0:
-		return exitUsage // nothing was judged
 	default:
 		return exitUnknown
 	}
+}
+
+// nothingJudged reports whether there were histories, and none of them was judged.
+func (t *tally) nothingJudged() bool {
+	judged := t.of[panicked] + t.of[invalid] + t.of[disagree] + t.of[unreadable] + t.of[unknown] + t.of[valid] + t.of[agree] + t.of[healthy] + t.of[weak]
+	return judged == 0 && t.of[notJudged] > 0
 }
 
 // summary returns a total, and how many had each of the given outcomes.
