@@ -26,6 +26,7 @@ const (
 	CausalReverse Anomaly = "causal-reverse"
 	// Of locks and leases.
 	SplitBrain     Anomaly = "split-brain"
+	DoubleAcquire  Anomaly = "double-acquire"
 	Oversold       Anomaly = "too-many-permits"
 	ForeignRelease Anomaly = "foreign-release"
 	DoubleRelease  Anomaly = "double-release"
@@ -63,6 +64,7 @@ var anomalies = []struct {
 	{LongFork, "Of two reads, each saw an element that the other one missed."},
 	{CausalReverse, "A read saw an element, and missed another one that had been added before."},
 	{SplitBrain, "A lock was granted, or kept, while another client held it."},
+	{DoubleAcquire, "A lock was granted to the client that held it already."},
 	{Oversold, "A permit was granted while all of them were held."},
 	{ForeignRelease, "A client released a lock that it did not hold."},
 	{DoubleRelease, "A lock or permit was released although it was free."},

@@ -24,6 +24,12 @@ func (t Teller) Init() State { return t.ops.Model.Init() }
 // Name returns an operation with its process: "process 13's :read 471 (index 983)".
 func (t Teller) Name(row Row) string { return t.ops.History.Name(t.ops.Of[row]) }
 
+// OneProcess reports whether one process called two operations.
+func (t Teller) OneProcess(a, b Row) bool {
+	h, of := t.ops.History, t.ops.Of
+	return h.Process[h.Invocation[of[a]]] == h.Process[h.Invocation[of[b]]]
+}
+
 // Who returns the process of an operation: "process 13 (index 983)".
 func (t Teller) Who(row Row) string { return t.ops.History.Who(t.ops.Of[row]) }
 

@@ -217,22 +217,27 @@ func whyLock(in fastpath.Input, order []int32, o int32, permits bool) *fastpath.
 // the acquires that held the lock or its permits, the latest last, at most fastpath.MaxNamed
 // of them. None of their releases had begun, or these releases were needed elsewhere.
 // For locks with an owner, the owners of the holders had not begun to release.
-var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: heldAlready, ChooseKind: func(_ models.Teller, v []models.Row) models.Anomaly {
-	switch len(v) {
-	case 1:
+var HeldAlready = &fastpath.Pattern{Name: "held-already", Choose: heldAlready, ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly {
+	switch {
+	case len(v) == 1:
 		return ""
-	case 2:
-		return models.SplitBrain // it was the only permit, as that of a mutex
+	case len(v) > 2:
+		return models.Oversold
+	case t.OneProcess(v[0], v[1]):
+		return models.DoubleAcquire
 	}
-	return models.Oversold
+	return models.SplitBrain // it was the only permit, as that of a mutex
 }}
 
-// heldByOwner is HeldAlready for a mutex with owners. An owner that acquires again what it holds is not a second one.
+// heldByOwner is HeldAlready for a mutex with owners.
 var heldByOwner = &fastpath.Pattern{Choose: heldAlready, Name: HeldAlready.Name, ChooseKind: func(t models.Teller, v []models.Row) models.Anomaly {
-	if len(v) > 1 && t.Op(v[0]).A != t.Op(v[len(v)-1]).A {
+	switch n := len(v) - 1; {
+	case n > 0 && t.Op(v[0]).A != t.Op(v[n]).A:
 		return models.SplitBrain
+	case n == 1:
+		return models.DoubleAcquire
 	}
-	return ""
+	return "" // more often than its owner may
 }}
 
 // heldByOwners is HeldAlready for permits with owners.

@@ -8,6 +8,7 @@ type holding struct {
 	permits int64                                // that can be held together
 	counts  func(models.Op) int64                // how many permits an operation takes or returns
 	owner   func(models.Op) int32                // nil if any process may release
+	again   bool                                 // an owner may hold it several times
 	over    models.Anomaly                       // of too many permits
 	held    func(s models.State) map[int32]int64 // by owner: what is held in a state; nil if nothing is in the initial one
 }
@@ -66,10 +67,34 @@ func (x holding) anomaly(ops *models.Operations, row models.Row) models.Anomaly 
 		}
 	case x.over == models.SplitBrain && x.owner != nil && own > 0 && others > 0:
 		return models.SplitBrain
+	case x.over == models.SplitBrain && x.owner != nil && own > 1 && !x.again:
+		return models.DoubleAcquire
 	case (x.over == models.Oversold || x.owner == nil) && max(own, 0)+others > x.permits:
+		if x.over == models.SplitBrain && !x.byOthers(ops, row) {
+			return models.DoubleAcquire
+		}
 		return x.over
 	}
 	return ""
+}
+
+// byOthers reports whether other processes than that of an acquire surely held the only permit when it returned, if each
+// process releases what it acquired itself.
+func (x holding) byOthers(ops *models.Operations, row models.Row) bool {
+	held, t := int64(0), ops.Teller()
+	for i := range models.Row(ops.Len()) {
+		if ops.Inv[i] > ops.Res[row] {
+			break
+		}
+		switch op := ops.Op(i); {
+		case t.OneProcess(i, row):
+		case op.Kind == models.Release:
+			held -= x.counts(op)
+		case ops.Res[i] <= ops.Res[row]:
+			held += x.counts(op)
+		}
+	}
+	return held > 0
 }
 
 func one(models.Op) int64 { return 1 }

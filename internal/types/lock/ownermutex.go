@@ -50,7 +50,7 @@ func ownerMutexOf(name, about, record string, fenced, reentrant bool) models.Def
 			m.most = int32(cmp.Or(b.Spec.MaxHolds, models.DefaultMaxHolds))
 		}
 		m.owners = newOwners(b, models.Traits{Finish: m.finish, Shape: m.shape, Because: m.because,
-			Anomaly: holding{counts: one, owner: ownerOf, over: models.SplitBrain, held: holder}.anomaly})
+			Anomaly: holding{counts: one, owner: ownerOf, again: reentrant, over: models.SplitBrain, held: holder}.anomaly})
 		m.Initial = models.State{0, 0, 0, 0}
 		return m
 	})
