@@ -250,7 +250,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			results.Add(histories[i], key)
 		}
 	}
-	results.AdviseTogether(func(init string) string { return initFlag(init) + " decides all keys" })
+	results.AdviseTogether(func(init string) string { return initFlag(init) })
 	r.Keys = results.List()
 	if together(r); r.Verdict == jepsen.Valid {
 		r.Vacuous = vacuousKeys(r.Keys)

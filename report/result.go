@@ -448,27 +448,33 @@ func (r *Result) unspelled() string {
 	return r.LikelyInit
 }
 
-// AdviseTogether takes back the advice of an initial value unless it helps every key that fails. It gives the keys that
-// are undecided the advice that decides all of them, as flag spells it.
+// AdviseTogether spells the advice of initial values for each key: a value alone would be that of all keys. flag spells an
+// initial value. Keys that are undecided get one advice, which decides all of them, and so do keys that fail.
 func (k *Keys) AdviseTogether(flag func(init string) string) {
 	k.decideTogether(flag)
-	values := map[string]bool{}
-	for _, r := range k.others {
-		if r.Verdict == jepsen.Invalid {
-			value := ""
-			if r.InitHint != nil {
-				value = r.InitHint.Value
-			}
-			values[value] = true
+	spec := k.like.Spec
+	spec.Init = cmp.Or(k.likely, spec.Init)
+	var keys, inits []string
+	var failing []*Result
+	for _, row := range slices.Sorted(maps.Keys(k.others)) {
+		if r := k.others[row]; r.Verdict == jepsen.Invalid && r.InitHint != nil {
+			keys, inits, failing = append(keys, k.key(row)), append(inits, r.InitHint.Value), append(failing, r)
 		}
 	}
-	for _, r := range k.others {
-		if len(values) > 1 && r.InitHint != nil && r.Verdict == jepsen.Invalid {
-			r.Hint = strings.TrimSuffix(strings.TrimSuffix(r.Hint, r.InitHint.Text), "; ")
-			r.InitHint = nil
-		}
+	if len(failing) == 0 {
+		return
+	}
+	all := spec.AndEach(keys, inits)
+	for _, r := range failing {
+		before, _ := strings.CutSuffix(r.Hint, r.InitHint.Text)
+		says, _ := strings.CutSuffix(r.InitHint.Text, flag(r.InitHint.Value))
+		r.InitHint = &Advice{Value: all, Text: says + flag(all)}
+		r.Hint = before + r.InitHint.Text
 	}
 }
+
+// key returns a key as EDN.
+func (k *Keys) key(row int32) string { return k.like.History.Values.Text(k.keyed.Keys[row]) }
 
 // decideTogether gives undecided keys one flag for all of them, unless all keys need one value.
 func (k *Keys) decideTogether(flag func(init string) string) {
@@ -480,7 +486,7 @@ func (k *Keys) decideTogether(flag func(init string) string) {
 		if r.Cause != jepsen.InitialValue || r.InitHint == nil {
 			continue
 		}
-		keys = append(keys, k.like.History.Values.Text(k.keyed.Keys[row]))
+		keys = append(keys, k.key(row))
 		inits = append(inits, r.LikelyInit)
 		undecided = append(undecided, r)
 		differ = differ || r.LikelyInit != inits[0]
@@ -489,7 +495,7 @@ func (k *Keys) decideTogether(flag func(init string) string) {
 		return // one value for all keys decides them
 	}
 	k.likely = k.like.Spec.AndEach(keys, inits)
-	advice := flag(k.likely)
+	advice := flag(k.likely) + " decides all keys"
 	for _, r := range undecided {
 		r.Explanation = strings.Replace(r.Explanation, r.InitHint.Text, advice, 1)
 		r.InitHint = &Advice{Value: k.likely, Text: advice}

@@ -203,6 +203,61 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 	}
 }
 
+// What lies beside a history counts in a folder and in an archive of any kind. Where it cannot be read, a warning says so.
+func TestWhatLiesBesideAHistoryCountsInAnArchive(t *testing.T) {
+	event := func(process, typ, f, value string) string {
+		return fmt.Sprintf("{:process %s, :type :%s, :f :%s, :value %s}\n", process, typ, f, value)
+	}
+	short := event("0", "invoke", "write", "1") + event("0", "ok", "write", "1")
+	whole := short + event("1", "invoke", "read", "nil") + event("1", "ok", "read", "7")
+	const line = "INFO [2025-01-02 00:00:00,000] jepsen worker 0 - jepsen.util "
+	log := ""
+	for _, e := range []string{"0\t:invoke\t:write\t1", "0\t:ok\t:write\t1", "1\t:invoke\t:read\tnil", "1\t:ok\t:read\t7"} {
+		log += line + e + "\n"
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(whole)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	printed := strings.ReplaceAll(log, line, "")
+	for name, run := range map[string]map[string]string{
+		"longer history.txt":   {"history.edn": short, "history.txt": printed},
+		"longer jepsen.log":    {"history.edn": short, "jepsen.log": log},
+		"another .edn.gz":      {"history.edn": short, "history.edn.gz": packed.String()},
+		"empty, history.txt":   {"history.edn": "", "history.txt": printed},
+		"nothing but a log":    {"jepsen.log": log},
+		"history.txt is alone": {"history.txt": printed},
+	} {
+		files := fstest.MapFS{}
+		for file, text := range run {
+			files["etcd/20250102T000000.000Z/"+file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		dir := t.TempDir()
+		if err := os.CopyFS(filepath.Join(dir, "store"), files); err != nil {
+			t.Fatal(err)
+		}
+		found, err := Find(t.Context(), filepath.Join(dir, "store"), Options{})
+		want := readAll(found, err, dir+"/store/")
+		if !strings.Contains(want, ": 4 [") {
+			t.Errorf("%s: %s", name, want)
+		}
+		for _, archive := range []string{"store.tar", "store.tar.gz", "store.zip"} {
+			path := filepath.Join(dir, archive)
+			if err := os.WriteFile(path, archived(t, archive, files), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, keep := range []int64{1 << 20, 0} {
+				found, err := Find(t.Context(), path, Options{Keep: &keep})
+				got := readAll(found, err, path+"/")
+				if said := strings.Contains(got, "was not looked at") && archive == "store.tar.gz" && keep == 0; got != want && !said {
+					t.Errorf("%s in %s:\n%s, in a folder:\n%s", name, archive, got, want)
+				}
+			}
+		}
+	}
+}
+
 // Histories of an archive may be read in any order, and again.
 func TestMembersAreReadInAnyOrder(t *testing.T) {
 	dir := aStore(t)

@@ -47,9 +47,13 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 		}
 		name := memberName(header.Name)
 		m := member{at: t.member}
+		if m.from, err = t.dataFrom(header); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		m.size = header.Size
 		switch header.Typeflag {
 		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
-			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
+			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name) || path.Base(name) == printed[1]) && (o.Own == nil || o.Own(stored(file, name))) {
 				m.text = make([]byte, header.Size)
 				if _, err := io.ReadFull(t.r, m.text); err != nil {
 					return nil, nil, fmt.Errorf("%s: %w", file, err)
@@ -95,7 +99,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
-	s.InOrder, s.length, s.checked, s.asked = m.text == nil, m.length, m.checked, m.asked
+	s.InOrder, s.length, s.checked, s.asked = m.text == nil && m.from == 0, m.length, m.checked, m.asked
 	s.open = func(ctx context.Context) (io.ReadCloser, error) {
 		in, err := t.read(ctx, m)
 		if err != nil {
@@ -109,6 +113,8 @@ func (t *tarball) source(name string, m member) Source {
 // member is a file in a tar archive. A hard link is the same as the file that it names.
 type member struct {
 	at      int    // the number of the member, from 1
+	from    int64  // where its content begins in an archive that is not compressed, else 0
+	size    int64  // of its content
 	text    []byte // its content, unless nil
 	lost    error  // why it cannot be read
 	length  *TestLength
@@ -271,8 +277,44 @@ func (t *tarball) read(ctx context.Context, m member) (io.ReadCloser, error) {
 		return nil, m.lost
 	case m.text != nil:
 		return io.NopCloser(bytes.NewReader(m.text)), nil
+	case m.from > 0:
+		return t.openAt(ctx, m)
 	}
 	return t.open(ctx, m.at)
+}
+
+// dataFrom returns where the content of the current member begins in the file, or 0 if the file does not have it as it is.
+func (t *tarReading) dataFrom(header *tar.Header) (int64, error) {
+	at, ok := t.in.(io.Seeker)
+	if !ok || header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeCont {
+		return 0, nil
+	}
+	for name := range header.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return 0, nil
+		}
+	}
+	return at.Seek(0, io.SeekCurrent)
+}
+
+// openAt goes straight to a member of an archive that is not compressed.
+func (t *tarball) openAt(ctx context.Context, m member) (io.ReadCloser, error) {
+	f, err := t.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err = t.stamp.Changed(f); err == nil {
+		_, err = f.(io.Seeker).Seek(m.from, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", t.file, err)
+	}
+	in := &tarReading{ctx: ctx, f: f}
+	return struct {
+		io.Reader
+		io.Closer
+	}{t.stamp.Steady(io.LimitReader(cutOff{in}, m.size), f), f}, nil
 }
 
 // open goes to a member. If it lies behind, or if the archive is still

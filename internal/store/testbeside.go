@@ -476,6 +476,13 @@ func (s Source) orPrinted(ctx context.Context, opts jepsen.Options, h *jepsen.Hi
 	}
 	for _, other := range printed {
 		beside, ok := s.beside(other)
+		switch {
+		case !ok || !beside.InOrder:
+		case err != nil:
+			err = fmt.Errorf("%w; %s", err, notLookedAt(other))
+		default:
+			h.Warnings = append(h.Warnings, notLookedAt(other))
+		}
 		if !ok || beside.InOrder || !IsOfRun(filepath.ToSlash(s.Path)) {
 			continue
 		}
@@ -488,6 +495,10 @@ func (s Source) orPrinted(ctx context.Context, opts jepsen.Options, h *jepsen.Hi
 		}
 	}
 	return h, why, err
+}
+
+func notLookedAt(other string) string {
+	return fmt.Sprintf("the %s beside it was not looked at, since the archive can only be read from front to back; unpack it", other)
 }
 
 // isEmpty reports whether a file of a run shows, without being read as a whole, that it has no events.
@@ -512,6 +523,9 @@ func (s Source) orLonger(ctx context.Context, opts jepsen.Options, h *jepsen.His
 	for i, other := range others {
 		name := filepath.Base(s.Path)
 		beside, ok := s.beside(other)
+		if ok && beside.InOrder && other != name {
+			h.Warnings = append(h.Warnings, notLookedAt(other))
+		}
 		if packed := !slices.Contains(printed, other); !ok || beside.InOrder || other == name || packed && name != "history.edn" {
 			continue
 		}
