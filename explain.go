@@ -191,17 +191,27 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 	}
 }
 
-// pairsHint says what values that are all pairs may mean.
-func pairsHint() string {
-	return fmt.Sprintf("every value is a pair: if its first element is a key, give %s to check each key as a separate register", option.Independent)
+// pairsHint says what values that are all pairs may mean, or "" if they are no keys, or if clew has tried it (byKeys).
+func pairsHint(h *jepsen.History) string {
+	if !h.AllTuples() || h.MayHaveKeys() {
+		return ""
+	}
+	flags := option.Independent.String()
+	if _, err := h.Independent(); err != nil {
+		if _, err := h.IndependentOrShared(); err != nil {
+			return ""
+		}
+		flags += " " + option.Keyless.String()
+	}
+	return fmt.Sprintf("every value is a pair: if its first element is a key, give %s to check each key as a separate register", flags)
 }
 
 // hint says what a user of a register may have forgotten, if the failure looks like it: that values are [key value]
 // pairs of independent keys, or that values are written in one form and read in another.
 func (c *checking) hint(ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
-	if !c.keysSaid && h.AllTuples() {
-		return pairsHint()
+	if said := pairsHint(h); said != "" && !c.keysSaid {
+		return said
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {

@@ -239,8 +239,8 @@ func (c *checking) depends(other *checking) {
 func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence string) {
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
-		if c.ops.Model.Traits().IsRegister && !c.keysSaid && c.h.AllTuples() {
-			c.like = pairsHint()
+		if c.ops.Model.Traits().IsRegister && !c.keysSaid {
+			c.like = cmp.Or(pairsHint(c.h), c.like)
 		}
 	}
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: cmp.Or(other.verdict.analyzer, c.verdict.analyzer), cause: cause, failing: -1, undecided: -1,

@@ -170,17 +170,26 @@ func (h *History) AllTuples() bool {
 	return tuples > 1
 }
 
-// MayHaveKeys reports whether every operation is called with a value [key value], as jepsen.independent records all of them,
-// even a read as [key nil]. It takes linear time.
+// MayHaveKeys reports whether every operation that may have happened is called with a value [key value], as jepsen.independent
+// records all of them, even a read as [key nil], and succeeds with the same key. It takes linear time.
 func (h *History) MayHaveKeys() bool {
-	cas := h.Values.InternKeyword("cas")
-	for _, inv := range h.Invocation {
-		_, value, is := h.tuple(inv)
+	cas, some := h.Values.InternKeyword("cas"), false
+	for op, inv := range h.Invocation {
+		if h.Status[op] == Failed {
+			continue
+		}
+		key, value, is := h.tuple(inv)
+		if h.Status[op] == Succeeded {
+			if ended, _, too := h.tuple(h.Completion[op]); too && h.Values.Same(ended) != h.Values.Same(key) {
+				return false
+			}
+		}
+		some = true
 		if !is || h.F[inv] == cas && (h.Values.Kind(value) != edn.KindVector && h.Values.Kind(value) != edn.KindList || len(h.Values.Items(value)) != 2) {
 			return false
 		}
 	}
-	return len(h.Invocation) > 0
+	return some
 }
 
 func isPair(v *edn.Values, id edn.ID) bool {
