@@ -174,8 +174,7 @@ func (o Options) mayHaveKeys(ctx context.Context, h *jepsen.History, spec models
 		return err
 	}
 	keyed, of, _, unclear := keysOf(h, spec, o)
-	d, unknown := of.Definition()
-	if unclear != nil || unknown != nil || d.Pairs {
+	if unclear != nil {
 		return err
 	}
 	of.Init = ""

@@ -99,6 +99,19 @@ func (s *Seen) Returned(f string) iter.Seq[edn.Kind] {
 	}
 }
 
+// Answers yields what operations of an :f, given as ":write", were called with and returned, if they succeeded.
+func (s *Seen) Answers(f string) iter.Seq2[edn.Value, edn.Value] {
+	h := s.h
+	id := h.Values.InternKeyword(strings.TrimPrefix(f, ":"))
+	return func(yield func(called, returned edn.Value) bool) {
+		for op, inv := range h.Invocation {
+			if h.F[inv] == id && h.Status[op] == jepsen.Succeeded && !yield(h.Values.Value(h.Value[inv]), h.Values.Value(h.OpValue(jepsen.Operation(op)))) {
+				return
+			}
+		}
+	}
+}
+
 // Infer returns the spec with what the history shows. If the spec does not name a model, it
 // gets the one that Infer finds. If a model may read a history in several ways, the history
 // chooses one (see Traits.Survey).

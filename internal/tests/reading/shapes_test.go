@@ -29,6 +29,22 @@ func history(t *testing.T, ops ...string) *jepsen.History {
 	return h
 }
 
+// A write that is called with [nil value] and returns [version value] tells a version, with a key or without.
+func TestAVersionedRegisterIsInferred(t *testing.T) {
+	t.Parallel()
+	for ops, want := range map[string]string{
+		"write [nil 1] -> [1 1]; read [nil nil] -> [1 1]":                          "versioned-register",
+		"write [:x [nil 1]] -> [:x [1 1]]; cas [:x [nil [1 2]]] -> [:x [2 [1 2]]]": "versioned-register",
+		"write [nil 1] -> [nil 1]; read nil -> [nil 1]":                            "register",
+		"write [:x [nil 1]] -> [:x [2 2]]; read nil -> [nil 1]":                    "register",
+		"write [nil 1] -> [:one 1]; read nil -> [nil 1]":                           "register",
+	} {
+		if got, err := models.Infer(history(t, strings.Split(ops, "; ")...)); err != nil || got != want {
+			t.Errorf("%s: %s, %v; expected %s", ops, got, err, want)
+		}
+	}
+}
+
 // The same :f's are of a register or of something else, by what the values look like.
 func TestAModelIsInferredByTheShapesOfValues(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,8 @@ func misfit(s *models.Seen) string {
 	}
 	read, written := home.Returned(s, ":read"), home.Written(s)
 	switch {
+	case tellsVersions(s):
+		return "writes are called with [nil value] and return [version value], so it is a versioned-register"
 	case read.Collections > 0 && written.Collections == 0 && written.Scalars > 0:
 		return "reads return collections of what is written one by one, so it is no register, and no model of clew has that " +
 			"(a set has :add, a log has :append); docs/own-models.md says how to write one"

@@ -27,7 +27,31 @@ var versionedDefinition = models.Definition{
 	Name: "versioned-register", Pairs: true, Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
 	Default: "[0 nil]",
 	Record:  "clew.model.VersionedRegister",
-	New:     newVersioned,
+	Infer: func(s *models.Seen) models.Fit {
+		return models.FitsIf(s.Only(":read", ":write", ":cas") && tellsVersions(s))
+	},
+	New: newVersioned,
+}
+
+// tellsVersions reports whether the first writes, of a key or not, were called with [nil value] and returned [version value].
+func tellsVersions(s *models.Seen) bool {
+	left := 100
+	for called, returned := range s.Answers(":write") {
+		if left--; left < 0 {
+			break
+		}
+		before, after := called.Items(), returned.Items()
+		if len(before) != 2 || len(after) != 2 {
+			continue
+		}
+		if before[0].Class() == after[0].Class() { // a key
+			before, after = before[1].Items(), after[1].Items()
+		}
+		if len(before) == 2 && len(after) == 2 && before[0].ID() == edn.Nil && after[0].Kind() == edn.KindInt && before[1].Class() == after[1].Class() {
+			return true
+		}
+	}
+	return false
 }
 
 func newVersioned(b *models.Binding) (models.Reader, error) {
