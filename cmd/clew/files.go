@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"unicode"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
@@ -67,7 +68,10 @@ func (r *nonEmpty) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-func isBlank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+// isBlank reports whether a text has nothing but what EDN takes for white space, and a byte order mark.
+func isBlank(text []byte) bool {
+	return len(bytes.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == '\ufeff' })) == 0
+}
 
 var errEmpty = errors.New("it is empty: perhaps what should write the history is dead; expected a history, or --empty pass")
 

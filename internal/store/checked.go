@@ -32,6 +32,8 @@ type Checked struct {
 	// Counts are how many operations returned according to the results, by :f as EDN, and "" for all. It is nil if they do
 	// not say so.
 	Counts map[string]int64
+	// Keys are the independent keys that have results, as EDN.
+	Keys []string
 	// Own is the model if that belongs to the test itself, so that clew does not have it. Then nothing else is known.
 	Own string
 	// Wrong says why the file cannot be read. Then nothing else is known.
@@ -67,6 +69,11 @@ var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jeps
 // checkedAs returns what claims together say about the check behind them. It has no flags if they differ.
 func checkedAs(by string, claims claims) *Checked {
 	c := &Checked{By: by, Flags: map[string]string{}, Named: claims.named, Counts: claims.counts}
+	for _, claim := range claims.found {
+		if claim.IsKey {
+			c.Keys = append(c.Keys, claim.Key.String())
+		}
+	}
 	none := &Checked{By: by, Named: claims.named, Counts: claims.counts}
 	var own map[string]string // what clew's plugin says in addition
 	agrees := func(flag, value string) bool {
@@ -157,6 +164,9 @@ func (c *Checked) Contradicts(h *jepsen.History) string {
 	if why := c.miscounts(h); why != "" {
 		return why
 	}
+	if len(c.Keys) > 0 && !c.hasKey(h) {
+		return "the history does not have the key " + c.Keys[0]
+	}
 	missing := missingFrom(h, c.Named)
 	others := 0 // that need not be as they are in the history
 	for _, n := range c.Named {
@@ -175,6 +185,20 @@ func (c *Checked) Contradicts(h *jepsen.History) string {
 		return "the history does not have " + missing[0].Text
 	}
 	return ""
+}
+
+// hasKey reports whether some value of a history has one of the keys that have results.
+func (c *Checked) hasKey(h *jepsen.History) bool {
+	keys := map[edn.ID]bool{}
+	for _, key := range c.Keys {
+		if id, err := h.Values.ParseLenient([]byte(key)); err == nil {
+			keys[h.Values.Same(id)] = true
+		}
+	}
+	return slices.ContainsFunc(h.Value, func(id edn.ID) bool {
+		items := h.Values.Items(id)
+		return len(items) > 1 && keys[h.Values.Same(items[0])]
+	})
 }
 
 // miscounts compares how many operations returned.

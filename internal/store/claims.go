@@ -408,7 +408,7 @@ func (c *claims) pluginFlags(m edn.ID, at *jepsen.Claim) {
 	}
 }
 
-// initial returns the initial value, or "" if it is not certain. A configuration
+// initial returns the initial value, or "" if it is not certain. Every configuration
 // in which no operation has been linearized has it in a field of its record.
 func (c *claims) initial(m edn.ID) (init, field string) {
 	v := c.v
@@ -422,13 +422,18 @@ func (c *claims) initial(m edn.ID) (init, field string) {
 		if state = c.fields(state); v.Kind(state) != edn.KindMap {
 			continue
 		}
-		for _, field := range []string{"value", "s", "pending"} {
-			if value, ok := c.get(state, field); ok && len(v.Items(state)) == 2 {
-				return v.Text(value), field
+		for _, in := range []string{"value", "s", "pending"} {
+			value, ok := c.get(state, in)
+			switch {
+			case !ok || len(v.Items(state)) != 2:
+			case field != "" && (in != field || v.Text(value) != init):
+				return "", "" // they differ
+			default:
+				init, field = v.Text(value), in
 			}
 		}
 	}
-	return "", ""
+	return init, field
 }
 
 func (c *claims) fields(record edn.ID) edn.ID {

@@ -151,13 +151,15 @@ func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 // Results that make no sense say nothing, or only what can be given.
 func TestOddResultsTellLittle(t *testing.T) {
 	t.Parallel()
-	h, err := clew.Read(strings.NewReader("{:process 0, :type :invoke, :f :read}\n"), "history.edn", jepsen.Options{})
+	h, err := clew.Read(strings.NewReader("{:process 0, :type :invoke, :f :read, :value [1 nil]}\n"), "history.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
 		`{:a {:valid? true, :configs (), :clew {:model :register, :init 0}}}`:                                                            "map[init:0 model:register] true",
 		`{:valid? true, :results {1 {:valid? true, :configs ({:model #knossos.model.Register{:value 0}, :last-op nil})}}, :failures []}`: "map[independent:true init:0 keyless:every model:register] true",
+		`{:valid? true, :results {2 {:valid? true, :configs ({:model #knossos.model.Register{:value 0}, :last-op nil})}}, :failures []}`: "map[independent:true init:0 keyless:every model:register] false", // no such key
+		`{:valid? true, :configs ({:model {:value 0}, :last-op nil} {:model {:value 1}, :last-op nil})}`:                                 "",
 		`{:valid? false, :op {:index 3, :process 0}, :configs ({:model {:value 0}, :last-op nil})}`:                                      "map[init:0] false", // no such operation exists
 		`{:valid? true, :configs ({:model {:value 0}, :last-op nil} {:model {:value 0}, :last-op {:f :read}})}`:                          "map[init:0] true",
 		`{:valid? true, :configs ({:model {:pending [1]}, :last-op nil})}`:                                                               "map[init:[1]] false",
