@@ -48,20 +48,24 @@ func (s *Sums) Returned() []Amounts { return slices.Clone(s.returned) }
 
 // Read says that an operation returned that saw v at a place before it added own there. had is of when it was called.
 func (s *Sums) Read(place int, v, own int64, had []Amounts) {
-	may, must := s.called[place], int64(0)
-	if place < len(had) {
-		must = had[place].less + had[place].more
-		may.less, may.more = may.less-had[place].less, may.more-had[place].more
-	}
-	may.less, may.more = may.less-min(own, 0), may.more-max(own, 0)
+	least, most := s.Added(place, own, had)
 	if s.first[place] == nil {
 		s.first[place] = &v
 	}
 	if apart := Minus(v, *s.first[place]); apart > math.MinInt64 && apart < math.MaxInt64 {
 		s.apart[place] = divisor(s.apart[place], apart)
 	}
-	s.least[place] = max(s.least[place], Minus(v, must+may.more))
-	s.most[place] = min(s.most[place], Minus(v, must+may.less))
+	s.least[place], s.most[place] = max(s.least[place], Minus(v, most)), min(s.most[place], Minus(v, least))
+}
+
+// Added bounds what had been added at a place before an operation that returns now and adds own itself.
+func (s *Sums) Added(place int, own int64, had []Amounts) (least, most int64) {
+	may, must := s.called[place], int64(0)
+	if place < len(had) {
+		must = had[place].less + had[place].more
+		may.less, may.more = may.less-had[place].less, may.more-had[place].more
+	}
+	return must + may.less - min(own, 0), must + may.more - max(own, 0)
 }
 
 // Bounds returns the bounds of a place. The least is above the most if there is no such number.

@@ -129,6 +129,35 @@ func TestSmallHistoriesAreNotInvalidWithoutTheirInitialValue(t *testing.T) {
 	}
 }
 
+// A counter that may have begun with another number is invalid only if adds that failed, had they happened, would explain its
+// totals from 0.
+func TestACounterIsInvalidOnlyIfFailedAddsExplainIt(t *testing.T) {
+	t.Parallel()
+	random, counts := gen.Rand(9), map[jepsen.Verdict]int{}
+	for range effort.Histories(30000, 100000) {
+		made := gen.New(random, gen.Options{Model: "counter", Init: true})
+		if made.Way != gen.Run || !strings.Contains(made.Text, ":fail") {
+			continue
+		}
+		h, err := clew.Read(strings.NewReader(made.Text), "", jepsen.Options{})
+		if err != nil {
+			continue // no operations
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "counter"}, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if counts[r.Verdict]++; r.Verdict != jepsen.Invalid {
+			continue
+		}
+		happened := kit.CheckedText(t, strings.ReplaceAll(made.Text, ":fail", ":info"), models.Spec{Name: "counter", Init: "0"}, clew.Options{})
+		if happened.Verdict != jepsen.Valid {
+			t.Errorf("%s, %s from %s\n%s", r.Explanation, r.Hint, made.Init, made.Text)
+		}
+	}
+	t.Log(counts)
+}
+
 // TestAValueFromNowhereStaysInvalid plants one in histories whose initial value is not given.
 func TestAValueFromNowhereStaysInvalid(t *testing.T) {
 	t.Parallel()

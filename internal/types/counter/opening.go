@@ -2,6 +2,7 @@ package counter
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"clew/edn"
@@ -19,10 +20,12 @@ type opening struct {
 	m           *counter
 	sums, dirty home.Sums // dirty: adds that failed may have happened
 	had         map[jepsen.Operation][]home.Amounts
-	seen        bool // a total
-	failed      bool // when a total was seen, only adds that failed allowed for 0
-	refuted     bool // no number was there at first; whatever comes later does not matter
-	mayBeZero   bool // the number was not known to be another one, up to the total that refuted all
+	seen        bool           // a total
+	failed      bool           // when a total was seen, only adds that failed allowed for 0
+	failedSums  map[int64]bool // what some of the adds that failed add up to
+	unexplained bool           // some total is not what failed adds left
+	refuted     bool           // no number was there at first; whatever comes later does not matter
+	mayBeZero   bool           // the number was not known to be another one, up to the total that refuted all
 }
 
 func newOpening(m *counter) *opening {
@@ -42,7 +45,38 @@ func (o *opening) Call(i jepsen.Operation, op models.Op, status jepsen.Status) {
 	o.dirty.Call(0, int64(op.A))
 	if status != jepsen.Failed {
 		o.sums.Call(0, int64(op.A))
+	} else {
+		o.fail(int64(op.A))
 	}
+}
+
+// maxFailedSums bounds the sums of failed adds. If there are more, any number within their bounds counts as one.
+const maxFailedSums = 4096
+
+// fail notes that an add of n failed.
+func (o *opening) fail(n int64) {
+	if o.failedSums == nil {
+		o.failedSums = map[int64]bool{0: true}
+	}
+	if len(o.failedSums) > maxFailedSums {
+		return
+	}
+	for _, sum := range slices.Collect(maps.Keys(o.failedSums)) {
+		o.failedSums[sum+n] = true
+	}
+}
+
+// byFailed reports whether a total may be what some failed adds left, together with what had been added to 0.
+func (o *opening) byFailed(total, least, most int64) bool {
+	if len(o.failedSums) > maxFailedSums {
+		return true
+	}
+	for sum := range o.failedSums {
+		if left := home.Minus(total, sum); least <= left && left <= most {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
@@ -52,9 +86,11 @@ func (o *opening) Return(i jepsen.Operation, op models.Op, _ bool) {
 	if op.Kind != models.Plus {
 		before, had := home.Minus(o.m.totals.List[op.B], int64(op.A)), o.had[i]
 		o.seen = true
+		least, most := o.sums.Added(0, int64(op.A), had)
+		o.unexplained = o.unexplained || !o.byFailed(before, least, most)
 		o.sums.Read(0, before, int64(op.A), had)
 		o.dirty.Read(0, before, int64(op.A), had)
-		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty)
+		o.failed = o.failed || !mayBeZero(&o.sums) && mayBeZero(&o.dirty) && !o.unexplained
 		delete(o.had, i)
 		if least, most := o.sums.Bounds(0); least > most {
 			o.refuted = true
