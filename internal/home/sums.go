@@ -68,6 +68,11 @@ func (s *Sums) Added(place int, own int64, had []Amounts) (least, most int64) {
 	return must + may.less - min(own, 0), must + may.more - max(own, 0)
 }
 
+// Divides reports whether what divides all amounts divides n.
+func (s *Sums) Divides(place int, n int64) bool {
+	return n == 0 || s.unit[place] != 0 && n%s.unit[place] == 0
+}
+
 // Bounds returns the bounds of a place. The least is above the most if there is no such number.
 func (s *Sums) Bounds(place int) (least, most int64) {
 	if apart, unit := s.apart[place], s.unit[place]; apart != 0 && (unit == 0 || apart%unit != 0) {

@@ -129,15 +129,15 @@ func TestSmallHistoriesAreNotInvalidWithoutTheirInitialValue(t *testing.T) {
 	}
 }
 
-// A counter that may have begun with another number is invalid only if adds that failed, had they happened, would explain its
-// totals from 0.
+// A counter that may have begun with another number is invalid only if adds that failed, had they happened, would explain
+// from 0 what it fails at.
 func TestACounterIsInvalidOnlyIfFailedAddsExplainIt(t *testing.T) {
 	t.Parallel()
 	random, counts := gen.Rand(9), map[jepsen.Verdict]int{}
 	for range effort.Histories(30000, 100000) {
 		made := gen.New(random, gen.Options{Model: "counter", Init: true})
-		if made.Way != gen.Run || !strings.Contains(made.Text, ":fail") {
-			continue
+		if made.Way != gen.Run || !strings.Contains(made.Text, ":fail") || strings.Contains(made.Text, "add-and-get") {
+			continue // what a concurrent update answers is not looked at
 		}
 		h, err := clew.Read(strings.NewReader(made.Text), "", jepsen.Options{})
 		if err != nil {
@@ -151,7 +151,7 @@ func TestACounterIsInvalidOnlyIfFailedAddsExplainIt(t *testing.T) {
 			continue
 		}
 		happened := kit.CheckedText(t, strings.ReplaceAll(made.Text, ":fail", ":info"), models.Spec{Name: "counter", Init: "0"}, clew.Options{})
-		if happened.Verdict != jepsen.Valid {
+		if happened.Verdict != jepsen.Valid && happened.FailingIndex() <= r.FailingIndex() {
 			t.Errorf("%s, %s from %s\n%s", r.Explanation, r.Hint, made.Init, made.Text)
 		}
 	}

@@ -68,6 +68,9 @@ func (o *opening) fail(n int64) {
 
 // byFailed reports whether a total may be what some failed adds left, together with what had been added to 0.
 func (o *opening) byFailed(total, least, most int64) bool {
+	if !o.dirty.Divides(0, total) {
+		return false
+	}
 	if len(o.failedSums) > maxFailedSums {
 		return true
 	}
