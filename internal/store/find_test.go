@@ -139,6 +139,22 @@ func TestSymbolicLinksAreFollowedOnlyWhereTheyAreGiven(t *testing.T) {
 	}
 }
 
+// What would count beside a history, and is no regular file there, is told of in a folder and in archives.
+func TestWhatLiesBesideAHistoryAndIsNoFileIsToldOf(t *testing.T) {
+	for _, beside := range []string{"history.txt", "jepsen.log", "test.edn", "results.edn"} {
+		root := store(t, "t/20250101T000000.000Z/history.edn", "elsewhere.log")
+		link := "t/20250101T000000.000Z/" + beside
+		if err := os.Symlink("../../elsewhere.log", filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+		said := ""
+		_, err := Find(t.Context(), root, Options{Warn: func(what string) { said += what }})
+		if want := "1 symbolic link is not followed, such as " + link; err != nil || said != want {
+			t.Errorf("%v, %q; want %q", err, said, want)
+		}
+	}
+}
+
 func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.zip")
 	f, err := os.Create(file)

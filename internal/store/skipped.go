@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 )
@@ -53,7 +54,17 @@ func skippedAmong(files []string, others []hidden) (said []string) {
 		taken.possible = slices.DeleteFunc(c.possible, func(name string) bool { return kindOf[name] != kind{} })
 	}
 	left = append(left, c.chosen...)
+	runs := map[string]bool{} // the folders of histories
+	for _, name := range taken.chosen {
+		runs[path.Dir(filepath.ToSlash(name))] = true
+	}
+	for _, o := range others { // what would count beside a history
+		if dir, base := path.Split(filepath.ToSlash(o.name)); runs[path.Clean(dir)] && (slices.Contains(RunFiles, base) || slices.Contains(testMaps, base)) {
+			left = append(left, o.name)
+		}
+	}
 	slices.Sort(left)
+	left = slices.Compact(left)
 	for _, k := range kinds {
 		of := slices.DeleteFunc(slices.Clone(left), func(name string) bool { return kindOf[name] != k })
 		if len(of) == 1 {

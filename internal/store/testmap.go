@@ -20,6 +20,7 @@ import (
 	"clew/internal/fressian"
 	"clew/internal/limits"
 	"clew/internal/opmap"
+	"clew/internal/option"
 	"clew/internal/samerun"
 	"clew/internal/testfile"
 	"clew/internal/text"
@@ -169,7 +170,7 @@ func (m *TestMap) warning() string {
 	case m.Differs != "":
 		return fmt.Sprintf("the files beside it contradict each other about its test: %s; clew decides %s", m.Differs, models.StrictSerializable)
 	case m.Unknown != "" && len(m.Implied) > 0:
-		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; it decides %s, which that implies", m.By, m.Unknown, m.Implied[0])
+		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; without %s it decides %s, which that implies", m.By, m.Unknown, option.Consistency, m.Implied[0])
 	case m.Unknown != "":
 		return fmt.Sprintf("according to %s its test asked for %s, which clew does not decide; only %s would imply it", m.By, m.Unknown, models.StrictSerializable)
 	}

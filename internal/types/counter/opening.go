@@ -29,7 +29,7 @@ type opening struct {
 }
 
 func newOpening(m *counter) *opening {
-	o := &opening{m: m, had: map[jepsen.Operation][]home.Amounts{}, mayBeZero: true}
+	o := &opening{m: m, had: map[jepsen.Operation][]home.Amounts{}, failedSums: map[int64]bool{0: true}, mayBeZero: true}
 	o.sums.Grow(1, -maxInitial, maxInitial)
 	o.dirty.Grow(1, -maxInitial, maxInitial)
 	return o
@@ -55,9 +55,6 @@ const maxFailedSums = 4096
 
 // fail notes that an add of n failed.
 func (o *opening) fail(n int64) {
-	if o.failedSums == nil {
-		o.failedSums = map[int64]bool{0: true}
-	}
 	if len(o.failedSums) > maxFailedSums {
 		return
 	}
