@@ -254,6 +254,7 @@ type checking struct {
 	spec      models.Spec
 	inferred  bool
 	supposed  bool                           // the initial value is taken from the first reads
+	refuted   bool                           // it is linearizable from no value
 	flags     string                         // likely: how to say which initial value it was
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default

@@ -174,7 +174,8 @@ func (o Options) mayHaveKeys(ctx context.Context, h *jepsen.History, spec models
 		return err
 	}
 	keyed, of, _, unclear := keysOf(h, spec, o)
-	if unclear != nil {
+	d, unknown := of.Definition()
+	if unclear != nil || unknown != nil || d.Pairs && !keyed.Unwrapped.AllTuples() { // the model's own pairs
 		return err
 	}
 	of.Init = ""

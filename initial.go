@@ -182,7 +182,7 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, opened mode
 			x.free()
 		}
 	}
-	counts.unshown = opened.Unshown
+	counts.unshown, counts.refuted = opened.Unshown, opened.Refuted || opened.All && !opened.More && len(opened.Unshown) == 0
 	return counts
 }
 
@@ -332,14 +332,18 @@ func (c *checking) suppose(r *report.Result) {
 		return
 	}
 	r.LikelyInit, r.ToldBy, r.From.Init = c.spec.Init, "its first reads", report.Content
-	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest; %s gives another initial value",
-		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit), models.ParamInit))
+	otherwise := fmt.Sprintf("; %s gives another initial value", models.ParamInit)
+	if c.refuted {
+		otherwise = ", nor from any other value"
+	}
+	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest%s",
+		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit), otherwise))
 }
 
 // despiteCalls returns an initial value from which a history is linearizable, or "". When that value was read, only
-// crashed operations had been called to write it, or otherwise only those and a :cas that failed; by says which. They may
-// have written it. So an invalid history stays invalid, and one that needs another value stays undecided. It costs at
-// most two more decisions.
+// crashed operations had been called to write it, or otherwise only those and a :cas that failed, or those and some that were
+// open when the first operation returned; by says which. They may have written it. So an invalid history stays invalid, and
+// one that needs another value stays undecided. It costs at most three more decisions.
 func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (init, by string) {
 	depends := c.verdict.cause == jepsen.InitialValue && c.likely != ""
 	if c.verdict.verdict != jepsen.Invalid && !depends || c.supposed || ctx.Err() != nil {
@@ -349,12 +353,26 @@ func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (ini
 	if init = c.without(ctx, d, o, crashed); init != "" {
 		return init, "a crashed operation had begun"
 	}
-	failedCAS := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Failed && isCAS(c.h, op) }
-	if c.verdict.verdict != jepsen.Invalid || !c.any(failedCAS) {
+	if c.verdict.verdict != jepsen.Invalid {
 		return "", ""
 	}
-	init = c.without(ctx, d, o, func(op jepsen.Operation) bool { return crashed(op) || failedCAS(op) })
-	return init, "a failed :cas had been called"
+	failedCAS := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Failed && isCAS(c.h, op) }
+	if c.any(failedCAS) {
+		if init = c.without(ctx, d, o, func(op jepsen.Operation) bool { return crashed(op) || failedCAS(op) }); init != "" {
+			return init, "a failed :cas had been called"
+		}
+	}
+	if !c.ops.Model.Traits().IsRegister {
+		return "", ""
+	}
+	first := models.Open // when the first operation returned
+	for _, res := range c.ops.Res {
+		first = min(first, res)
+	}
+	openThen := func(op jepsen.Operation) bool {
+		return crashed(op) || c.h.Invocation[op] < jepsen.Event(first) && c.h.Completion[op] > jepsen.Event(first)
+	}
+	return c.without(ctx, d, o, openThen), "an open operation had begun"
 }
 
 func (c *checking) any(is func(jepsen.Operation) bool) bool {

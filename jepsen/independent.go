@@ -155,7 +155,7 @@ func (h *History) AllTuples() bool {
 	tuples := 0
 	for op, inv := range h.Invocation {
 		value := h.OpValue(Operation(op))
-		if value == edn.Nil {
+		if value == edn.Nil || h.Status[op] == Failed {
 			continue
 		}
 		if items := h.Values.Items(value); h.F[inv] == cas && len(items) == 3 && h.Values.Kind(value) == edn.KindVector {
@@ -170,26 +170,22 @@ func (h *History) AllTuples() bool {
 	return tuples > 1
 }
 
-// MayHaveKeys reports whether every operation that may have happened is called with a value [key value], as jepsen.independent
-// records all of them, even a read as [key nil], and succeeds with the same key. It takes linear time.
+// MayHaveKeys reports whether every operation is called with a value [key value], as jepsen.independent records all of them,
+// even a read as [key nil], and succeeds with the same key. It takes linear time.
 func (h *History) MayHaveKeys() bool {
-	cas, some := h.Values.InternKeyword("cas"), false
+	cas := h.Values.InternKeyword("cas")
 	for op, inv := range h.Invocation {
-		if h.Status[op] == Failed {
-			continue
-		}
 		key, value, is := h.tuple(inv)
 		if h.Status[op] == Succeeded {
 			if ended, _, too := h.tuple(h.Completion[op]); too && h.Values.Same(ended) != h.Values.Same(key) {
 				return false
 			}
 		}
-		some = true
 		if !is || h.F[inv] == cas && (h.Values.Kind(value) != edn.KindVector && h.Values.Kind(value) != edn.KindList || len(h.Values.Items(value)) != 2) {
 			return false
 		}
 	}
-	return some
+	return len(h.Invocation) > 0
 }
 
 func isPair(v *edn.Values, id edn.ID) bool {

@@ -86,7 +86,7 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 }
 
 // TestACrashedWriteOfTheInitialValueIsHintedAt: a crashed write may have written what an early read saw, so the
-// verdict stands. So may a cas that says it failed, which is common. A failed write is not hinted at.
+// verdict stands. So may a cas that says it failed, which is common, and a write that was open. A failed write is not hinted at.
 func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 	t.Parallel()
 	const read = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
@@ -104,6 +104,10 @@ func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, "",
 			"it is linearizable if the initial value is 0, which a failed :cas had been called to write by then: Spec.Init 0"},
 		{"{:process 1, :type :invoke, :f :write, :value 0}\n{:process 1, :type :fail, :f :write, :value 0}\n" + read, "", ""},
+		{"{:process 1, :type :invoke, :f :write, :value 0}\n{:process 2, :type :invoke, :f :cas, :value [0 1]}\n{:process 2, :type :ok, :f :cas, :value [0 1]}\n" +
+			"{:process 3, :type :invoke, :f :write, :value 2}\n{:process 3, :type :ok, :f :write, :value 2}\n{:process 1, :type :ok, :f :write, :value 0}\n" +
+			"{:process 2, :type :invoke, :f :read}\n{:process 2, :type :ok, :f :read, :value 0}\n", "",
+			"it is linearizable if the initial value is 0, which an open operation had begun to write by then: Spec.Init 0"},
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", "", ""},
 	} {
 		for _, algorithm := range []string{"", "porcupine"} {
