@@ -325,6 +325,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 		}
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
+			c.decisions[f].tell(c.parts[f])
 			late := stopped(c.ops.Model, func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
 			if late || ctx.Err() != nil && c.decisions[f].core == nil {
 				c.lacks("a minimal core")

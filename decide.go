@@ -115,6 +115,15 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim fallbac
 	return x
 }
 
+// tell gives a failure that a search found the sentence of a fast path, if an operation saw what nothing had written: that
+// needs no others.
+func (x *decision) tell(part *models.Operations) {
+	of, row := part.Model.Traits().Anomaly, slices.Index(part.Res, x.FailEvent)
+	if x.why == nil && of != nil && row >= 0 && part.Len() <= maxReadForKind && of(part, models.Row(row)) == models.NeverWritten {
+		x.why = families.NeverWritten(part.Model, models.Row(row))
+	}
+}
+
 // late returns the decision about a part whose turn comes too late.
 func (d *decider) late(ctx context.Context) decision {
 	return decision{Answer: fallback.Answer{Cause: limits.Stopped(ctx)}, analyzer: "clew/" + d.engine.Name()}

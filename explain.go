@@ -191,9 +191,9 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 	}
 }
 
-// pairsHint says what values that are all pairs may mean, or "" if they are no keys, or if clew has tried it (byKeys).
+// pairsHint says what values that are all pairs may mean, or "" if they cannot be read as keys and values.
 func pairsHint(h *jepsen.History) string {
-	if !h.AllTuples() || h.MayHaveKeys() {
+	if !h.AllTuples() {
 		return ""
 	}
 	flags := option.Independent.String()
@@ -259,11 +259,25 @@ func completedOtherwise(h *jepsen.History, r *report.Result) string {
 		if inv > r.FailEvent.OrNone() || h.F[inv] == f || h.Status[op] != jepsen.Succeeded || v.Same(h.Key(inv)) != key {
 			continue
 		}
-		if given := h.Value[inv]; v.Same(given) == saw && v.Same(h.OpValue(jepsen.Operation(op))) != saw {
+		given, returned := h.Value[inv], h.OpValue(jepsen.Operation(op))
+		if v.Same(given) == saw && v.Same(returned) != saw && !answers(v, given, returned) {
 			return fmt.Sprintf("%s was called with %s, but the value of its completion counts: make the completion repeat %[2]s", h.Name(jepsen.Operation(op)), v.Text(given))
 		}
 	}
 	return ""
+}
+
+// answers reports whether a completion answers otherwise than by repeating its invocation: a map with more keys, such as :succeeded.
+func answers(v *edn.Values, given, returned edn.ID) bool {
+	if v.Kind(given) != edn.KindMap || v.Kind(returned) != edn.KindMap {
+		return false
+	}
+	for kvs := v.Items(returned); len(kvs) > 0; kvs = kvs[2:] {
+		if _, is := v.Get(given, kvs[0]); !is {
+			return true
+		}
+	}
+	return false
 }
 
 // maxAlike bounds the operations among which hints look for a value of another form.

@@ -239,7 +239,7 @@ func (c *checking) depends(other *checking) {
 func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence string) {
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
-		if c.ops.Model.Traits().IsRegister && !c.keysSaid {
+		if c.ops.Model.Traits().IsRegister && !c.keysSaid && !c.h.MayHaveKeys() { // otherwise another says it
 			c.like = cmp.Or(pairsHint(c.h), c.like)
 		}
 	}

@@ -199,6 +199,9 @@ func (s *Seen) notInferred(candidates []string) error {
 	if len(candidates) == 0 {
 		candidates = knowing
 	}
+	if readers := s.readers(candidates); len(readers) > 0 {
+		candidates = readers
+	}
 	switch len(candidates) {
 	case 0:
 	case 1:
@@ -216,6 +219,22 @@ func (s *Seen) notInferred(candidates []string) error {
 		}
 	}
 	return noModel("no model of clew knows all of its "+fs+orOwn, ParamErrorf("cannot infer the model from %s: no model knows all of them; %s", fs, list))
+}
+
+// readers returns those of some models that can read the history. If an operation returned nil, which few can read, that
+// shows nothing.
+func (s *Seen) readers(names []string) (readers []string) {
+	for op, status := range s.h.Status {
+		if status == jepsen.Succeeded && s.h.OpValue(jepsen.Operation(op)) == edn.Nil {
+			return names
+		}
+	}
+	for _, name := range names {
+		if _, err := (Spec{Name: name}).Read(s.h); err == nil {
+			readers = append(readers, name)
+		}
+	}
+	return readers
 }
 
 // list is where to look for a model.

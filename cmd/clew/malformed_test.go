@@ -952,7 +952,7 @@ process: 0
 {:process 1, :type :invoke, :f :read}
 {:process 1, :type :ok, :f :read, :value 5}
 `,
-		"h.edn: cannot infer the model from :add, :read; give --model set or counter"},
+		"h.edn: cannot infer the model from :add, :read: only counter fits, but is not inferred from that; give --model counter"},
 	{"an --init that does not fit the inferred model", "check --init 1 h.edn", "{:process 0, :type :invoke, :f :acquire}\n",
 		"h.edn: mutex does not take --init: it starts free"},
 	{"a flag that does not fit the inferred model", "check --failed-cas observe h.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",

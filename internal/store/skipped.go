@@ -58,8 +58,8 @@ func skippedAmong(files []string, others []hidden) (said []string) {
 	for _, name := range taken.chosen {
 		runs[path.Dir(filepath.ToSlash(name))] = true
 	}
-	for _, o := range others { // what would count beside a history
-		if dir, base := path.Split(filepath.ToSlash(o.name)); runs[path.Clean(dir)] && (slices.Contains(RunFiles, base) || slices.Contains(testMaps, base)) {
+	for _, o := range others { // what would count beside a history; notKnown tells of a test.jepsen
+		if dir, base := path.Split(filepath.ToSlash(o.name)); runs[path.Clean(dir)] && base != "test.jepsen" && (slices.Contains(RunFiles, base) || slices.Contains(testMaps, base)) {
 			left = append(left, o.name)
 		}
 	}
