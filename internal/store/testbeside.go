@@ -497,8 +497,8 @@ func (s Source) orPrinted(ctx context.Context, opts jepsen.Options, h *jepsen.Hi
 	return h, why, err
 }
 
-func notLookedAt(other string) string {
-	return fmt.Sprintf("the %s beside it was not looked at, since the archive can only be read from front to back; unpack it", other)
+func notLookedAt(others string) string {
+	return fmt.Sprintf("not looked at: the %s beside it, since the archive can only be read from front to back; unpack it", others)
 }
 
 // isEmpty reports whether a file of a run shows, without being read as a whole, that it has no events.
@@ -520,13 +520,15 @@ func (s Source) orLonger(ctx context.Context, opts jepsen.Options, h *jepsen.His
 	if !IsOfRun(filepath.ToSlash(s.Path)) {
 		return h, why, nil
 	}
+	var unseen []string
 	for i, other := range others {
 		name := filepath.Base(s.Path)
 		beside, ok := s.beside(other)
-		if ok && beside.InOrder && other != name {
-			h.Warnings = append(h.Warnings, notLookedAt(other))
+		if packed := !slices.Contains(printed, other); !ok || other == name || packed && name != "history.edn" {
+			continue
 		}
-		if packed := !slices.Contains(printed, other); !ok || beside.InOrder || other == name || packed && name != "history.edn" {
+		if beside.InOrder {
+			unseen = append(unseen, other)
 			continue
 		}
 		has, differs := beside.clientEvents(ctx, opts, s, i < len(others)-len(printed))
@@ -559,6 +561,9 @@ func (s Source) orLonger(ctx context.Context, opts jepsen.Options, h *jepsen.His
 		case theirs > ours:
 			h, why = whole, fmt.Sprintf("%s is cut off: it has %d events of %d; the %s beside it was read instead", filepath.Base(h.File), ours, theirs, other)
 		}
+	}
+	if len(unseen) > 0 {
+		h.Warnings = append(h.Warnings, notLookedAt(text.AllOf(unseen)))
 	}
 	return h, why, nil
 }
