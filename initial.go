@@ -182,7 +182,7 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, opened mode
 			x.free()
 		}
 	}
-	counts.unshown, counts.refuted = opened.Unshown, opened.Refuted || opened.All && !opened.More && len(opened.Unshown) == 0
+	counts.unshown, counts.refuted = opened.Unshown, opened.Refuted
 	return counts
 }
 

@@ -71,7 +71,6 @@ type Opened struct {
 	Unshown      []Spec // as of Else
 	More         bool   // as of Else
 	Refuted      bool   // as of Else
-	All          bool   // there are no others, unless More are
 	MayBeDefault bool   // as of Else
 }
 
@@ -101,7 +100,6 @@ func (s Spec) Opened(ctx context.Context, h *jepsen.History, some []jepsen.Opera
 	opened.Specs = s.starting(h, o.Starts())
 	if existing, ok := o.(Existing); ok {
 		other := existing.Else()
-		opened.All = true
 		opened.More, opened.Refuted, opened.MayBeDefault, opened.Unshown = other.More, other.Refuted, other.MayBeDefault, s.starting(h, other.Unshown)
 	}
 	return opened
