@@ -56,7 +56,7 @@ func (c *claims) certify(of int, r *rand.Rand) {
 		c.t.Fatal(err)
 	}
 	for _, level := range models.AllLevels() {
-		result, err := clew.Check(context.Background(), h, models.Spec{Name: "list-append"}, clew.Options{Consistency: level})
+		result, err := clew.Check(context.Background(), h, models.Spec{Name: "list-append", Init: "{}"}, clew.Options{Consistency: level})
 		if err != nil {
 			c.t.Fatal(err)
 		}

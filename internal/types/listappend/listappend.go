@@ -102,6 +102,7 @@ func (m *listAppend) offer() {
 	m.Offered = models.Traits{
 		Because: m.because,
 		Anomaly: m.anomaly,
+		Opening: m.opening,
 		Run:     m.run,
 		Weight:  func(models.State) int64 { return 64 * mostAppended }, // a node is held as long as its number is
 		Shape:   func() models.Shape { return m.shape },
