@@ -152,7 +152,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	}
 	r = another(ctx, r, spec, o)
 	r.Granted = granted(ctx, r, spec, o)
-	r.CoreInit = coreInit(ctx, r, spec, o)
+	completeCore(ctx, r, spec, o)
 	if r.Level = o.Consistency; o.Whole {
 		r.From.Keys = report.Flag
 	}

@@ -210,8 +210,10 @@ func pairsHint(h *jepsen.History) string {
 // pairs of independent keys, or that values are written in one form and read in another.
 func (c *checking) hint(ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
-	if said := pairsHint(h); said != "" && !c.keysSaid {
-		return said
+	if !c.keysSaid {
+		if said := pairsHint(h); said != "" {
+			return said
+		}
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {

@@ -1142,7 +1142,7 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 	if elsewhere && f.part.Model.Traits().IsRegister && f.part.Op(row).A == f.part.Model.Init()[0] { // that is not the initial value
 		a.Behind, a.BehindFor, a.Session = -1, -1, ""
 	}
-	if state := m.held.States[f.KeyOf(f.i)]; state != nil && state.IsPath && a.Explanation == "" {
+	if state := m.held.States[f.KeyOf(f.i)]; state != nil && state.IsPath && !elsewhere && a.Explanation == "" {
 		if err := m.explain(f, &a); err != nil {
 			return err
 		}

@@ -120,7 +120,8 @@ func vacuousKeys(keys []report.KeyResult) string {
 }
 
 // kind returns the kind of a failure, or "" if its evidence does not show one for certain: that of the sentence if the
-// fast path found one, else that of the operation that fails, else that of another operation of the core.
+// fast path found one, else that of the operation that fails, else that of another operation of the core, else that of the
+// core alone, whose few operations a fast path may decide where it does not decide the history.
 func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	var found models.Anomaly
@@ -135,6 +136,15 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 		for _, row := range rows {
 			if found == "" && row >= 0 && part.Res[row] <= d.FailEvent && ctx.Err() == nil {
 				found = of(part, row)
+			}
+		}
+	}
+	if found == "" && part.Model.Traits().Positions == nil && len(r.Core) <= maxUnfinished { // else a core lacks positions
+		core := part.Alone(part.Among(r.Core), d.FailEvent)
+		if path, _ := families.Of(core.Model); path != nil {
+			f := path.Decide(ctx, &core.Columns, fastpath.WantFailure)
+			if f.Verdict == jepsen.Invalid && f.FailEvent == d.FailEvent && f.Why != nil {
+				found = f.Why.Anomaly(core.Teller())
 			}
 		}
 	}
@@ -242,7 +252,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 		Verdict: d.Verdict, Analyzer: "clew/isolation", Cause: d.Cause, Explanation: d.Why, Ops: c.ops, Levels: d.Levels, Told: d.Told,
 	}
 	if r.Verified = d.Checked && o.Verify != VerifyNever; !d.Checked && d.Verdict != jepsen.Unknown && o.Verify != VerifyNever {
-		r.Unverified = "no order, no snapshots and no cycle show it, which clew checks again"
+		r.Unverified = "only orders, snapshots and cycles are checked again, and it is shown by none of them"
 	}
 	if d.Wrong != "" {
 		return refuted(r, errors.New(d.Wrong))

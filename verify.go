@@ -7,8 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
+	"clew/edn"
 	"clew/fallback"
 	"clew/internal/certificate"
 	"clew/internal/engines"
@@ -351,46 +355,149 @@ func refuted(r *report.Result, wrong error) *report.Result {
 	}
 }
 
+// A core is read again by others as a history of its own: it is sent to a colleague, or attached to an issue. It then has to fail
+// at the same completion, and in the same way. What it lacks may turn one failure into another. A stale read is told as one of a
+// value that was never written if the core has no write of it.
+
 // mostAlone bounds the operations of a core that is read and decided again as a history of its own.
 const mostAlone = 1000
 
-// coreInit returns the initial value that must be said of the core as a history of its own, "" if there is none: without it the
-// core does not fail at the same completion in the same way, since what shows the initial value is not in it.
-func coreInit(ctx context.Context, r *report.Result, spec models.Spec, o Options) string {
-	d, err := r.Spec.Definition()
-	if r.Verdict != jepsen.Invalid || spec.Init != "" || r.History.Record().Init != "" || o.growing || o.Verify == VerifyNever || err != nil || d.NoInit != "" {
-		return ""
-	}
-	if ctx.Err() != nil {
-		return ""
-	}
+// completeCore completes what is written of a core: the initial value without which it does not fail as the history does, since
+// what shows that value is not in it, and the operations without which its failure is of another kind or is told in other words,
+// such as the write of what was read too late.
+//
+// Cost: a check of the core. If that is another failure, a check of the core with the initial value, and some with more
+// operations, likeWork in all.
+func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Options) {
 	failing := r.FirstFailing()
-	init := cmp.Or(failing.Init, d.Default)
-	if n := len(failing.Core); n == 0 || n > mostAlone || init == "" {
-		return ""
-	}
-	var text bytes.Buffer
-	if r.WriteCore(&text) != nil {
-		return ""
-	}
-	core, err := Read(&text, r.File, spec.Pairing())
-	if err != nil {
-		return ""
+	d, err := r.Spec.Definition()
+	if err != nil || r.Verdict != jepsen.Invalid || r.Spec.IsOwn() || o.growing || o.Verify == VerifyNever || ctx.Err() != nil || len(failing.Core) == 0 || len(failing.Core) > mostAlone {
+		return
 	}
 	spec.Name = cmp.Or(spec.Name, r.Model)
-	alike := func() int { // how much the failure of the core is like that of the history
-		x, err := Check(ctx, core, spec, Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever})
-		switch {
-		case err != nil || x.Verdict != jepsen.Invalid || x.FailingIndex() != r.FailingIndex():
-			return 0
-		case x.FailureKind() != r.FailureKind():
-			return 1
+	o = Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever}
+	alike := func() (how int) { // how much the failure of the core is like that of the history
+		var text bytes.Buffer
+		if r.WriteCore(&text) != nil {
+			return otherFailure
 		}
-		return 2
+		core, err := Read(&text, r.File, spec.Pairing())
+		if err != nil {
+			return otherFailure
+		}
+		x, err := Check(ctx, core, spec, o)
+		if err != nil || x.Verdict != jepsen.Invalid || x.FailingIndex() != r.FailingIndex() {
+			return otherFailure
+		}
+		if x.FailureKind() != failing.Kind {
+			return otherKind
+		}
+		if x.FirstFailing().Explanation != failing.Explanation {
+			return otherWords
+		}
+		return same
 	}
-	unsaid := alike()
-	if core.Initially(init); unsaid == 2 || alike() <= unsaid {
-		return ""
+	was := alike()
+	if init := cmp.Or(failing.Init, d.Default); d.NoInit == "" && spec.Init == "" && r.History.Record().Init == "" && init != "" && was < otherWords {
+		r.CoreInit = init
+		if now := alike(); now > was {
+			was = now
+		} else {
+			r.CoreInit = ""
+		}
 	}
-	return init
+	if was == otherWords || was == otherKind {
+		addOperations(failing, mostForWords, func() bool { return alike() == same })
+	}
+	if was == otherKind && failing.Kind != "" && alike() == otherKind {
+		addOperations(failing, mostAlone, func() bool { return alike() > otherKind })
+	}
+}
+
+// How much the failure of a core is like that of the history.
+const (
+	otherFailure = iota
+	otherKind
+	otherWords
+	same
+)
+
+// likeWork bounds the operations of all cores that are checked while operations are added to one.
+const likeWork = 8_000
+
+// mostForWords is how many operations are added to a core for the sake of its sentence alone.
+const mostForWords = 16
+
+// addOperations adds to what stands beside the core of a result as few operations as are necessary to make the core like the
+// history, of those that may tell more of its failure, at most a number of them. It adds none if those do not.
+func addOperations(r *report.Result, most int, alike func() bool) {
+	before, added := slices.Clone(r.Beside), tellMore(r, most)
+	work := likeWork
+	with := func(some []jepsen.Operation) bool {
+		work -= len(r.Core) + len(before) + len(some)
+		r.Beside = slices.Concat(before, some)
+		return work > 0 && alike()
+	}
+	n := 1
+	for n < len(added) && !with(added[:n]) {
+		n *= 2
+	}
+	if added = added[:min(n, len(added))]; !with(added) {
+		r.Beside = before
+		return
+	}
+	for size := len(added) / 2; size > 0 && work > 0; size /= 2 {
+		for from := 0; from < len(added) && work > 0; {
+			if fewer := slices.Delete(slices.Clone(added), from, min(from+size, len(added))); with(fewer) {
+				added = fewer
+			} else {
+				from += size
+			}
+		}
+	}
+	r.Beside = slices.Concat(before, added)
+}
+
+// tellMore returns the operations outside a core that are nearest to the failing one, nearest first, at most a number of them:
+// they are called with its values, and with no others. Linear time.
+func tellMore(r *report.Result, most int) (ops []jepsen.Operation) {
+	h, v := r.History, r.History.Values
+	seen := map[edn.ID]bool{} // by class: a value of the failing operation
+	scalars(v, h.Value[r.FailEvent.OrNone()], func(class edn.ID) { seen[class] = true })
+	inside := map[jepsen.Operation]bool{}
+	for _, op := range slices.Concat(r.Core, r.Beside) {
+		inside[op] = true
+	}
+	far, count := make([]int32, h.Operations()), map[int32]int{}
+	for op := range far {
+		scalars(v, h.Value[h.Invocation[op]], func(class edn.ID) {
+			if far[op]++; seen[class] {
+				far[op] -= 2
+			}
+		})
+		count[far[op]]++
+	}
+	farthest := int32(math.MinInt32)
+	for n, left := 0, slices.Sorted(maps.Keys(count)); n < most+len(inside) && len(left) > 0; left = left[1:] {
+		farthest = left[0]
+		n += count[farthest]
+	}
+	for op := range jepsen.Operation(h.Operations()) {
+		if far[op] <= farthest && !inside[op] {
+			ops = append(ops, op)
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b jepsen.Operation) int { return cmp.Or(int(far[a]-far[b]), int(b-a)) })
+	return ops[:min(len(ops), most)]
+}
+
+// scalars calls f with the class of each value inside a value that is no collection, names and nil aside.
+func scalars(v *edn.Values, id edn.ID, f func(class edn.ID)) {
+	items := v.Items(id)
+	if len(items) == 0 && id != edn.Nil && v.Kind(id) != edn.KindKeyword {
+		f(v.Same(id))
+	}
+	for _, item := range items {
+		scalars(v, item, f)
+	}
 }

@@ -71,7 +71,7 @@ type Result struct {
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail on their own
 	Story         Story              // tells what happens in Core; the zero Story if it is too large
-	Beside        []jepsen.Operation // what Core needs to fail as a separate history, whatever its initial value
+	Beside        []jepsen.Operation // what Core needs to fail as a separate history, whatever its initial value, and in the same way
 	Before        []jepsen.Operation // a linearization of everything before FailEvent
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
 	Named         []jepsen.Operation // the operations that Explanation names

@@ -76,7 +76,8 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 }
 
 // WriteCore writes the core of an invalid result as a separate history, which is not
-// linearizable either: the events of its operations, one op map per line. If keys are
+// linearizable either: the events of its operations, and of those beside it, without which it
+// would fail in another way, one op map per line. If keys are
 // independent, it writes the core of the one that fails first, with the key in every
 // value. The output is then also a history of independent keys. Its first line is the initial value if the core does not
 // fail from any. If operations of one

@@ -55,6 +55,9 @@ type nonEmpty struct {
 	some       bool
 }
 
+// Whole returns what the input is, so that a file that is written to is noticed.
+func (r *nonEmpty) Whole() files.Stamp { return files.StampOf(r.packed) }
+
 func (r *nonEmpty) Read(p []byte) (n int, err error) {
 	if r.in == nil {
 		if r.in, _, err = files.Decompress(bufio.NewReaderSize(r.packed, 64<<10)); err != nil {

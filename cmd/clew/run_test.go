@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -237,5 +238,28 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 			return fmt.Sprintf("%s: %v, status %d\n%s%s", output, err, k.status(), out.String(), errs.String()),
 				err == nil && k.status() == exitInvalid && k.statusNow() == exitInvalid && strings.HasPrefix(out.String(), want)
 		})
+	}
+}
+
+func TestAPackedStandardInputThatIsWrittenToIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.edn.gz")
+	if err := os.WriteFile(path, []byte(gzipped("{:process 0, :type :invoke, :f :read}\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in := notEmpty(f)
+	stamp := files.StampOf(in)
+	if err := stamp.Changed(in); err != nil {
+		t.Error(err)
+	}
+	if err := os.Truncate(path, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := stamp.Changed(in); err == nil {
+		t.Error("nothing was noticed")
 	}
 }

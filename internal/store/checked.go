@@ -305,7 +305,10 @@ func (n *Named) is(h *jepsen.History, e jepsen.Event, value edn.ID, times func(j
 	return false
 }
 
-const resultsFile = "results.edn"
+const (
+	resultsFile = "results.edn"
+	logFile     = "jepsen.log" // what Jepsen printed while it ran
+)
 
 // maxResults bounds the length of results; longer ones are ignored.
 const maxResults = 16 << 20
@@ -410,12 +413,12 @@ func resultsBeside(name string) *Source {
 // run, compressed or not.
 func IsOfRun(name string) bool {
 	name, _ = files.PackedName(name)
-	return isRun(name) || path.Base(name) == "jepsen.log"
+	return isRun(name) || path.Base(name) == logFile
 }
 
 // RunFiles are the names of the files in the folder of a run that say what
 // happened or how it was checked.
-var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", "jepsen.log", RecorderFile, resultsFile}
+var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", logFile, RecorderFile, resultsFile}
 
 // IsRunFile says whether a file has one of these names, with or without the ending
 // of a compressed file.

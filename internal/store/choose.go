@@ -107,7 +107,7 @@ func choose(paths []string) choice {
 		}
 	}
 	for _, f := range of[".log"] {
-		if dir, base := path.Split(f); base == "jepsen.log" && !r.has(dir, "history.edn", "test.jepsen", "history.txt", RecorderFile, "history.edn.gz", "history.edn.zst") {
+		if dir, base := path.Split(f); base == logFile && !r.has(dir, "history.edn", "test.jepsen", "history.txt", RecorderFile, "history.edn.gz", "history.edn.zst") {
 			c.logs = append(c.logs, f)
 		}
 	}
@@ -131,7 +131,7 @@ func (c *choice) byKind(of map[string][]string, r runs) {
 	}
 	if len(c.chosen) == 0 && several == 1 {
 		c.chosen, c.others = c.others, nil
-		if logs := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return path.Base(f) != "jepsen.log" }); len(logs) > 0 {
+		if logs := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return path.Base(f) != logFile }); len(logs) > 0 {
 			c.chosen = logs // the rest are the logs of a system's nodes
 		}
 	}
@@ -205,7 +205,7 @@ func (r runs) bare(files []string, reports map[string][]string) (bare []string) 
 		dir, base := path.Split(f)
 		if base == resultsFile && IsRunFolder(path.Base(dir)) && !r.part(f) && reportOf(reports, f) == "" &&
 			!slices.ContainsFunc(files, func(other string) bool {
-				return path.Dir(other) == path.Clean(dir) && IsHistory(other) || other == dir+"jepsen.log"
+				return path.Dir(other) == path.Clean(dir) && IsHistory(other) || other == dir+logFile
 			}) {
 			bare = append(bare, f)
 		}

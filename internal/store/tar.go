@@ -53,7 +53,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 		m.size = header.Size
 		switch header.Typeflag {
 		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
-			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name) || path.Base(name) == printed[1]) && (o.Own == nil || o.Own(stored(file, name))) {
+			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name) || path.Base(name) == logFile) && (o.Own == nil || o.Own(stored(file, name))) {
 				m.text = make([]byte, header.Size)
 				if _, err := io.ReadFull(t.r, m.text); err != nil {
 					return nil, nil, fmt.Errorf("%s: %w", file, err)

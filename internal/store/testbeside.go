@@ -452,7 +452,7 @@ func (w *wholeLines) Whole() files.Stamp { return files.StampOf(w.in) }
 // them. That also shows that a history is not whole. So does another copy of the history.
 
 // printed are the files to which a test prints its operations. The first one that has some is read.
-var printed = []string{"history.txt", "jepsen.log"}
+var printed = []string{"history.txt", logFile}
 
 // others are the files that may have more of a history.edn.
 var others = append([]string{"history.edn.gz", "history.edn.zst"}, printed...)
@@ -463,7 +463,7 @@ func (s Source) orPrinted(ctx context.Context, opts jepsen.Options, h *jepsen.Hi
 	var none testfile.NoHistory
 	name := filepath.Base(s.Path)
 	switch {
-	case s.Path == "-" || name == "jepsen.log" || err != nil && !errors.As(err, &none):
+	case s.Path == "-" || name == logFile || err != nil && !errors.As(err, &none):
 		return h, why, err
 	case err == nil && h.Events > 0:
 		return s.orLonger(ctx, opts, h, why)
@@ -614,7 +614,7 @@ func (s Source) printedEvents(ctx context.Context, all bool) (n int, err error) 
 		return 0, err
 	}
 	defer plain.Close()
-	lines, log := bufio.NewReaderSize(plain, 1<<16), filepath.Base(s.Path) == "jepsen.log"
+	lines, log := bufio.NewReaderSize(plain, 1<<16), filepath.Base(s.Path) == logFile
 	for begins := true; ; {
 		line, err := lines.ReadSlice('\n')
 		if at := bytes.Index(line, []byte(eventLogger)); at >= 0 {

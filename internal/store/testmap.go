@@ -34,7 +34,7 @@ import (
 
 // testMaps are the files that have the map of a test. If two of them differ in what they ask for, none counts. One that is of
 // another test than the history does not count either.
-var testMaps = []string{"test.jepsen", "jepsen.log", "test.edn", "test.fressian"}
+var testMaps = []string{"test.jepsen", logFile, "test.edn", "test.fressian"}
 
 // TestMap is what the map of a test says.
 type TestMap struct {
@@ -190,7 +190,7 @@ func (s Source) testMaps(ctx context.Context, h *jepsen.History, memory int64) (
 		m := beside.asked
 		if !beside.InOrder {
 			m = beside.readTestMap(ctx, name, memory)
-			if m != nil && m.Wrong == "" && name == "jepsen.log" && h.File != beside.Path {
+			if m != nil && m.Wrong == "" && name == logFile && h.File != beside.Path {
 				m.Wrong = beside.logOfAnother(ctx, h)
 			}
 		}
@@ -303,7 +303,7 @@ func firstOf(test *testfile.File) (first []Named) {
 func readTestMap(ctx context.Context, name string, in io.Reader) *TestMap {
 	v := edn.NewValues()
 	in = limits.Reader(ctx, in, 0)
-	if name == "jepsen.log" {
+	if name == logFile {
 		var all *TestMap
 		head := bufio.NewReader(in)
 		if begins, _ := head.Peek(1); len(begins) > 0 && begins[0] == 0 {

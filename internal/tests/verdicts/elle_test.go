@@ -32,7 +32,7 @@ func TestListAppendAgreesWithExhaustiveSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := clew.Check(context.Background(), h, models.Spec{Name: "list-append"}, clew.Options{Verify: clew.VerifyAlways})
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "list-append", Init: "{}"}, clew.Options{Verify: clew.VerifyAlways})
 		if err != nil || r.Verdict != want || !r.Verified {
 			t.Errorf("%s: %v, want %v; verified: %t; %v\n%s", name, r.Verdict, want, r.Verified, err, text)
 		}

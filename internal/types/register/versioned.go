@@ -33,9 +33,12 @@ var versionedDefinition = models.Definition{
 	New: newVersioned,
 }
 
+// firstWrites bounds how many writes are looked at.
+const firstWrites = 100
+
 // tellsVersions reports whether the first writes, of a key or not, were called with [nil value] and returned [version value].
 func tellsVersions(s *models.Seen) bool {
-	left := 100
+	left := firstWrites
 	for called, returned := range s.Answers(":write") {
 		if left--; left < 0 {
 			break
