@@ -367,7 +367,7 @@ const mostAlone = 1000
 // such as the write of what was read too late.
 //
 // Cost: a check of the core. If that is another failure, a check of the core with the initial value, and some with more
-// operations, likeWork in all.
+// operations, of mostWritten bytes in all.
 func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Options) {
 	failing := r.FirstFailing()
 	d, err := r.Spec.Definition()
@@ -376,11 +376,13 @@ func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Opt
 	}
 	spec.Name = cmp.Or(spec.Name, r.Model)
 	o = Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever}
+	written := 0                // bytes of all cores that were checked
 	alike := func() (how int) { // how much the failure of the core is like that of the history
 		var text bytes.Buffer
-		if r.WriteCore(&text) != nil {
+		if written > mostWritten || r.WriteCore(&text) != nil {
 			return otherFailure
 		}
+		written += text.Len()
 		core, err := Read(&text, r.File, spec.Pairing())
 		if err != nil {
 			return otherFailure
@@ -422,8 +424,8 @@ const (
 	same
 )
 
-// likeWork bounds the operations of all cores that are checked while operations are added to one.
-const likeWork = 8_000
+// mostWritten bounds the bytes of all cores that are checked while operations are added to one.
+const mostWritten = 1 << 19
 
 // mostForWords is how many operations are added to a core for the sake of its sentence alone.
 const mostForWords = 16
@@ -432,11 +434,9 @@ const mostForWords = 16
 // history, of those that may tell more of its failure, at most a number of them. It adds none if those do not.
 func addOperations(r *report.Result, most int, alike func() bool) {
 	before, added := slices.Clone(r.Beside), tellMore(r, most)
-	work := likeWork
 	with := func(some []jepsen.Operation) bool {
-		work -= len(r.Core) + len(before) + len(some)
 		r.Beside = slices.Concat(before, some)
-		return work > 0 && alike()
+		return alike()
 	}
 	n := 1
 	for n < len(added) && !with(added[:n]) {
@@ -446,8 +446,8 @@ func addOperations(r *report.Result, most int, alike func() bool) {
 		r.Beside = before
 		return
 	}
-	for size := len(added) / 2; size > 0 && work > 0; size /= 2 {
-		for from := 0; from < len(added) && work > 0; {
+	for size := len(added) / 2; size > 0; size /= 2 {
+		for from := 0; from < len(added); {
 			if fewer := slices.Delete(slices.Clone(added), from, min(from+size, len(added))); with(fewer) {
 				added = fewer
 			} else {

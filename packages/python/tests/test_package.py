@@ -115,8 +115,8 @@ ops = {"write": write, "read": read}
         interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         interrupt.start()
         with self.assertRaises(KeyboardInterrupt):
-            clew.check(hard, model="register", algorithm="porcupine", time_limit="10s")
-        self.assertTrue(0.5 <= time.monotonic() - begun < 5, time.monotonic() - begun)
+            clew.check(hard, model="register", algorithm="porcupine", time_limit="300s")
+        self.assertTrue(0.5 <= time.monotonic() - begun < 150, time.monotonic() - begun)
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
     def test_a_process_may_fork_before_the_first_call(self):

@@ -3,7 +3,7 @@
   Knossos has to agree), and else of the stand-ins beside this folder. Their database is
   in memory, and breaks where its test says so."
   (:require [clew.checker :as clew]
-            [clew.checker-test :refer [eventually file killed-with-its-jvm pids refusal running? script stored update-vals*]]
+            [clew.checker-test :refer [eventually file killed-with-its-jvm never pids refusal running? script stored update-vals*]]
             [clew.watch :as watch]
             [clojure.edn :as edn]
             [clojure.java.io :as io]
@@ -420,9 +420,9 @@
         _      (.start thread)
         [pid]  (pids f 1)]
     (.interrupt thread)
-    (is (= [:unknown :command-failed :interrupted] ((juxt :valid? :error :cause) (deref result 10000 nil))))
+    (is (= [:unknown :command-failed :interrupted] ((juxt :valid? :error :cause) (deref result never nil))))
     (is (eventually #(not (running? pid))))
-    (.join thread 60000)
+    (.join thread never)
     (is (not (.isAlive thread)))))
 
 (defn wait-for-clew
