@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	}, "patientclew": func() {
 		bePatient()
 		main()
+	}, "unhurriedclew": func() { // whose work ends on its own after a signal
+		batch.BePatient(100)
+		main()
 	}})
 }
 
@@ -316,7 +319,7 @@ func archived(name string, files fs.FS) (string, error) {
 // The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	return reading(t, exec.Command("patientclew", args...), history, open)
+	return reading(t, exec.Command("unhurriedclew", args...), history, open)
 }
 
 // reading does the same for any command.

@@ -22,7 +22,7 @@ import (
 const (
 	maxWaiting  = 64 // checks that run or wait for others
 	cachedBytes = 64 << 20
-	writingTime = 10 * time.Second // of one page
+	writingTime = time.Minute // of one page
 )
 
 var (
