@@ -159,7 +159,8 @@
         result (agreed test)]
     (is (true? (:valid? result)) (pr-str result))
     (is (pos? (get-in result [:stats :crashed])))
-    (is (some #(<= 5 %) (filter integer? (map :process (:history test)))))
+    (doseq [[process events] (group-by :process (:history test))]
+      (is (not-any? #(= :info (:type %)) (butlast events)) process))
     (let [result (agreed (run "crashes, and a stale read" (register 0)
                               (then ops (op :write 10) (op :write 11) (op :write 12 :applied) (op :read nil) (op :read nil :stale))
                               (checks model)))]
