@@ -408,11 +408,10 @@ func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Opt
 			r.CoreInit = ""
 		}
 	}
-	if was == otherWords || was == otherKind {
-		addOperations(failing, mostForWords, func() bool { return alike() == same })
-	}
-	if was == otherKind && failing.Kind != "" && alike() == otherKind {
-		addOperations(failing, mostAlone, func() bool { return alike() > otherKind })
+	switch {
+	case was == same || addOperations(failing, mostForWords, func() bool { return alike() == same }):
+	case was < otherWords:
+		addOperations(failing, mostAlone, func() bool { return alike() >= otherWords })
 	}
 }
 
@@ -431,21 +430,21 @@ const mostWritten = 1 << 19
 const mostForWords = 16
 
 // addOperations adds to what stands beside the core of a result as few operations as are necessary to make the core like the
-// history, of those that may tell more of its failure, at most a number of them. It adds none if those do not.
-func addOperations(r *report.Result, most int, alike func() bool) {
+// history, at most a number of them. It adds none, and returns false, if those that tell most of the failure do not.
+func addOperations(r *report.Result, most int, alike func() bool) bool {
 	before, added := slices.Clone(r.Beside), tellMore(r, most)
 	with := func(some []jepsen.Operation) bool {
 		r.Beside = slices.Concat(before, some)
 		return alike()
 	}
 	n := 1
-	for n < len(added) && !with(added[:n]) {
-		n *= 2
+	for ; !with(added[:min(n, len(added))]); n *= 2 {
+		if n >= len(added) {
+			r.Beside = before
+			return false
+		}
 	}
-	if added = added[:min(n, len(added))]; !with(added) {
-		r.Beside = before
-		return
-	}
+	added = added[:min(n, len(added))]
 	for size := len(added) / 2; size > 0; size /= 2 {
 		for from := 0; from < len(added); {
 			if fewer := slices.Delete(slices.Clone(added), from, min(from+size, len(added))); with(fewer) {
@@ -456,48 +455,39 @@ func addOperations(r *report.Result, most int, alike func() bool) {
 		}
 	}
 	r.Beside = slices.Concat(before, added)
+	return true
 }
 
-// tellMore returns the operations outside a core that are nearest to the failing one, nearest first, at most a number of them:
-// they are called with its values, and with no others. Linear time.
+// tellMore returns the operations outside a core that tell most of its failure, in this order, at most a number of them: those that
+// are called with more values of the core, and with fewer others. Linear time.
 func tellMore(r *report.Result, most int) (ops []jepsen.Operation) {
 	h, v := r.History, r.History.Values
-	seen := map[edn.ID]bool{} // by class: a value of the failing operation
-	scalars(v, h.Value[r.FailEvent.OrNone()], func(class edn.ID) { seen[class] = true })
-	inside := map[jepsen.Operation]bool{}
+	seen, inside := map[edn.ID]bool{}, map[jepsen.Operation]bool{} // seen: by class
 	for _, op := range slices.Concat(r.Core, r.Beside) {
 		inside[op] = true
+		v.Leaves(h.OpValue(op), mostAlone, func(class edn.ID) { seen[class] = true })
 	}
-	far, count := make([]int32, h.Operations()), map[int32]int{}
-	for op := range far {
-		scalars(v, h.Value[h.Invocation[op]], func(class edn.ID) {
-			if far[op]++; seen[class] {
-				far[op] -= 2
+	others, count := make([]int32, h.Operations()), map[int32]int{} // other values, less those that are seen
+	for op := range others {
+		v.Leaves(h.Value[h.Invocation[op]], mostAlone, func(class edn.ID) {
+			if seen[class] {
+				others[op]--
+			} else {
+				others[op]++
 			}
 		})
-		count[far[op]]++
+		count[others[op]]++
 	}
-	farthest := int32(math.MinInt32)
+	limit := int32(math.MinInt32)
 	for n, left := 0, slices.Sorted(maps.Keys(count)); n < most+len(inside) && len(left) > 0; left = left[1:] {
-		farthest = left[0]
-		n += count[farthest]
+		limit = left[0]
+		n += count[limit]
 	}
 	for op := range jepsen.Operation(h.Operations()) {
-		if far[op] <= farthest && !inside[op] {
+		if others[op] <= limit && !inside[op] {
 			ops = append(ops, op)
 		}
 	}
-	slices.SortStableFunc(ops, func(a, b jepsen.Operation) int { return cmp.Or(int(far[a]-far[b]), int(b-a)) })
+	slices.SortStableFunc(ops, func(a, b jepsen.Operation) int { return cmp.Or(int(others[a]-others[b]), int(b-a)) })
 	return ops[:min(len(ops), most)]
-}
-
-// scalars calls f with the class of each value inside a value that is no collection, names and nil aside.
-func scalars(v *edn.Values, id edn.ID, f func(class edn.ID)) {
-	items := v.Items(id)
-	if len(items) == 0 && id != edn.Nil && v.Kind(id) != edn.KindKeyword {
-		f(v.Same(id))
-	}
-	for _, item := range items {
-		scalars(v, item, f)
-	}
 }

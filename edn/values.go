@@ -172,6 +172,23 @@ func (v *Values) Items(id ID) []ID {
 	return items
 }
 
+// Leaves calls f with the class of a form, or of each of its innermost parts, without nil and keywords: those are rather the words
+// of an operation, such as :r. It looks at a number of forms at most, the collections included, and returns how many were left.
+func (v *Values) Leaves(id ID, most int, f func(class ID)) (left int) {
+	if most == 0 {
+		return 0
+	}
+	most--
+	items := v.Items(id)
+	for _, item := range items {
+		most = v.Leaves(item, most, f)
+	}
+	if len(items) == 0 && id != Nil && v.Kind(id) != KindKeyword {
+		f(v.Same(id))
+	}
+	return most
+}
+
 // items does what Items does, but for a tagged form it also returns the tag, first.
 func (v *Values) items(id ID) []ID {
 	f := &v.forms[id]

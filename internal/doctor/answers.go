@@ -40,7 +40,7 @@ func newMaterial(ops *models.Operations) *material {
 		mutates := ops.Model.Mutates(ops.Op(models.Row(row)))
 		given := h.Value[h.Invocation[op]]
 		if mutates {
-			leaves(h.Values, given, func(class edn.ID) { m.writers[class] = append(m.writers[class], op) })
+			h.Values.Leaves(given, maxLeaves, func(class edn.ID) { m.writers[class] = append(m.writers[class], op) })
 		}
 		if h.Status[op] != jepsen.Succeeded {
 			continue
@@ -49,7 +49,7 @@ func newMaterial(ops *models.Operations) *material {
 			m.updates = append(m.updates, op)
 		}
 		value := h.OpValue(op)
-		leaves(h.Values, value, func(class edn.ID) {
+		h.Values.Leaves(value, maxLeaves, func(class edn.ID) {
 			if !mutates || value != given {
 				m.shown[class] = true
 			}
@@ -135,28 +135,6 @@ func (m *material) group(questions []question) {
 
 // maxLeaves bounds the parts of one value that are looked at.
 const maxLeaves = 64
-
-// leaves calls f with the class of a value, or of each of its innermost parts that are not nil or keywords: those are
-// rather the words of an operation, such as :r.
-func leaves(v *edn.Values, value edn.ID, f func(class edn.ID)) {
-	left := maxLeaves
-	var each func(edn.ID)
-	each = func(id edn.ID) {
-		if left--; left < 0 {
-			return
-		}
-		if items := v.Items(id); len(items) > 0 {
-			for _, x := range items {
-				each(x)
-			}
-			return
-		}
-		if kind := v.Kind(id); id != edn.Nil && kind != edn.KindKeyword {
-			f(v.Same(id))
-		}
-	}
-	each(value)
-}
 
 // put returns a value with another one at a place.
 func put(v *edn.Values, whole edn.ID, path []int, value edn.ID) edn.ID {

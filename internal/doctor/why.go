@@ -31,7 +31,7 @@ func (m *mutant) why() string {
 	}
 	h := m.of.h
 	reason := ""
-	leaves(h.Values, m.other.value, func(class edn.ID) {
+	h.Values.Leaves(m.other.value, maxLeaves, func(class edn.ID) {
 		for _, op := range m.of.writers[class] {
 			switch inv := h.Invocation[op]; {
 			case op == m.a.op || inv > h.Completion[m.a.op]:
@@ -50,7 +50,7 @@ func (m *mutant) why() string {
 func (s *subject) whyLost(op jepsen.Operation) string {
 	h := s.h
 	reason := ""
-	leaves(h.Values, h.Value[h.Invocation[op]], func(class edn.ID) {
+	h.Values.Leaves(h.Value[h.Invocation[op]], maxLeaves, func(class edn.ID) {
 		switch {
 		case !s.shown[class]:
 			reason = whyUnseen

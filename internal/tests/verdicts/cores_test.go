@@ -10,6 +10,7 @@ import (
 	"clew/internal/gen"
 	"clew/internal/tests/kit"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // The file of a core fails as the history does when it is checked with the same flags and no more: at the same completion, of the same
@@ -61,5 +62,38 @@ func TestACoreFailsAsItsHistory(t *testing.T) {
 	t.Logf("%d cores, of which %d say the initial value, and %d fail in the words of their history", cores, said, words)
 	if cores < 100 || said == 0 || words < cores*95/100 {
 		t.Errorf("only %d cores, of which %d say the initial value, and %d fail in the words of their history", cores, said, words)
+	}
+}
+
+// So does the core of a bug that was planted in a longer history.
+func TestACoreOfABugFailsAsItsHistory(t *testing.T) {
+	t.Parallel()
+	cores := 0
+	for _, d := range models.All() {
+		for _, kind := range gen.KindsOf(d.Name) {
+			for seed := range kit.Histories(1, 4, 40) {
+				h, spec, _ := kit.LongHistory(t, gen.LongOptions{Model: d.Name, Kind: kind, Operations: 150, Seed: seed + 1})
+				x, err := clew.Check(t.Context(), h, spec, clew.Options{})
+				if err != nil || x.Verdict != jepsen.Invalid || x.Core == nil {
+					continue
+				}
+				var file bytes.Buffer
+				if err := x.WriteCore(&file); err != nil {
+					t.Fatal(err)
+				}
+				core, err := clew.Read(bytes.NewReader(file.Bytes()), "core", spec.Pairing())
+				if err != nil {
+					t.Fatalf("%s %v: %v in\n%s", d.Name, kind, err, &file)
+				}
+				cores++
+				again, err := clew.Check(t.Context(), core, spec, clew.Options{})
+				if err != nil || again.Verdict != jepsen.Invalid || again.FailingIndex() != x.FailingIndex() || again.Kind != x.Kind {
+					t.Errorf("%s %v %d: %v; expected %s at %d, found %v of\n%s", d.Name, kind, seed, err, x.Kind, x.FailingIndex(), again, &file)
+				}
+			}
+		}
+	}
+	if t.Logf("%d cores", cores); cores < 50 {
+		t.Errorf("only %d cores", cores)
 	}
 }
