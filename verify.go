@@ -437,14 +437,22 @@ func addOperations(r *report.Result, most int, alike func() bool) bool {
 		r.Beside = slices.Concat(before, some)
 		return alike()
 	}
-	n := 1
-	for ; !with(added[:min(n, len(added))]); n *= 2 {
-		if n >= len(added) {
+	few, enough := 0, min(1, len(added))
+	for !with(added[:enough]) {
+		if enough == len(added) {
 			r.Beside = before
 			return false
 		}
+		few, enough = enough, min(2*enough, len(added))
 	}
-	added = added[:min(n, len(added))]
+	for enough-few > 1 {
+		if middle := (few + enough) / 2; with(added[:middle]) {
+			enough = middle
+		} else {
+			few = middle
+		}
+	}
+	added = added[:enough]
 	for size := len(added) / 2; size > 0; size /= 2 {
 		for from := 0; from < len(added); {
 			if fewer := slices.Delete(slices.Clone(added), from, min(from+size, len(added))); with(fewer) {
@@ -459,35 +467,50 @@ func addOperations(r *report.Result, most int, alike func() bool) bool {
 }
 
 // tellMore returns the operations outside a core that tell most of its failure, in this order, at most a number of them: those that
-// are called with more values of the core, and with fewer others. Linear time.
+// are called with a value of the core that few others are called with, and with few values beside it. Linear time.
 func tellMore(r *report.Result, most int) (ops []jepsen.Operation) {
 	h, v := r.History, r.History.Values
-	seen, inside := map[edn.ID]bool{}, map[jepsen.Operation]bool{} // seen: by class
+	calls, inside := map[edn.ID]int32{}, map[jepsen.Operation]bool{} // calls: with a value of the core, by class
 	for _, op := range slices.Concat(r.Core, r.Beside) {
 		inside[op] = true
-		v.Leaves(h.OpValue(op), mostAlone, func(class edn.ID) { seen[class] = true })
+		v.Leaves(h.OpValue(op), mostAlone, func(class edn.ID) { calls[class] = 0 })
 	}
-	others, count := make([]int32, h.Operations()), map[int32]int{} // other values, less those that are seen
-	for op := range others {
-		v.Leaves(h.Value[h.Invocation[op]], mostAlone, func(class edn.ID) {
-			if seen[class] {
-				others[op]--
-			} else {
-				others[op]++
-			}
-		})
-		count[others[op]]++
+	each := func(f func(op jepsen.Operation, class edn.ID)) {
+		for op, inv := range h.Invocation {
+			v.Leaves(h.Value[inv], mostAlone, func(class edn.ID) { f(jepsen.Operation(op), class) })
+		}
 	}
-	limit := int32(math.MinInt32)
+	each(func(_ jepsen.Operation, class edn.ID) {
+		if _, seen := calls[class]; seen {
+			calls[class]++
+		}
+	})
+	rank, values := make([]int32, h.Operations()), make([]int32, h.Operations()) // rank: the calls with its rarest value
+	for op := range rank {
+		rank[op] = math.MaxInt32
+	}
+	each(func(op jepsen.Operation, class edn.ID) {
+		values[op]++
+		if n, seen := calls[class]; seen {
+			rank[op] = min(rank[op], n)
+		}
+	})
+	count := map[int32]int{} // by rank
+	for _, n := range rank {
+		count[n]++
+	}
+	limit := int32(0)
 	for n, left := 0, slices.Sorted(maps.Keys(count)); n < most+len(inside) && len(left) > 0; left = left[1:] {
 		limit = left[0]
 		n += count[limit]
 	}
-	for op := range jepsen.Operation(h.Operations()) {
-		if others[op] <= limit && !inside[op] {
+	for op, n := range rank {
+		if op := jepsen.Operation(op); n <= limit && !inside[op] {
 			ops = append(ops, op)
 		}
 	}
-	slices.SortStableFunc(ops, func(a, b jepsen.Operation) int { return cmp.Or(int(others[a]-others[b]), int(b-a)) })
+	slices.SortFunc(ops, func(a, b jepsen.Operation) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(values[a], values[b]), cmp.Compare(b, a))
+	})
 	return ops[:min(len(ops), most)]
 }
