@@ -63,6 +63,9 @@ func coresOf(t *testing.T, spec models.Spec, algorithm string, histories int, f 
 
 // coreHistories returns how many histories an algorithm gets in a test of cores.
 func coreHistories() int {
+	if effort.Few() {
+		return 100
+	}
 	if effort.Long() {
 		return 20_000
 	}
@@ -189,7 +192,7 @@ func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
 					t.Fatalf("%s by %s, from %s: core %v: %v\n%s", campaign.Name(config), algorithm, spec.Init, core, err, g.Text)
 				}
 			}
-			if invalid < 20 {
+			if invalid < coreHistories()/15 {
 				t.Errorf("%s by %s: %d failures, expected more", campaign.Name(config), algorithm, invalid)
 			}
 		}
