@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,10 +74,25 @@ func throughWriter(descriptor string, w io.Writer) *Output {
 	if f, ok := w.(*os.File); ok {
 		if o.there, o.err = f.Stat(); o.err != nil {
 			o.there, o.err = nil, Reason(o.err)
+		} else if wasClosed(f, o.there) {
+			o.err = errors.New("it is closed (or " + os.DevNull + ", opened to be read, too); expected a file, a pipe, or > " + os.DevNull)
 		}
 	}
 	return o
 }
+
+// wasClosed reports whether a stream was closed when the program began, on Linux. Go opens the null device in its place,
+// to be read and written. A shell's > /dev/null is only written.
+func wasClosed(f *os.File, there os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	if err != nil || !os.SameFile(null, there) {
+		return false
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", f.Fd()))
+	return err == nil && readAndWritten.Match(text)
+}
+
+var readAndWritten = regexp.MustCompile(`(?m)^flags:\s*[0-7]*2$`)
 
 // open is a writer that stays open.
 type open struct{ io.Writer }
