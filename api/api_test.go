@@ -1,11 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -123,7 +125,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	s := readSchema(t)
 	history := fmt.Sprintf("%q", wrongRead)
 	for _, test := range []struct{ name, request, kind, says string }{
-		{"nothing", ``, "request", "expected an object of JSON: EOF"},
+		{"nothing", ``, "request", "expected an object of JSON: unexpected end of JSON input"},
 		{"no JSON", `hello`, "request", "expected an object of JSON: invalid character 'h'"},
 		{"an array", `[1]`, "request", "expected an object of JSON with"},
 		{"no version", `{"call":"version"}`, "request", `expected "api": 1, the version of the protocol, found 0`},
@@ -172,6 +174,31 @@ func TestRequestsThatAreRefused(t *testing.T) {
 				t.Errorf("%s: %s; expected %s: %s", r.Error.Kind, r.Error.Message, test.kind, test.says)
 			}
 		})
+	}
+}
+
+// A request that is larger than its memory limit is not copied, whatever it has.
+func TestAMemoryLimitCountsTheRequest(t *testing.T) {
+	s := readSchema(t)
+	blanks := strings.Repeat(" ", 8<<20)
+	for name, request := range map[string]string{
+		"a text":              `{"api":1,"call":"check","history":"` + blanks + `","options":{"model":"register","memory-limit":"1MB"}}`,
+		"a text with escapes": `{"history":"\n` + blanks + `","api":1,"options":{"model":"register","memory-limit":"1MB"},"call":"check"}`,
+		"op maps":             `{"api":1,"call":"check","history":[` + blanks + `],"options":{"model":"register","memory-limit":"1MB"}}`,
+		"bytes after it":      fmt.Sprintf("{\"api\":1,\"call\":\"check\",\"bytes\":%d,\"options\":{\"model\":\"register\",\"memory-limit\":\"1MB\"}}\n%s", len(blanks), blanks),
+	} {
+		given := []byte(request)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		response := Call(given)
+		runtime.ReadMemStats(&after)
+		r := result[checkResult](t, s, request)
+		if r.Status != 2 || !strings.Contains(string(r.Line), `"out-of-memory"`) {
+			t.Errorf("%s: %s", name, response)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+			t.Errorf("%s: it takes %d bytes", name, took)
+		}
 	}
 }
 
@@ -297,13 +324,34 @@ func TestCallsSideBySide(t *testing.T) {
 
 // Whatever bytes come, there is a response.
 func FuzzCall(f *testing.F) {
-	for _, seed := range []string{`{"api":1,"call":"version"}`, `{"api":1,"call":"check","bytes":2}` + "\n{}", `{"api":1,"call":"check","history":[{"process":0}],"options":{"model":"register","permits":1e9}}`} {
+	for _, seed := range []string{`{"api":1,"call":"version"}`, " { \"a\\\"}\" : {\"b\":[1,{}]} ,\n\"c\":-1e3\t,\"d\": \"\\\\\",\"\":null}x", `{ }`, `[{}]{`, `{"api":1,"call":"check","bytes":2}` + "\n{}", `{"api":1,"call":"check","history":[{"process":0}],"options":{"model":"register","permits":1e9}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, request []byte) {
 		defer fuzzing.Guard(t)()
 		if !json.Valid(Call(request)) {
 			t.Errorf("%q", request)
+		}
+		object, after := parted(request)
+		if string(object)+string(after) != string(request) {
+			t.Errorf("%q: %q and %q", request, object, after)
+		}
+		if want := map[string]json.RawMessage(nil); json.Unmarshal(object, &want) == nil {
+			got := map[string]json.RawMessage{}
+			for m := range members(object) {
+				got[m.name()] = m.value
+				if !bytes.HasPrefix(object[m.from:], m.value) {
+					t.Errorf("%q: %s is not at %d", object, m.key, m.from)
+				}
+			}
+			for name := range want {
+				if string(got[name]) != string(want[name]) {
+					t.Errorf("%q: %q is %s, expected %s", object, name, got[name], want[name])
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%q: %d members, expected %d", object, len(got), len(want))
+			}
 		}
 	})
 }

@@ -42,9 +42,14 @@ var calls = map[string]func(*call) (any, error){
 	"close":             closeHandle,
 }
 
-// call is a request.
+// texts are the keys of the texts that requests bring.
+var texts = map[string]string{"check": "history", "monitor.feed": "text"}
+
+// call is a request. A long text is not copied, nor looked at before the options are known.
 type call struct {
-	json     []byte // all of it
+	size     int    // in bytes
+	json     []byte // all of it but for a text's value
+	text     []byte // the text's value, nil if it has none
 	after    []byte // the bytes after its line
 	progress func(Progress)
 }
@@ -81,12 +86,11 @@ func CallWith(request []byte, progress func(Progress)) (response []byte) {
 }
 
 func answer(request []byte, progress func(Progress)) (any, error) {
-	c := &call{progress: progress}
-	d := json.NewDecoder(bytes.NewReader(request))
-	if err := d.Decode((*json.RawMessage)(&c.json)); err != nil {
+	object, after := parted(request)
+	if err := json.Unmarshal(object, &struct{}{}); errors.As(err, new(*json.SyntaxError)) {
 		return nil, refused("expected an object of JSON: %w", err)
 	}
-	c.after = bytes.TrimPrefix(request[d.InputOffset():], []byte("\n"))
+	c := &call{size: len(request), json: object, after: bytes.TrimPrefix(after, []byte("\n")), progress: progress}
 	if err := distinct(c.json); err != nil {
 		return nil, err
 	}
@@ -95,7 +99,7 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 		return nil, refused("expected an object of JSON with \"api\" and \"call\": %w", err)
 	}
 	do, known := calls[h.Call]
-	takesText := h.Call == "check" || h.Call == "monitor.feed"
+	name, takesText := texts[h.Call]
 	switch {
 	case h.API != Version:
 		return nil, refused("expected \"api\": %d, the version of the protocol, found %d", Version, h.API)
@@ -105,7 +109,21 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 	case !takesText && len(bytes.TrimSpace(c.after)) > 0:
 		return nil, refused("expected nothing after the request, found %d bytes", len(c.after))
 	}
+	if takesText {
+		c.takeOut(name)
+	}
 	return do(c)
+}
+
+// takeOut takes the value of a key out of the request's JSON.
+func (c *call) takeOut(name string) {
+	for m := range members(c.json) {
+		if strings.EqualFold(m.name(), name) {
+			c.text = m.value
+			c.json = slices.Concat(c.json[:m.from], []byte("null"), c.json[m.from+len(m.value):])
+			return
+		}
+	}
 }
 
 // distinct returns an error unless the keys of a request are different and its texts are in Unicode: otherwise something of it
@@ -123,25 +141,14 @@ func distinct(request []byte) error {
 // differ returns an error unless the keys of an object are different, and those of the objects in it that are not a history.
 // Keys are the same if their names are.
 func differ(object []byte, name func(key string) string) error {
-	d, seen := json.NewDecoder(bytes.NewReader(object)), map[string]bool{}
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil // what is refused as no object, or is not one
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return refused("%w", err)
-		}
-		name := name(fmt.Sprint(key))
+	seen := map[string]bool{}
+	for m := range members(object) {
+		name := name(m.name())
 		if seen[name] {
 			return refused("the request has %q twice", name)
 		}
 		seen[name] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return refused("%w", err)
-		}
-		if err := differ(value, strings.Clone); err != nil {
+		if err := differ(m.value, strings.Clone); err != nil {
 			return err
 		}
 	}
@@ -206,28 +213,35 @@ func kindOf(t reflect.Type) string {
 }
 
 // body returns the text of a request: a string, an array of op maps as it stands, or the bytes after the request.
-func (c *call) body(name string, given json.RawMessage, size *int64) ([]byte, error) {
+func (c *call) body(name string, size *int64) ([]byte, error) {
 	switch {
 	case size == nil && len(bytes.TrimSpace(c.after)) > 0:
 		return nil, refused("expected nothing after the request, which has no \"bytes\"")
-	case size != nil && given != nil:
+	case size != nil && c.text != nil:
 		return nil, refused("expected \"bytes\" or %q, found both", name)
 	case size != nil && *size != int64(len(c.after)):
 		return nil, refused("expected %d bytes after the request, as it says, found %d", *size, len(c.after))
 	case size != nil:
 		return c.after, nil
-	case given == nil:
+	case c.text == nil:
 		return nil, refused("expected %q, a text, or \"bytes\" and the text after the request", name)
-	case given[0] == '"':
-		var s string
-		if err := json.Unmarshal(given, &s); err != nil {
-			return nil, err
-		}
-		return []byte(s), nil
-	case name == "text" || given[0] != '[':
-		return nil, refused("%q must be a text, not %s", name, text.Shorten(string(given), 40))
+	case c.text[0] == '"':
+		var s unquoted
+		err := json.Unmarshal(c.text, &s)
+		return s, err
+	case name == "text" || c.text[0] != '[':
+		return nil, refused("%q must be a text, not %s", name, text.Shorten(string(c.text), 40))
 	}
-	return given, nil
+	return c.text, nil
+}
+
+// unquoted is a text of JSON.
+type unquoted []byte
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (u *unquoted) UnmarshalText(s []byte) error {
+	*u = bytes.Clone(s)
+	return nil
 }
 
 // encoded returns a value as JSON. Pictures and pages are full of what JSON need not escape.

@@ -26,7 +26,7 @@ import (
 type checkRequest struct {
 	head
 	checkOptions
-	History json.RawMessage `json:"history"` // a text in any form, or an array of op maps
+	History json.RawMessage `json:"history"` // a text in any form, or an array of op maps; taken out
 	Bytes   *int64          `json:"bytes"`
 }
 
@@ -52,11 +52,19 @@ func check(c *call) (any, error) {
 	if err := c.into(&r); err != nil {
 		return nil, err
 	}
-	history, err := c.body("history", r.History, r.Bytes)
+	t, err := r.terms()
 	if err != nil {
 		return nil, err
 	}
-	return r.check(history, c.progress)
+	if int64(c.size) > t.Memory {
+		t.source(r.File, nil, nil)
+		return t.result(context.Background(), batch.Answer{Result: t.job.Late(jepsen.OutOfMemory, false)}), nil
+	}
+	history, err := c.body("history", r.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return t.check(r.File, history, c.progress)
 }
 
 // terms are the options of a check, read.
@@ -145,12 +153,8 @@ func (t *terms) source(name string, history []byte, progress func(Progress)) {
 }
 
 // check checks a history.
-func (r *checkOptions) check(history []byte, progress func(Progress)) (any, error) {
-	t, err := r.terms()
-	if err != nil {
-		return nil, err
-	}
-	t.source(r.File, history, progress)
+func (t *terms) check(file string, history []byte, progress func(Progress)) (any, error) {
+	t.source(file, history, progress)
 	start := time.Now()
 	ctx, end := context.WithCancel(context.Background())
 	defer end()

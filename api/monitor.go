@@ -45,7 +45,7 @@ type monitor struct {
 // pieceRequest brings a piece of a history.
 type pieceRequest struct {
 	handleRequest
-	Text  json.RawMessage `json:"text"`
+	Text  json.RawMessage `json:"text"` // taken out
 	Bytes *int64          `json:"bytes"`
 }
 
@@ -179,7 +179,7 @@ func monitorFeed(c *call) (any, error) {
 	if err := c.into(&r); err != nil {
 		return nil, err
 	}
-	text, err := c.body("text", r.Text, r.Bytes)
+	text, err := c.body("text", r.Bytes)
 	if err != nil {
 		return nil, err
 	}

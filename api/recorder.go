@@ -195,5 +195,9 @@ func recorderCheck(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.options.check(r.text(), c.progress)
+	t, err := r.options.terms()
+	if err != nil {
+		return nil, err
+	}
+	return t.check(r.options.File, r.text(), c.progress)
 }
