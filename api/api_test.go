@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -324,34 +323,13 @@ func TestCallsSideBySide(t *testing.T) {
 
 // Whatever bytes come, there is a response.
 func FuzzCall(f *testing.F) {
-	for _, seed := range []string{`{"api":1,"call":"version"}`, " { \"a\\\"}\" : {\"b\":[1,{}]} ,\n\"c\":-1e3\t,\"d\": \"\\\\\",\"\":null}x", `{ }`, `[{}]{`, `{"api":1,"call":"check","bytes":2}` + "\n{}", `{"api":1,"call":"check","history":[{"process":0}],"options":{"model":"register","permits":1e9}}`} {
+	for _, seed := range []string{`{"api":1,"call":"version"}`, `{"api":1,"call":"check","bytes":2}` + "\n{}", `{"api":1,"call":"check","history":[{"process":0}],"options":{"model":"register","permits":1e9}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, request []byte) {
 		defer fuzzing.Guard(t)()
 		if !json.Valid(Call(request)) {
 			t.Errorf("%q", request)
-		}
-		object, after := parted(request)
-		if string(object)+string(after) != string(request) {
-			t.Errorf("%q: %q and %q", request, object, after)
-		}
-		if want := map[string]json.RawMessage(nil); json.Unmarshal(object, &want) == nil {
-			got := map[string]json.RawMessage{}
-			for m := range members(object) {
-				got[m.name()] = m.value
-				if !bytes.HasPrefix(object[m.from:], m.value) {
-					t.Errorf("%q: %s is not at %d", object, m.key, m.from)
-				}
-			}
-			for name := range want {
-				if string(got[name]) != string(want[name]) {
-					t.Errorf("%q: %q is %s, expected %s", object, name, got[name], want[name])
-				}
-			}
-			if len(got) != len(want) {
-				t.Errorf("%q: %d members, expected %d", object, len(got), len(want))
-			}
 		}
 	})
 }

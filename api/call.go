@@ -17,6 +17,7 @@ import (
 	"clew/edn"
 	"clew/internal/option"
 	"clew/internal/outputs"
+	"clew/internal/requests"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 )
@@ -86,7 +87,7 @@ func CallWith(request []byte, progress func(Progress)) (response []byte) {
 }
 
 func answer(request []byte, progress func(Progress)) (any, error) {
-	object, after := parted(request)
+	object, after := requests.Parted(request)
 	if err := json.Unmarshal(object, &struct{}{}); errors.As(err, new(*json.SyntaxError)) {
 		return nil, refused("expected an object of JSON: %w", err)
 	}
@@ -117,10 +118,10 @@ func answer(request []byte, progress func(Progress)) (any, error) {
 
 // takeOut takes the value of a key out of the request's JSON.
 func (c *call) takeOut(name string) {
-	for m := range members(c.json) {
-		if strings.EqualFold(m.name(), name) {
-			c.text = m.value
-			c.json = slices.Concat(c.json[:m.from], []byte("null"), c.json[m.from+len(m.value):])
+	for m := range requests.Members(c.json) {
+		if strings.EqualFold(m.Name(), name) {
+			c.text = m.Value
+			c.json = slices.Concat(c.json[:m.From], []byte("null"), c.json[m.From+len(m.Value):])
 			return
 		}
 	}
@@ -135,22 +136,8 @@ func distinct(request []byte) error {
 	if isHalved(request) {
 		return refused("the request has half of a pair of surrogates, which is not a text")
 	}
-	return differ(request, strings.ToLower) // json takes a key in any case
-}
-
-// differ returns an error unless the keys of an object are different, and those of the objects in it that are not a history.
-// Keys are the same if their names are.
-func differ(object []byte, name func(key string) string) error {
-	seen := map[string]bool{}
-	for m := range members(object) {
-		name := name(m.name())
-		if seen[name] {
-			return refused("the request has %q twice", name)
-		}
-		seen[name] = true
-		if err := differ(m.value, strings.Clone); err != nil {
-			return err
-		}
+	if name, is := requests.Twice(request); is {
+		return refused("the request has %q twice", name)
 	}
 	return nil
 }

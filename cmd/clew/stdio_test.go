@@ -230,6 +230,7 @@ func TestStdioNamesLinesThatItCannotRead(t *testing.T) {
 		{"", "expected a request, an object of JSON: EOF"},
 		{"{:id 1}", "expected a request, an object of JSON: invalid character ':' looking for beginning of object key string"},
 		{`{"id":1,"begin":true}`, `expected a request, an object of JSON: json: unknown field "begin"`},
+		{`{"id":1,"cancel":true,"ID":2}`, `expected each key once, found "id" twice`},
 		{`{"id":1,"end":true} {}`, "expected a request, an object of JSON: more than one value"},
 		{`{"check":[]}`, `expected an "id", a number`},
 		{`{"id":1}`, `expected "check", "bytes", "end", "told" or "cancel" beside the id 1`},
@@ -254,10 +255,10 @@ func TestStdioNamesLinesThatItCannotRead(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	c.line(`{"id":1,"bytes":"many"}`) // what follows may be anything
-	if a := c.next(); a.Line != 18 || !strings.Contains(a.Error, "cannot unmarshal string") {
+	if a := c.next(); a.Line != 19 || !strings.Contains(a.Error, "cannot unmarshal string") {
 		t.Errorf("%+v", a)
 	}
-	if status := <-c.status; status != exitUsage || !strings.HasPrefix(c.stderr.String(), "clew: line 18 of the requests: ") {
+	if status := <-c.status; status != exitUsage || !strings.HasPrefix(c.stderr.String(), "clew: line 19 of the requests: ") {
 		t.Errorf("status %d, %q", status, &c.stderr)
 	}
 }

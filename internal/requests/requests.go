@@ -85,6 +85,9 @@ func (l *line) read(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("expected a request, an object of JSON: %w", err)
 	}
+	if name, is := Twice(text); is {
+		return fmt.Errorf("expected each key once, found %q twice", name)
+	}
 	return nil
 }
 
