@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Iterable, Mapping, Optional, Union
 
-from ._library import Error, call as _call, encoded as _encoded, long_call as _long_call, version
+from ._library import Error, call as _call, encoded as _encoded, forked as _forked, long_call as _long_call, version
 
 __all__ = ["Error", "Monitor", "MonitorResult", "NotLinearizable", "Operation", "Recorder", "Result", "check", "version"]
 
@@ -253,9 +253,14 @@ class Recorder:
 
 def _forgets(owner: object, handle: int) -> weakref.finalize:
     """Returns what closes a handle once: when it is called, or when its owner is gone."""
-    forget = weakref.finalize(owner, _call, "close", handle=handle)
+    forget = weakref.finalize(owner, _close, handle)
     forget.atexit = False  # the library may not be called in a process that has forked
     return forget
+
+
+def _close(handle: int) -> None:
+    if not _forked():
+        _call("close", handle=handle)
 
 
 def _with(keys: dict[str, Any]) -> dict[str, Any]:

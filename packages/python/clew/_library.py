@@ -15,6 +15,7 @@ NAME = _NAMES.get(sys.platform, "libclew.so")
 
 _loading = threading.Lock()
 _loaded: Optional[ctypes.CDLL] = None
+_loader: Optional[int] = None  # the process that has loaded it
 
 
 class Error(Exception):
@@ -34,8 +35,16 @@ class Error(Exception):
 
 
 def library() -> ctypes.CDLL:
-    """Loads the library at the first call, so that a process may import clew and then fork."""
-    global _loaded
+    """Loads the library at the first call, so that a process may import clew and then fork.
+
+    Of a library that has been called, a fork has the memory but not the threads. A call there would wait for ever.
+    """
+    global _loaded, _loader
+    if forked():
+        raise RuntimeError(
+            "clew was called in this process before it forked, and cannot be called here: start processes with"
+            " multiprocessing.get_context('spawn'), or call clew only after the fork"
+        )
     with _loading:
         if _loaded is None:
             path = os.environ.get("CLEW_LIBRARY") or str(Path(__file__).with_name(NAME))
@@ -46,8 +55,13 @@ def library() -> ctypes.CDLL:
             found.clew_free.restype = None
             found.clew_version.argtypes = []
             found.clew_version.restype = ctypes.c_char_p
-            _loaded = found
+            _loaded, _loader = found, os.getpid()
         return _loaded
+
+
+def forked() -> bool:
+    """Returns whether this process has forked from one that has called the library."""
+    return _loader is not None and _loader != os.getpid()
 
 
 def version() -> str:
@@ -63,7 +77,30 @@ def plain(value: Any) -> Any:
 
 
 def encoded(value: Any) -> bytes:
-    return json.dumps(value, default=plain, allow_nan=False).encode()
+    return json.dumps(_in_json(value), default=plain, allow_nan=False).encode()
+
+
+def _in_json(value: Any) -> Any:
+    """Returns a value whose mappings have only texts as keys. Others are in EDN: JSON would make ``{1: 2}`` ``{"1": 2}``."""
+    if isinstance(value, dict):
+        if all(isinstance(key, str) for key in value):
+            return {key: _in_json(x) for key, x in value.items()}
+        return {"edn": _edn(value)}
+    if isinstance(value, (list, tuple)):
+        return [_in_json(x) for x in value]
+    return value
+
+
+def _edn(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_edn(key)} {_edn(x)}" for key, x in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + " ".join(map(_edn, value)) + "]"
+    if isinstance(value, (set, frozenset)):
+        return _edn(plain(value))
+    if value is None:
+        return "nil"
+    return json.dumps(value, default=plain, allow_nan=False, ensure_ascii=False)  # as EDN has it
 
 
 def call(name: str, body: Optional[bytes] = None, **fields: Any) -> Any:

@@ -130,6 +130,46 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
         self.assertEqual(subprocess.run([sys.executable, "-c", program], timeout=60).returncode, 0)
 
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_a_fork_of_a_process_that_has_called_says_so(self):
+        program = """
+import gc, os, sys, clew
+clew.version()
+recorder = clew.Recorder(model="register")
+child = os.fork()
+if child == 0:
+    del recorder
+    gc.collect()
+    try:
+        clew.check([], model="register")
+    except RuntimeError as e:
+        os._exit(0 if "get_context('spawn')" in str(e) else 1)
+    os._exit(2)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(status or (0 if clew.check([{"process": 0, "type": "invoke", "f": "read"}], model="register").valid else 3))
+"""
+        done = subprocess.run([sys.executable, "-c", program], timeout=600, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_keys_of_mappings_are_what_they_are(self):
+        values = [
+            {1: 2}, {"1": 2}, {None: 2}, {"null": 2}, {1.5: 2}, {"1.5": 2}, {False: 2}, {"false": 2}, {(1, "a"): 2}, {"[1, \"a\"]": 2},
+            {1: {"x": [{2: {3}}]}, "1": 0}, [{1: 2}], {"x": {-1: 2}}, {"x": {"-1": 2}}, {0: "\u2028\t\"\\"},
+        ]
+        for written in values:
+            for read in values:
+                with self.subTest(written=written, read=read):
+                    ops = [{"process": 0, "f": "write", "value": written, "call": 1, "return": 2},
+                           {"process": 1, "f": "read", "value": None, "output": read, "call": 3, "return": 4}]
+                    self.assertIs(clew.check(ops, model="register", init=0).valid, written == read)
+
+    def test_accounts_may_be_integers(self):
+        ops = [{"process": 0, "f": "transfer", "value": {"from": 0, "to": 1, "amount": 5}, "call": 1, "return": 2},
+               {"process": 1, "f": "read", "value": None, "output": {0: 5, 1: 15}, "call": 3, "return": 4}]
+        for read, valid in (({0: 5, 1: 15}, True), ({0: 10, 1: 10}, False)):
+            ops[1]["output"] = read
+            self.assertIs(clew.check(ops, model="bank", init="{0 10, 1 10}").valid, valid)
+
 
 class Recorder(unittest.TestCase):
     def test_how_operations_end(self):
