@@ -6,6 +6,7 @@ const $ = (id) => document.getElementById(id);
 const form = $("form");
 const ownFile = "model.star"; // what errors call the user's own model
 const maxLink = 32 << 10; // characters; some programs cut longer links
+const maxLinked = 4 << 20; // bytes that a link carries, unpacked: a short link may be packed from a gigabyte
 
 // script loads a script, which may be missing.
 const script = (src) =>
@@ -15,8 +16,21 @@ const script = (src) =>
     document.head.append(s);
   });
 
-// through passes bytes through a stream, such as one that decompresses them.
-const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+// through passes bytes through a stream, such as one that decompresses them. It fails once there are more than most.
+const through = async (bytes, stream, most = Infinity) => {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const parts = [];
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
+    parts.push(value);
+    size += value.length;
+    if (size > most) {
+      reader.cancel();
+      throw new RangeError(`more than ${most} bytes`);
+    }
+  }
+};
 
 const bytesOf = (base64) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)));
 
@@ -249,7 +263,9 @@ const link = async () => {
     if (!text || /[\0\ufffd]/.test(text)) throw new Error("a link carries small texts only, and this file is not one");
     fields.history = text;
   }
-  const bytes = await through(JSON.stringify(fields), new CompressionStream("deflate-raw"));
+  const json = new TextEncoder().encode(JSON.stringify(fields));
+  if (json.length > maxLinked) throw new Error(`the history is too large for a link: ${json.length} bytes, and at most ${maxLinked}`);
+  const bytes = await through(json, new CompressionStream("deflate-raw"));
   const base64 = btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   if (base64.length > maxLink) throw new Error(`the history is too large for a link: ${base64.length} characters, and at most ${maxLink}`);
   return `#h=${base64}`;
@@ -298,14 +314,14 @@ const opened = () => {
   (async () => {
     try {
       const bytes = bytesOf(hash.slice(2).replaceAll("-", "+").replaceAll("_", "/").padEnd(Math.ceil((hash.length - 2) / 4) * 4, "="));
-      const fields = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
+      const fields = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"), maxLinked)));
       cancel();
       choose(null);
       fill(fields);
       if (fields.model && $("model").value !== fields.model) status(`This page does not have the model ${fields.model}, which the link names.`);
       else check();
-    } catch {
-      status("The link is damaged.");
+    } catch (error) {
+      status(error instanceof RangeError ? `The link carries ${error.message}.` : "The link is damaged.");
     }
   })();
   return true;

@@ -1,7 +1,10 @@
 package browser
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -335,6 +338,17 @@ func testTryLink(b *browser, url string) {
 	b.until(`document.getElementById("status").textContent === "There is no example 100%."`)
 	b.js(`location.hash = "h=AAAA"`)
 	b.until(`document.getElementById("status").textContent === "The link is damaged."`)
+
+	// A short link that unpacks to much is not unpacked.
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	fmt.Fprintf(w, `{"history":"%s"}`, strings.Repeat(" ", 16<<20))
+	w.Close()
+	b.js(fmt.Sprintf("location.hash = %q", "h="+base64.RawURLEncoding.EncodeToString(packed.Bytes())))
+	b.until(`document.getElementById("status").textContent === "The link carries more than 4194304 bytes."`)
 }
 
 // testTryExamples follows every link of docs/models.md. Each data type has some.
