@@ -21,7 +21,7 @@ const (
 // choose chooses the operations, and where the window ends.
 func (b *windowBuilder) choose() error {
 	b.threads = threadsOf(b.h)
-	c := &chooser{h: b.h, o: b.o, threads: b.threads, in: map[jepsen.Operation]bool{}, rows: map[int32]bool{}}
+	c := &chooser{h: b.h, o: b.o, threads: b.threads, in: map[jepsen.Operation]bool{}, rows: map[int32]bool{}, until: jepsen.Event(len(b.h.Type))}
 	fails := b.r.fails()
 	switch {
 	case b.o.Around != nil:
@@ -54,6 +54,7 @@ type chooser struct {
 	ops     []jepsen.Operation
 	in      map[jepsen.Operation]bool
 	rows    map[int32]bool // threads that have a row
+	until   jepsen.Event   // nothing is chosen that was called after this
 }
 
 func (c *chooser) thread(op jepsen.Operation) int32 {
@@ -70,7 +71,7 @@ func (c *chooser) must(op jepsen.Operation) {
 
 // may adds an operation if there are fewer than most, and it needs no more rows than allowed.
 func (c *chooser) may(op jepsen.Operation, most int) {
-	if op != jepsen.None && len(c.ops) < min(most, c.o.Operations) && (c.rows[c.thread(op)] || len(c.rows) < c.o.Rows) && c.h.Status[op] != jepsen.Failed {
+	if op != jepsen.None && c.h.Invocation[op] <= c.until && len(c.ops) < min(most, c.o.Operations) && (c.rows[c.thread(op)] || len(c.rows) < c.o.Rows) && c.h.Status[op] != jepsen.Failed {
 		c.must(op)
 	}
 }
@@ -80,9 +81,10 @@ func (c *chooser) may(op jepsen.Operation, most int) {
 // and those that were open then. It returns how many named ones were too many.
 func (c *chooser) failure(r *Result) (tooMany int) {
 	h := c.h
-	c.must(h.OpOf[r.FailEvent.OrNone()])
+	c.until = r.FailEvent.OrNone()
+	c.must(h.OpOf[c.until])
 	for _, op := range r.Named {
-		if h.Invocation[op] > r.FailEvent.OrNone() {
+		if h.Invocation[op] > c.until {
 			tooMany++ // it is named for comparison only
 		} else if len(c.ops) < maxNamed {
 			c.must(op)
@@ -110,19 +112,25 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 	if alone {
 		last = len(c.ops) + fewCore
 	}
-	for e := r.FailEvent.OrNone() - 1; e >= 0 && len(c.ops) < last; e-- {
+	for e := c.until - 1; e >= 0 && len(c.ops) < last; e-- {
 		if h.Type[e] == jepsen.OK {
 			c.may(h.OpOf[e], last)
 		}
-		if r.FailEvent.OrNone()-e > nearby {
+		if c.until-e > nearby {
 			break
 		}
 	}
 	if alone {
 		return tooMany
 	}
-	for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) { // what these saw may come from crashed operations
-		c.may(op, contextOps)
+	for _, op := range slices.Backward(r.Before) { // what these saw may come from crashed operations
+		if last == 0 {
+			break
+		}
+		if h.Invocation[op] <= c.until { // the order is of the whole history if a guarantee is broken
+			c.may(op, contextOps)
+			last--
+		}
 	}
 	for _, config := range r.Configs {
 		for _, op := range slices.Backward(config.Pending) {

@@ -60,6 +60,8 @@ func TestTextPicturesAndPagesAgree(t *testing.T) {
 	t.Log(told, "failures")
 }
 
+var titled = regexp.MustCompile(`\(index (\d+)\)</title>`)
+
 var indexed = regexp.MustCompile(`\(index (\d+)\)`)
 
 // disagreements says what a story names that is not in the core, and what text, picture and page do not show of it.
@@ -76,15 +78,25 @@ func disagreements(t *testing.T, r *report.Result) (all []string) {
 			}
 		}
 	}
-	if len(r.Core) == 0 || len(r.Core) > 12 {
-		return all // the drawings leave out some
-	}
 	var page, svg bytes.Buffer
 	if err := clew.WritePage(context.Background(), &page, r, report.WindowOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.WriteSVG(&svg); err != nil {
 		t.Fatal(err)
+	}
+	for _, drawn := range titled.FindAllStringSubmatch(svg.String(), -1) {
+		index, err := strconv.ParseInt(drawn[1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Below, the anomaly of a level may be drawn, which may come later.
+		if op := h.OpOf[h.EventAt(index)]; r.Levels == nil && h.Invocation[op] > r.FailEvent.OrNone() {
+			all = append(all, "the picture draws "+h.Name(op)+", which was called after the failure")
+		}
+	}
+	if len(r.Core) == 0 || len(r.Core) > 12 {
+		return all // the drawings leave out some
 	}
 	text := r.Text()
 	for _, op := range r.Core {
