@@ -35,11 +35,6 @@ import (
 // Crashed operations: a crashed acquire is omitted. Its owner does nothing
 // afterwards, so the acquire could only get in the way, and its fence could only rule
 // out others. A crashed release happens once an acquire needs it; it shows no fence.
-//
-// # Core
-//
-// Locks are not closed under dropping operations. Their core is the history up
-// to the failure.
 
 // fencedLock decides a history of Acquire and Release on an initially free fenced lock.
 func fencedLock(ctx context.Context, c *models.Columns, lock models.FencedLockShape, want fastpath.Want) fastpath.Decision {

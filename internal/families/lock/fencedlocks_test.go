@@ -22,7 +22,6 @@ func fencedType(name string, holds, fences int32) *testkit.Type {
 		},
 		Spec:  oracle.Spec{Init: oracle.State(0, 0, 0, 0), Step: stepOfFenced(holds)},
 		Owned: true,
-		Core:  testkit.WholeHistory,
 		Why:   fencesHold,
 		Like: func(op models.Op) (ways []models.Op) {
 			if op.Kind == models.Acquire {

@@ -25,11 +25,6 @@ import (
 // and a bitset of the others. The sweep skips events at which nothing has to happen.
 //
 // Crashed operations: a flip that never returns is taken only if no other flip is left.
-//
-// # Core
-//
-// Locks are not closed under dropping operations. Their core is the history up
-// to the failure.
 
 // semaphore decides a history of Acquire and Release on permits without owners.
 func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShape, want fastpath.Want) fastpath.Decision {
@@ -53,8 +48,8 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 		before := lockSweep{in: in.Cut(t - 1), witness: true} // operations that return later are needed last there
 		before.sweep(lock)
 		d.Before = before.order
-		d.Core = in.UpTo(t)
 		d.Why = whyLock(in, s.order, o, lock.Counted)
+		d.Core = core(in, t, s.order, false, func(i int32) int32 { return 1 - 2*int32(in.Kind[i]) }, d.Why)
 	})
 }
 

@@ -24,7 +24,6 @@ func lockType(name string, held, permits int32) *testkit.Type {
 			return dst
 		}},
 		Completed: []models.Op{{Kind: models.Acquire, B: min(permits, 1)}, {Kind: models.Release, B: min(permits, 1)}},
-		Core:      testkit.WholeHistory,
 	}
 	k.Decide = func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 		shape := models.SemaphoreShape{Held: held, Permits: permits, Counted: true}

@@ -28,11 +28,6 @@ import (
 //
 // Crashed operations: a crashed acquire is omitted. Its owner does nothing afterwards,
 // so it could only get in the way. A crashed release happens once an acquire needs it.
-//
-// # Core
-//
-// Locks are not closed under dropping operations. Their core is the history up
-// to the failure.
 
 // ownerLock decides a history of Acquire and Release on an initially free lock with owners.
 func ownerLock(ctx context.Context, c *models.Columns, lock models.OwnerLockShape, want fastpath.Want) fastpath.Decision {
@@ -61,8 +56,8 @@ func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want 
 		before.prepare(in.Cut(in.Res[o] - 1))
 		before.sweep()
 		d.Before = before.order
-		d.Core = in.UpTo(in.Res[o])
 		d.Why = s.why(o)
+		d.Core = core(in, in.Res[o], s.order, true, func(i int32) int32 { return (1 - 2*int32(in.Kind[i])) * s.permits(i) }, d.Why)
 	})
 }
 

@@ -18,7 +18,6 @@ func ownerType(name string, lock models.OwnerLockShape, counts ...int32) *testki
 			return testkit.Decide(Path, lock, c, want)
 		},
 		Owned: true,
-		Core:  testkit.WholeHistory,
 	}
 	for _, n := range counts {
 		k.Completed = append(k.Completed, models.Op{Kind: models.Acquire, B: n}, models.Op{Kind: models.Release, B: n})

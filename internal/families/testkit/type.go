@@ -119,15 +119,3 @@ func (k *Type) later(why *fastpath.Finding) models.Row {
 	}
 	return fastpath.Missing
 }
-
-// WholeHistory checks the core of locks, which contains all operations invoked up to the failure.
-func WholeHistory(_ *Type, c *models.Columns, d fastpath.Decision) string {
-	n := 0
-	for n < c.Len() && c.Inv[n] < d.FailEvent {
-		n++
-	}
-	if len(d.Core) != n { // rows ascend and were invoked before the failure
-		return "not the history up to the failure"
-	}
-	return ""
-}
