@@ -13,7 +13,7 @@ import (
 // How many operations a window shows in addition to those that it must.
 const (
 	contextOps = 16 // in total, if the core takes less
-	coreOps    = 16 // in a core that is shown as a whole; nearly all larger ones are those of locks
+	coreOps    = 16 // in a core that is shown as a whole
 	maxNamed   = 60 // that a sentence names
 	fewCore    = 4  // of a larger core in text, or beside a core of one
 )
