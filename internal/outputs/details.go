@@ -65,7 +65,7 @@ const (
 	// MaxKeys bounds the independent keys of a history that are listed. If there are
 	// more, only those that are not valid are listed.
 	MaxKeys  = 1000
-	maxCore  = 24 // operations of a core; that of a lock may be the whole history
+	maxCore  = 24 // operations of a core; that of a bank may be the whole history
 	maxNamed = 12 // operations that a sentence names
 )
 
