@@ -56,7 +56,7 @@ func check(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(c.size) > t.Memory {
+	if t.Memory > 0 && int64(c.size) > t.Memory {
 		t.source(r.File, nil, nil)
 		return t.result(context.Background(), batch.Answer{Result: t.job.Late(jepsen.OutOfMemory, false)}), nil
 	}

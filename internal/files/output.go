@@ -75,14 +75,14 @@ func throughWriter(descriptor string, w io.Writer) *Output {
 		if o.there, o.err = f.Stat(); o.err != nil {
 			o.there, o.err = nil, Reason(o.err)
 		} else if wasClosed(f, o.there) {
-			o.err = errors.New("it is closed (or " + os.DevNull + ", opened to be read, too); expected a file, a pipe, or > " + os.DevNull)
+			o.err = errors.New("it is closed (or " + os.DevNull + ", opened for reading as well); expected a file, a pipe, or > " + os.DevNull)
 		}
 	}
 	return o
 }
 
 // wasClosed reports whether a stream was closed when the program began, on Linux. Go opens the null device in its place,
-// to be read and written. A shell's > /dev/null is only written.
+// for reading and writing; a shell's > /dev/null is for writing alone.
 func wasClosed(f *os.File, there os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	if err != nil || !os.SameFile(null, there) {

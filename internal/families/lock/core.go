@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"slices"
 
 	"clew/fastpath"
@@ -23,8 +24,8 @@ import (
 //
 // Complexity: O(n log n).
 
-// core returns the rows of a core. t is when the failing operation returns, and order what has been linearized by then. An operation
-// that has been changes what its owner holds, or all have one owner.
+// core returns the rows of a core. t is when the failing operation returns, and order what has been linearized by then.
+// change is by how much an operation changes what is held, by its owner if it is owned.
 func core(in fastpath.Input, t int32, order []int32, owned bool, change func(i int32) int32, why *fastpath.Finding) []models.Row {
 	of := func(i int32) int32 {
 		if owned {
@@ -32,36 +33,33 @@ func core(in fastpath.Input, t int32, order []int32, owned bool, change func(i i
 		}
 		return 0
 	}
-	byOwner, ordered, kept := map[int32][]int32{}, map[int32]bool{}, map[int32]bool{}
-	for _, i := range order {
-		byOwner[of(i)] = append(byOwner[of(i)], i)
-		ordered[i] = true
-	}
-	type side struct {
-		owner int32
-		kind  models.Kind
-	}
-	sides := map[side]bool{} // of what is kept
-	keep := func(i int32) {
-		kept[i], sides[side{of(i), in.Kind[i]}] = true, true
-	}
-	for _, own := range byOwner {
-		for _, i := range needed(own, change, why.Rows) {
-			keep(i)
-		}
-	}
 	rows := in.UpTo(t)
-	for _, i := range rows {
-		if in.Res[i] == t {
+	ordered, kept := make([]bool, len(rows)), make([]bool, len(rows))
+	has := [2]map[int32]bool{{}, {}} // by kind, the owners of what is kept
+	keep := func(i int32) {
+		kept[i], has[in.Kind[i]][of(i)] = true, true
+	}
+	byOwner := slices.Clone(order)
+	slices.SortStableFunc(byOwner, func(i, j int32) int { return cmp.Compare(of(i), of(j)) })
+	for from, to := 0, 0; from < len(byOwner); from = to {
+		for to < len(byOwner) && of(byOwner[to]) == of(byOwner[from]) {
+			ordered[byOwner[to]] = true
+			to++
+		}
+		for _, i := range needed(byOwner[from:to], change, why.Rows) {
 			keep(i)
 		}
 	}
+	keep(in.OpReturning(t))
 	return slices.DeleteFunc(rows, func(i int32) bool {
-		if kept[i] || ordered[i] {
+		switch pending := !ordered[i]; {
+		case kept[i] || !pending:
 			return !kept[i]
+		case owned && in.Kind[i] == models.Acquire:
+			return true
+		default:
+			return !has[models.Acquire+models.Release-in.Kind[i]][of(i)]
 		}
-		other := side{of(i), models.Acquire + models.Release - in.Kind[i]}
-		return owned && in.Kind[i] == models.Acquire || !sides[other]
 	})
 }
 
