@@ -583,18 +583,16 @@ func testReplayEarly(b *browser) {
 // A crashed operation does not happen until it is dragged into the history, although its thread has gone on.
 func testReplayCrashed(b *browser) {
 	h := events(
-		"1 invoke release nil",
-		"2 invoke acquire nil",
-		"0 invoke acquire nil",
-		"0 info acquire nil",
-		"1 ok release nil",
-		"2 ok acquire nil",
-		"3 invoke acquire nil",
-		"3 ok acquire nil",
-		"1 invoke acquire nil",
-		"1 ok acquire nil",
+		"1 invoke add 1",
+		"2 invoke add 2",
+		"0 invoke add 4",
+		"0 info add 4",
+		"1 ok add 1",
+		"2 ok add 2",
+		"1 invoke read nil",
+		"1 ok read 9",
 	)
-	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h, models.Spec{Name: "mutex"}, clew.Options{})))
+	b.open(pagetest.Written(b.t, pagetest.CheckAs(b.t, h, models.Spec{Name: "counter", Init: "0"}, clew.Options{})))
 	all := b.js(`document.querySelector(".replay .which").textContent.split(" of ")[1]`)
 	seen := map[string]bool{}
 	n := 0
@@ -606,8 +604,8 @@ func testReplayCrashed(b *browser) {
 		b.t.Errorf("%d of %s orders are different", len(seen), all)
 	}
 	b.holds(`Array.from(document.querySelectorAll(".point.off")).length >= 1`)
-	b.js(`document.querySelector(".replay [aria-label='Leave out acquire of process 1']").click()`)
-	b.is(said, "Without acquire of process 1, the others can happen in this order.")
+	b.js(`document.querySelector(".replay [aria-label='Leave out read 9 of process 1']").click()`)
+	b.is(said, "Without read 9 of process 1, the others can happen in this order.")
 }
 
 // Bars that are drawn by time may be too short for their points. The order respects what had returned all the same.
