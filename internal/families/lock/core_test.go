@@ -96,3 +96,27 @@ func cutAt(k *testkit.Type, c *models.Columns, event int32) *models.Columns {
 	cut, _ := k.Cut(c, event)
 	return cut
 }
+
+// Where an acquire fails, a core has what still holds the lock, which its sentence names, and nothing else that had returned. If
+// an owner holds several permits, the sentence may name a later acquire, and the core then has an earlier one, too.
+func TestACoreHasWhatIsStillHeld(t *testing.T) {
+	for _, k := range []*testkit.Type{lockTypes[0], lockTypes[2], ownerTypes[0]} {
+		rng, cores := rand.New(rand.NewPCG(3, 4)), 0
+		for range effort.Histories(20_000, 1_000_000) {
+			c := k.Small(rng)
+			d := k.Decide(c, fastpath.WantFailure)
+			if d.Why == nil || d.Why.Name != HeldAlready.Name {
+				continue
+			}
+			cores++
+			for _, row := range d.Core {
+				if c.Res[row] <= d.FailEvent && !slices.Contains(d.Why.Rows, row) {
+					t.Fatalf("%s: row %d is in the core %v, and not among %v:\n%s", k.Name, row, d.Core, d.Why.Rows, k.Show(c))
+				}
+			}
+		}
+		if cores < 100 {
+			t.Errorf("%s: only %d cores", k.Name, cores)
+		}
+	}
+}
