@@ -161,7 +161,10 @@ func TestACounterIsInvalidOnlyIfFailedAddsExplainIt(t *testing.T) {
 // TestAValueFromNowhereStaysInvalid plants one in histories whose initial value is not given.
 func TestAValueFromNowhereStaysInvalid(t *testing.T) {
 	t.Parallel()
-	for _, model := range gen.ModelsOf(gen.ImpossibleRead) {
+	for i, model := range gen.ModelsOf(gen.ImpossibleRead) {
+		if !effort.Takes(i) {
+			continue
+		}
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
 			seeds := effort.Histories(300, 1000)

@@ -40,7 +40,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		if effort.Long() {
 			n, seed = kit.LongHistories(t)/configs[spec.Name], seed+1000
 		} else if effort.Few() {
-			n = 120
+			n = 60
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 			for size := range 4 {
 				for _, order := range eventOrders(size) {
 					for _, ops := range tuples(c.ops, size) {
-						if share := map[bool]int{true: 12, false: 3}[effort.Few()]; !effort.Long() && r.IntN(share) > 0 {
+						if share := map[bool]int{true: 24, false: 3}[effort.Few()]; !effort.Long() && r.IntN(share) > 0 {
 							continue
 						}
 						n++
