@@ -267,6 +267,7 @@ type checking struct {
 	parts     []*models.Operations
 	decisions []decision
 	verdict   conclusion
+	settled   bool // it is certain that it fails, and not where
 	core      []jepsen.Operation
 	missing   []string // the evidence that the context left no time for
 	took      time.Duration
@@ -392,6 +393,9 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 		if c.verdict.undecided >= 0 {
 			r.Hard = c.hard(c.verdict.undecided)
 		}
+		if c.settled && r.Hard != nil {
+			c.placeless(r)
+		}
 	case jepsen.Invalid:
 		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
@@ -408,13 +412,20 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 		addHint(r, r.InitHint.Text)
 	}
 	if len(c.missing) > 0 {
-		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))
+		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", cmp.Or(c.verdict.cause, limits.Stopped(ctx)), strings.Join(c.missing, ", "))
 	}
 	r.Ms = float64(c.took.Microseconds()) / 1000
 	if wrong != nil {
 		return refuted(r, wrong)
 	}
 	return r
+}
+
+// placeless makes a result invalid that certainly fails, although it is not known where.
+func (c *checking) placeless(r *report.Result) {
+	r.Explanation = fmt.Sprintf("%s; which completion fails first is not known (%s: %s)", r.Hard.Certainly(c.h), r.Cause, r.Explanation)
+	r.Verdict, r.Cause = jepsen.Invalid, ""
+	c.lacks("which completion fails first, and a core")
 }
 
 // conclusion is the verdict of the parts together.

@@ -329,10 +329,17 @@ func agreement(claim jepsen.Claim, r *report.Result) (report.Agreement, string) 
 		return report.Agree, ""
 	case !isIn(r, claim):
 		return report.Disagree, "the verdicts agree, but the operation that is said to fail is not in the history"
-	case claim.HasOp && r.FailingIndex() != claim.OpIndex:
+	case claim.HasOp && !placedAlike(r, claim.OpIndex):
 		return report.Disagree, "the verdicts agree, but the failing operations do not"
 	}
 	return report.Agree, ""
+}
+
+// placedAlike reports whether a result may fail first at an index: if it is not known where it does, then not after it
+// certainly has.
+func placedAlike(r *report.Result, at int64) bool {
+	by, placeless := r.FailsBy()
+	return placeless && at <= by || r.FailingIndex() == at
 }
 
 // isIn reports whether the failing operation of a claim is in the history, as far as the claim names one: some event

@@ -339,7 +339,7 @@ func openAt(h *jepsen.History, failure *report.Result) []jepsen.Operation {
 	var open []jepsen.Operation
 	own := failure.History
 	for op, inv := range own.Invocation {
-		if inv > failure.FailEvent.OrNone() {
+		if inv > failure.FailedBy() {
 			break
 		}
 		if own.Completion[op] == jepsen.None {

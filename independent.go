@@ -45,7 +45,7 @@ func asOne(ctx context.Context, r *report.Result, spec models.Spec, o Options) s
 		return ""
 	}
 	keyed := byKeys(ctx, r, spec, o)
-	if keyed == nil || keyed.Verdict != jepsen.Invalid {
+	if keyed == nil || !keyed.FirstFailing().Placed() {
 		return ""
 	}
 	failing := keyed.FirstFailing()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"clew/edn"
 	"clew/fallback"
@@ -123,6 +124,85 @@ func (d *decider) fromAny(ctx context.Context, ops *models.Operations, lim fallb
 	return start, verdict
 }
 
+// certain reports whether it is certain that the history fails from its initial value, and not where.
+func (c *checking) certain() bool {
+	i := c.verdict.undecided
+	return c.err == nil && c.verdict.verdict == jepsen.Unknown && i >= 0 && c.decisions[i].FailsBy > 0
+}
+
+// fromAll finds out whether a history that is certain to fail, and not where, fails from every initial value that counts. If it
+// is linearizable from one, the verdict depends on that. A value counts if an operation needs it and none had been called to
+// leave it by the first completion that may be the one that fails: the history is linearizable up to there. If the limit has
+// passed, there is a moment for all this, and what takes longer leaves the verdict unknown. As among, fromAll returns the checking
+// that counts: if the history cannot begin with the default, that may be one of another value, from which it fails later.
+func (c *checking) fromAll(ctx context.Context, d *decider, o Options) *checking {
+	if ctx.Err() != nil {
+		if d.end.IsZero() {
+			d.end = time.Now().Add(lastMoment)
+		}
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(context.WithoutCancel(ctx), d.end)
+		defer stop()
+	}
+	opened := c.spec.Opened(ctx, c.h, nil)
+	specs := opened.Specs
+	if c.spec.Init == "" {
+		specs = append(specs, c.needed(ctx)...)
+	}
+	if ctx.Err() != nil || opened.More && !(opened.Refuted && opened.MayBeDefault) || len(specs) > maxNeedings {
+		return c
+	}
+	counts := c
+	for i, spec := range specs {
+		other := c.from(ctx, spec, o)
+		if other == nil {
+			continue
+		}
+		other.decide(ctx, d.within(fromAnyWork), o.limits())
+		if other.isValid() {
+			c.undecided(other, jepsen.InitialValue, onlyFrom)
+			return c
+		} else if !other.isInvalid() && !other.certain() {
+			return c
+		}
+		if i < len(opened.Specs) && !opened.MayBeDefault && other.failsBy() > counts.failsBy() {
+			other.byDefault = c.h.Name(c.h.OpOf[c.failsBy()]) + " or what had returned before"
+			other.unshown, other.refuted = opened.Unshown, opened.Refuted
+			counts = other
+		}
+	}
+	counts.settled = true
+	return counts
+}
+
+// failsBy returns the event by which the history fails: the first, or if that is not known, a later one.
+func (c *checking) failsBy() jepsen.Event {
+	if c.isInvalid() {
+		return c.failEvent()
+	}
+	return jepsen.Event(c.decisions[c.verdict.undecided].FailsBy)
+}
+
+// lastMoment bounds the time for other initial values, of all keys together, once a limit has passed.
+const lastMoment = 50 * time.Millisecond
+
+// needed returns the initial values that operations called before the history certainly fails need, and that none had been
+// called to leave while it was linearizable.
+func (c *checking) needed(ctx context.Context) []models.Spec {
+	part, x := c.parts[c.verdict.undecided], c.decisions[c.verdict.undecided]
+	at := jepsen.Event(0) // some other part may fail at once
+	if completions := fallback.Completions(part); len(c.parts) == 1 && int(x.Passed) < len(completions) {
+		at = jepsen.Event(completions[x.Passed])
+	}
+	var called []jepsen.Operation
+	for op, inv := range c.h.Invocation {
+		if inv < jepsen.Event(x.FailsBy) {
+			called = append(called, jepsen.Operation(op))
+		}
+	}
+	return c.spec.Needings(ctx, c.h, called, nil, at)
+}
+
 // from reads the same history from another initial value. It returns nil if that cannot be.
 func (c *checking) from(ctx context.Context, spec models.Spec, o Options) *checking {
 	other, err := read(ctx, c.h, spec, o)
@@ -159,6 +239,9 @@ func (c *checking) free() {
 // among returns the checking that counts once others have been decided, up to the first that is valid. That is one of the
 // others if the history is invalid and fails later from its initial value.
 func (c *checking) among(ctx context.Context, d *decider, o Options, opened models.Opened, others []*checking) *checking {
+	if c.certain() && !o.growing {
+		return c.fromAll(ctx, d, o)
+	}
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
 			break
@@ -230,6 +313,7 @@ func (c *checking) depends(other *checking) {
 	case other.err != nil:
 	case v.verdict == jepsen.Valid:
 		c.undecided(other, jepsen.InitialValue, onlyFrom)
+	case other.certain(): // it fails, too
 	case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
 		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not linearizable if it is %s: ")
 	}

@@ -58,7 +58,7 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 	}
 	r.Spec, r.Model = spec, spec.Name
 	ops, err := spec.ReadWithin(ctx, h)
-	if err != nil || r.Verdict != jepsen.Invalid {
+	if err != nil || !r.Placed() {
 		return r, nil
 	}
 	for _, part := range ops.Parts() {

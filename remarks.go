@@ -355,7 +355,7 @@ func nilReads(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	}
 	spec.NilReadsExact, o.Verify = true, VerifyNever
 	exact, err := check(ctx, r.History, spec, o)
-	if err != nil || exact.Verdict != jepsen.Invalid {
+	if err != nil || !exact.FirstFailing().Placed() {
 		return ""
 	}
 	were, saw := "were", "they"

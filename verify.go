@@ -371,7 +371,7 @@ const mostAlone = 1000
 func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Options) {
 	failing := r.FirstFailing()
 	d, err := r.Spec.Definition()
-	if err != nil || r.Verdict != jepsen.Invalid || r.Spec.IsOwn() || o.growing || o.Verify == VerifyNever || ctx.Err() != nil || len(failing.Core) == 0 || len(failing.Core) > mostAlone {
+	if err != nil || !failing.Placed() || r.Spec.IsOwn() || o.growing || o.Verify == VerifyNever || ctx.Err() != nil || len(failing.Core) == 0 || len(failing.Core) > mostAlone {
 		return
 	}
 	spec.Name = cmp.Or(spec.Name, r.Model)

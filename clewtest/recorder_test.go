@@ -30,17 +30,21 @@ func stale(r *clewtest.Recorder) {
 	op.OK(1)
 }
 
-// crowded records so many writes of two values at once, and reads of both, that their order is hard to find.
-func crowded(r *clewtest.Recorder) {
+// crowded records so many writes of three values at once, and as many cas that need what they wrote, that their order is hard to find.
+func crowded(r *clewtest.Recorder) { crowd(r, func(write int, _ *rand.Rand) int { return write }) }
+
+// impossible records the same where a cas needs any value, which certainly fails.
+func impossible(r *clewtest.Recorder) {
+	crowd(r, func(_ int, choose *rand.Rand) int { return choose.IntN(3) })
+}
+
+func crowd(r *clewtest.Recorder, needs func(write int, choose *rand.Rand) int) {
 	choose := rand.New(rand.NewPCG(1, 1))
 	for range 60 {
 		var open []*clewtest.Op
-		for c := range 12 {
-			if choose.IntN(2) == 0 {
-				open = append(open, r.Invoke(c, "write", choose.IntN(3)))
-			} else {
-				open = append(open, r.Invoke(c, "cas", choose.IntN(3), choose.IntN(3)))
-			}
+		for c := 0; c < 12; c += 2 {
+			write := choose.IntN(3)
+			open = append(open, r.Invoke(c, "write", write), r.Invoke(c+1, "cas", needs(write, choose), choose.IntN(3)))
 		}
 		for _, op := range open {
 			op.OK()
@@ -117,6 +121,7 @@ func TestRecorders(t *testing.T) {
 		{"an f that the model does not know", register, nil, func(r *clewtest.Recorder) { r.Invoke(0, "push", 3).OK() }, true, "the history cannot be checked: register does not know :f :push"},
 		{"unknown", models.Spec{Name: "cas-register"}, tight(), crowded, true, "lets this pass)\nunknown: "},
 		{"unknown is allowed", models.Spec{Name: "cas-register"}, append(tight(), clewtest.AllowUnknown()), crowded, false, "unknown: "},
+		{"invalid, and not known where", models.Spec{Name: "cas-register"}, append(tight(), clewtest.AllowUnknown()), impossible, true, "evidence is missing (out-of-memory): which completion fails first"},
 		{"a model that does not exist", models.Spec{Name: "registre"}, nil, stale, true, "the spec of the model: "},
 		{"no model", models.Spec{}, nil, stale, true, "the spec of the model: "},
 		{"a parameter that the model does not take", models.Spec{Name: "register", Permits: 3}, nil, stale, true, "the spec of the model: Spec.Permits"},

@@ -185,7 +185,6 @@ func (r *running) client(id int, turns []int, body func(c *Client)) {
 // cut leaves the steps of a failed run that count: those that began before the failure.
 func (o *outcome) cut(r *record) {
 	failing := o.result.FirstFailing()
-	event, _ := failing.FailEvent.Get()
 	inCore := map[*step]bool{}
 	for _, op := range failing.Core {
 		inCore[r.steps[failing.History.WholeOperation(op)]] = true
@@ -193,7 +192,7 @@ func (o *outcome) cut(r *record) {
 	o.steps = nil
 	seen := map[*step]bool{}
 	for _, s := range r.steps { // in order of their beginnings
-		if seen[s] || s.began > int(failing.History.InWhole(event)) {
+		if seen[s] || s.began > int(failing.History.InWhole(failing.FailedBy())) {
 			continue
 		}
 		seen[s] = true

@@ -87,7 +87,9 @@ func leave(t testing.TB, r *report.Result, of shrunk) string {
 		write("smallest.edn", "smallest", r.History.WriteEDN)
 	}
 	if r.Verdict == jepsen.Invalid {
-		write("core.edn", "core", r.WriteCore)
+		if r.FirstFailing().Placed() {
+			write("core.edn", "core", r.WriteCore)
+		}
 		write("failure.html", "page", func(w io.Writer) error {
 			return clew.WritePage(context.Background(), w, r, report.WindowOptions{})
 		})

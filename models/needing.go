@@ -22,20 +22,21 @@ type Needing interface {
 // Needings returns the spec with each initial value that an update of a core needs. No operation of the history had
 // been called to leave that value before event fail, whether it failed or not. If the spec has an initial value,
 // Needings may only add another key to it. If some is not nil, these operations are the whole history. If the core
-// needs no such value, Needings does not look at the history; otherwise it takes linear time.
+// needs no such value, Needings does not look at the history; otherwise it takes linear time. The core may have operations
+// that were called later: they need values, and leave none in time.
 func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
 	m, o := s.opening(h)
 	if o == nil || o.Needing() == nil || s.Init != "" && !o.Later() {
 		return nil
 	}
 	for _, i := range core {
-		if h.Invocation[i] >= fail || h.Status[i] == jepsen.Failed {
+		if h.Status[i] == jepsen.Failed {
 			continue
 		}
-		op, keep := tellCall(h, m, o, i)
-		if h.Status[i] == jepsen.Crashed {
-			op, keep = readAs(h, m, i, jepsen.Crashed)
+		if h.Invocation[i] < fail {
+			tellCall(h, m, o, i)
 		}
+		op, keep := readAs(h, m, i, h.Status[i])
 		if keep && m.Mutates(op) {
 			o.Needing().Needs(op)
 		}

@@ -93,6 +93,9 @@ func claimed(c jepsen.Claim) string {
 func found(r *Result) string {
 	switch r.Verdict {
 	case jepsen.Invalid:
+		if by, known := r.FailsBy(); known {
+			return fmt.Sprintf("INVALID by index %d", by)
+		}
 		return fmt.Sprintf("INVALID at index %d", r.FailingIndex())
 	case jepsen.Unknown:
 		return "unknown: " + string(r.Cause)

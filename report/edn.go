@@ -236,8 +236,11 @@ func (p *ednPrinter) single(r *Result) []field {
 		if r.Error != "" {
 			m = append(m, field{"error", p.string(r.Error)})
 		}
-		if r.Hard != nil {
-			m = append(m, field{"hard", func() { p.hard(r) }})
+	}
+	if r.Hard != nil {
+		m = append(m, field{"hard", func() { p.hard(r) }})
+		if by, known := r.Hard.FailsBy.Get(); known && r.Verdict == jepsen.Invalid {
+			m = append(m, field{"fails-by", func() { p.event(r, by) }})
 		}
 	}
 	if sentence := r.sentence(); r.Verdict != jepsen.Valid && sentence != "" {
@@ -419,7 +422,7 @@ type savedResult struct {
 	byIndex indexed
 }
 
-// read reads a failure. It returns false if the history does not have the failing event.
+// read reads a failure. It returns false if the history does not have the failing event, or the one by which it fails.
 func (s *savedResult) read(m edn.Value) bool {
 	op, failing := m.Get("op")
 	r, h := s.r, s.h
@@ -428,7 +431,17 @@ func (s *savedResult) read(m edn.Value) bool {
 	if !failing {
 		event = s.told()
 	}
-	if r.FailEvent = jepsen.Some(event); event == jepsen.None || h.Type[event] != jepsen.OK {
+	if by, placeless := m.Get("fails-by"); placeless && failing && op.Kind() == edn.KindNil {
+		event = s.event(by)
+		r.Hard = &Hard{FailsBy: jepsen.Some(event), saved: "The limit that ended the search is not known."}
+		hard, _ := m.Get("hard")
+		if said, ok := hard.Get("text"); ok && said.Kind() == edn.KindString {
+			r.Hard.saved = said.Go().(string)
+		}
+	} else {
+		r.FailEvent = jepsen.Some(event)
+	}
+	if event == jepsen.None || h.Type[event] != jepsen.OK {
 		return false
 	}
 	if said, ok := m.Get("explanation"); ok && said.Kind() == edn.KindString {

@@ -18,7 +18,7 @@ import (
 // early as the order allows: just after the latest invocation up to it.
 func (b *windowBuilder) linearize(ctx context.Context) {
 	order := b.r.Witness
-	if b.r.Verdict == jepsen.Invalid {
+	if b.r.Placed() {
 		order = b.r.Before
 		for len(order) > 0 && b.r.openAtFailure(order[len(order)-1]) {
 			order = order[:len(order)-1] // no operation that returned needs it
@@ -183,7 +183,7 @@ func (r *Result) ModelOps(ctx context.Context) *models.Operations {
 	if err != nil {
 		return nil
 	}
-	if r.Verdict == jepsen.Invalid {
+	if r.Placed() {
 		for _, part := range ops.Parts() {
 			if _, in := slices.BinarySearch(part.Of, r.History.OpOf[r.FailEvent.OrNone()]); in {
 				return part

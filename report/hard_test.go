@@ -36,7 +36,7 @@ func TestWhatMakesAHistoryHard(t *testing.T) {
 	}
 	r.Hard.Count(h.Values.Value(h.F[3]))
 	const want = "Linearizable up to 1 of 2 completions, and undecided from process 2's :dequeue 2 (index 4) on. " +
-		"Certainly not linearizable: it fails by process 2's :dequeue 2 (index 4) at the latest, since no order of the operations that had begun by then leads to its answer; " +
+		"Certainly not linearizable from the usual initial value: it fails by process 2's :dequeue 2 (index 4) at the latest, since no order of the operations that had begun by then leads to its answer; " +
 		"which completion fails first is undecided. What makes it hard: 12 crashed operations that may or may not have taken effect (11 :enqueue, 1 :dequeue); " +
 		"up to 11 operations open at once; only 2 of 8 updates differ. To have the next run decided: " +
 		"have fewer operations crash: report as :fail what certainly had no effect, and let faults be shorter; " +

@@ -35,7 +35,7 @@ type Line struct {
 	Hard        Text           `json:"hard,omitempty"`     // how far an undecided search got, why it is hard, and what to change in the test
 	HowFar      *HowFar        `json:"how-far,omitempty"`  // how far it is from being linearizable, if that was asked for
 	Levels      *LineLevels    `json:"levels,omitempty"`   // the levels of consistency of transactions
-	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which an undecided history certainly fails, if one is known
+	FailsBy     *int64         `json:"fails-by,omitempty"` // the :index of a completion by which the history certainly fails, if one is known and op-index is not
 	Verified    *bool          `json:"verified"`           // the evidence was checked again; nil if there is none
 	Vacuous     Text           `json:"vacuous,omitempty"`  // why none of its answers says anything that could be wrong
 	Skipped     int            `json:"skipped"`
@@ -76,9 +76,7 @@ func (r *Result) Line() Line {
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy, Kind: r.FailureKind(), HowFar: r.HowFar, Levels: r.Levels.line(r.History),
 	}
 	l.LikelyInit = r.unspelled()
-	if r.Hard != nil {
-		l.Hard = Text(r.Hard.Paragraph(r.History))
-	}
+	l.Hard = Text(r.HardText())
 	if index, known := r.FailsBy(); known {
 		l.FailsBy = &index
 	}
@@ -124,8 +122,7 @@ func (r *Result) Line() Line {
 }
 
 // MayPass says whether the verdict is an unknown one that passes if undecided histories
-// shall. An interrupted check does not, since it was not tried, nor does a history that
-// certainly fails.
+// shall. An interrupted check does not, since it was not tried.
 func (l *Line) MayPass() bool {
-	return l.Valid == jepsen.Unknown && l.Cause != Text(jepsen.Interrupted) && l.FailsBy == nil
+	return l.Valid == jepsen.Unknown && l.Cause != Text(jepsen.Interrupted)
 }

@@ -65,7 +65,7 @@ type Result struct {
 	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
 
 	// For an invalid verdict:
-	FailEvent     jepsen.Maybe[jepsen.Event]     // the first failing completion, none unless it is invalid
+	FailEvent     jepsen.Maybe[jepsen.Event]     // the first failing completion; none unless it is invalid, and that is known (see Placed)
 	LastOperation jepsen.Maybe[jepsen.Operation] // linearized last before it, if any
 	Configs       []Config
 	Paths         [][]Step
@@ -101,7 +101,7 @@ type Result struct {
 
 	// For an unknown verdict:
 	Cause jepsen.Cause
-	Hard  *Hard  // what made it too hard, if a limit stopped the search
+	Hard  *Hard  // what made it too hard, if a limit stopped the search; also if that is invalid and not Placed
 	Error string // why the history could not be read, or what is wrong with the evidence
 	// Refuted is the result whose evidence is wrong if the cause is jepsen.SelfCheckFailed.
 	Refuted *Result
@@ -176,39 +176,40 @@ func (r *Result) FirstFailing() *Result {
 	return r
 }
 
-// FailsBy returns the :index of a completion by which an undecided history certainly is not
-// linearizable, if one is known. If there are keys, it is that of the first such key.
-func (r *Result) FailsBy() (index int64, known bool) {
-	if r.Verdict != jepsen.Unknown {
-		return 0, false
-	}
-	if r.Hard != nil {
-		by, ok := r.Hard.FailsBy.Get()
-		if ok {
-			index = r.History.Index(by)
-		}
-		return index, ok
-	}
-	for _, k := range r.Keys {
-		if own := k.keys.others[k.row]; own != nil {
-			if index, known = own.FailsBy(); known {
-				return index, true
-			}
-		}
-	}
-	return 0, false
+// Placed reports whether the first failing completion is known. It is not if a limit ended the search for it, and
+// something else had shown that the history fails: then FailsBy has a later completion, and there is no core and no kind.
+func (r *Result) Placed() bool {
+	_, known := r.FailEvent.Get()
+	return known && r.Verdict == jepsen.Invalid
 }
 
-// FailingKey returns the independent key that fails first in the file, or nil if none fails.
+// FailsBy returns the :index of a completion by which an invalid history has failed if it is not known which fails first. If
+// there are keys, it is that of the first such key, unless it is known where another one fails.
+func (r *Result) FailsBy() (index int64, known bool) {
+	r = r.FirstFailing()
+	if r.Verdict != jepsen.Invalid || r.Placed() || r.Hard == nil {
+		return 0, false
+	}
+	return r.History.Index(r.FailedBy()), true
+}
+
+// FailingKey returns the independent key that fails first in the file, or nil if none fails. Keys of which it is not known
+// where they fail come last.
 func (r *Result) FailingKey() *KeyResult {
 	var first *KeyResult
 	for i := range r.Keys {
-		k := &r.Keys[i]
-		if k.Verdict == jepsen.Invalid && (first == nil || k.Event() < first.Event()) {
+		if k := &r.Keys[i]; k.Verdict == jepsen.Invalid && (first == nil || k.before(first)) {
 			first = k
 		}
 	}
 	return first
+}
+
+func (k *KeyResult) before(other *KeyResult) bool {
+	if placed := k.Result().Placed(); placed != other.Result().Placed() {
+		return placed
+	}
+	return k.Event() < other.Event()
 }
 
 // SelfCheckFailure returns the result whose evidence turned out to be wrong, or nil if
@@ -244,13 +245,22 @@ func (r *Result) FailureKind() models.Anomaly {
 
 // fails says whether the result describes a failure itself, rather than several keys.
 func (r *Result) fails() bool {
-	return r.Verdict == jepsen.Invalid && r.History != nil && r.Keys == nil
+	return r.Placed() && r.History != nil && r.Keys == nil
 }
 
-// Event returns the failing completion of an invalid key as an event of the whole history.
+// Event returns the failing completion of an invalid key as an event of the whole history: a later one, by which it fails, if
+// the first is not known.
 func (k *KeyResult) Event() jepsen.Event {
 	r := k.Result()
-	return r.History.InWhole(r.FailEvent.OrNone())
+	return r.History.InWhole(r.FailedBy())
+}
+
+// FailedBy returns the first failing completion of an invalid history, or if that is not known, a later one by which it fails.
+func (r *Result) FailedBy() jepsen.Event {
+	if at, placed := r.FailEvent.Get(); placed || r.Hard == nil {
+		return at
+	}
+	return r.Hard.FailsBy.OrNone()
 }
 
 // Config is a configuration: a state, the operation
@@ -281,7 +291,7 @@ func (r *Result) PreviousOK() jepsen.Event {
 }
 
 // Failing returns the operation whose completion fails first, among all
-// keys if there are any. It returns false if the verdict is not Invalid.
+// keys if there are any. It returns false if the verdict is not Invalid, or that is not known (see Placed).
 func (r *Result) Failing() (jepsen.Op, bool) {
 	f := r.FirstFailing()
 	if !f.fails() {
@@ -587,6 +597,8 @@ type Hard struct {
 	Ambiguous string // why the near-linear decision does not apply, or ""
 
 	Model *models.Hard // what the model says of it, nil if it says nothing
+
+	saved string // the text of a saved result
 }
 
 // OfF counts operations of one :f.
@@ -603,15 +615,27 @@ func (h *Hard) crashed() (n int) {
 	return n
 }
 
-// Paragraph says all of it in a few sentences.
-func (h *Hard) Paragraph(of *jepsen.History) string {
-	name := func(e jepsen.Event) string { return of.Name(of.OpOf[e]) }
+// Certainly says by when the history fails if that is certain, and where it fails is not known.
+func (h *Hard) Certainly(of *jepsen.History) string {
+	return fmt.Sprintf("it fails by %s at the latest, %s", of.Name(of.OpOf[h.FailsBy.OrNone()]), h.FailsAs)
+}
+
+// HardText says how far the search got, what makes the history hard, and what to change in the test, in a few sentences; or "" if
+// no limit stopped the search.
+func (r *Result) HardText() string {
+	h, of := r.Hard, r.History
+	if h == nil {
+		return ""
+	}
+	if h.saved != "" {
+		return h.saved
+	}
 	var s []string
 	if at, ok := h.At.Get(); ok {
-		s = append(s, fmt.Sprintf("Linearizable up to %d of %s, and undecided from %s on.", h.Passed, text.Count(h.Completions, "completion"), name(at)))
+		s = append(s, fmt.Sprintf("Linearizable up to %d of %s, and undecided from %s on.", h.Passed, text.Count(h.Completions, "completion"), of.Name(of.OpOf[at])))
 	}
-	if by, ok := h.FailsBy.Get(); ok {
-		s = append(s, fmt.Sprintf("Certainly not linearizable: it fails by %s at the latest, %s; which completion fails first is undecided.", name(by), h.FailsAs))
+	if _, ok := h.FailsBy.Get(); ok && r.Verdict == jepsen.Unknown { // otherwise the explanation has it
+		s = append(s, fmt.Sprintf("Certainly not linearizable from the usual initial value: %s; which completion fails first is undecided.", h.Certainly(of)))
 	}
 	if why := h.why(); len(why) > 0 {
 		s = append(s, fmt.Sprintf("What makes it hard: %s.", strings.Join(why, "; ")))
@@ -702,7 +726,7 @@ func (p *ednPrinter) hard(r *Result) {
 			})
 		}},
 		{"open", p.int(h.Open)}, {"updates", p.int(h.Updates)}, {"distinct", p.int(h.Distinct)},
-		{"text", p.string(h.Paragraph(r.History))},
+		{"text", p.string(r.HardText())},
 	}
 	if at, ok := h.At.Get(); ok {
 		m = append(m, field{"at", func() { p.event(r, at) }})

@@ -69,7 +69,7 @@ func (r *Result) TextFor(o TextOptions) string {
 	case r.Verdict == jepsen.Invalid:
 		r.writeFailure(p)
 	case r.Hard != nil:
-		p.paragraph(text.Line(r.Hard.Paragraph(r.History)))
+		p.paragraph(text.Line(r.HardText()))
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
 		p.paragraph(r.Explanation)
 	}
@@ -160,8 +160,13 @@ func (r *Result) writeFailure(p *textPrinter) {
 	if r.Hint != "" {
 		p.paragraph("hint: " + r.Hint)
 	}
-	p.printf("\n")
-	r.writePicture(p)
+	if hard := r.HardText(); hard != "" {
+		p.paragraph(text.Line(hard))
+	}
+	if r.Placed() {
+		p.printf("\n")
+		r.writePicture(p)
+	}
 }
 
 // writeHowFar says how far the history is from being linearizable, and so each key that fails.
@@ -209,8 +214,8 @@ func (r *Result) writeKeys(p *textPrinter) {
 				p.printf(": %s", k.Result().Explanation)
 			}
 			p.printf("\n")
-			if hard := k.Result().Hard; hard != nil {
-				p.paragraph(text.Line(hard.Paragraph(k.Result().History)))
+			if hard := k.Result().HardText(); hard != "" {
+				p.paragraph(text.Line(hard))
 			}
 		}
 	}
@@ -306,7 +311,7 @@ func (r *Result) Unlabeled(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", text.Key(k.Key.String()), err)
 		}
 	}
-	if r.Keys != nil || r.Verdict != jepsen.Invalid {
+	if r.Keys != nil || !r.Placed() {
 		return nil
 	}
 	b, err := r.begin(WindowOptions{Operations: maxPicture, Core: true})

@@ -33,6 +33,8 @@ func (b *windowBuilder) choose() error {
 	case fails:
 		b.w.MoreNamed = c.failure(b.r)
 		b.end = b.r.FailEvent.OrNone()
+	case b.r.Verdict == jepsen.Invalid && b.r.Hard != nil: // it is not known where it fails
+		c.around(b.h.OpOf[b.r.Hard.FailsBy.OrNone()])
 	default:
 		c.around(0)
 	}

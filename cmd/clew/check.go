@@ -65,8 +65,7 @@ Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0. Runs of a store that are not judged (no model is
 of their test, :skip, no operations) do not count; if there are no others it is 254. With --unknown pass every unknown verdict
-(a limit, initial-value, reading) is 0, but not if the check was interrupted, or if the
-history certainly fails and only where is unknown.`
+(a limit, initial-value, reading) is 0, but not if the check was interrupted.`
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -367,8 +366,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		k.tell(&a, j, r)
 		a.colored = k.output.Colors && k.shown.Look.Color
 	}
-	_, fails := r.FailsBy()
-	j.is(a.count(r.Verdict, r.Cause, r.Vacuous, fails))
+	j.is(a.count(r.Verdict, r.Cause, r.Vacuous))
 	a.wrong = k.wrong(r)
 	a.warnings = checking.Warnings(r)
 	if k.strict && r.Missing != "" {

@@ -135,7 +135,7 @@ func resultFlags(forms []outputs.Output) []cli.Flag {
 	return []cli.Flag{
 		outputFlag(forms, "result"),
 		&cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"},
-		&cli.StringFlag{Name: "unknown", Value: "fail", Usage: "`fail|pass`: an undecided history counts as a failure with exit status 2, or not; one that certainly fails always does"},
+		&cli.StringFlag{Name: "unknown", Value: "fail", Usage: "`fail|pass`: an undecided history counts as a failure with exit status 2, or not"},
 		&cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"},
 	}
 }

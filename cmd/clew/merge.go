@@ -137,7 +137,7 @@ func (m *merger) answer(l shards.Line) answer {
 		a.of[unknown]++
 		a.wrong = fmt.Errorf("%s: the self-check failed: %s", l.File, l.Error)
 	default:
-		a.count(l.Valid, cause, string(l.Vacuous), l.FailsBy != nil)
+		a.count(l.Valid, cause, string(l.Vacuous))
 	}
 	m.show(&a, l.Record())
 	return a

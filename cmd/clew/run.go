@@ -76,7 +76,6 @@ const (
 	knossosUnknown
 	notComparable
 	interrupted // also counts as unknown
-	certain     // also counts as unknown: where it fails is, but it certainly does
 	notChecked  // also counts as unknown, and as interrupted
 	unwritten   // what was asked for, such as evidence
 	notJudged   // the run of a store, see jepsen.NotJudged
@@ -86,7 +85,7 @@ const (
 )
 
 // inSummary is what a summary calls an outcome.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "healthy", "weak", "unknown to knossos", "not comparable", "interrupted", "", "not checked", "not written", "not judged", "vacuous", ""}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "healthy", "weak", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written", "not judged", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -203,9 +202,6 @@ func (r *runner) statusNow() int {
 		case o < 0, o == interrupted:
 			t.of[unknown]++
 			t.of[interrupted]++
-		case o == certain:
-			t.of[unknown]++
-			t.of[certain]++
 		default:
 			t.of[o]++
 		}
@@ -382,7 +378,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 // policy says what counts as a failure, and how failures are printed.
 type policy struct {
 	quiet       bool // each in a line on standard error, and nothing else
-	passUnknown bool // an undecided history is not a failure, unless it certainly fails
+	passUnknown bool // an undecided history is not a failure
 	strict      bool // warnings are failures, too
 }
 
@@ -402,22 +398,19 @@ func (r *runner) givenPolicy(c *cli.Context) (err error) {
 	return nil
 }
 
-// status returns the exit status. An interrupted history never passes, since it was not tried, nor does one that
-// certainly fails.
+// status returns the exit status. An interrupted history never passes, since it was not tried.
 func (r *runner) status() int { return r.statusOf(r.tally) }
 
 func (r *runner) statusOf(t tally) int {
 	if r.passUnknown {
-		failures := t.of[interrupted] + t.of[certain]
-		t.of[valid] += t.of[unknown] - failures
-		t.of[unknown] = failures
+		t.of[valid] += t.of[unknown] - t.of[interrupted]
+		t.of[unknown] = t.of[interrupted]
 	}
 	return t.status()
 }
 
-// count counts the verdict of a history, and returns its outcome. vacuity says why it is vacuous, or is "". fails says
-// that it certainly fails if it is undecided.
-func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string, fails bool) outcome {
+// count counts the verdict of a history, and returns its outcome. vacuity says why it is vacuous, or is "".
+func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) outcome {
 	if vacuity != "" {
 		t.of[vacuous]++
 	}
@@ -426,17 +419,10 @@ func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string, fail
 		o = notJudged
 	}
 	t.of[o]++
-	switch {
-	case v != jepsen.Unknown, o == notJudged:
-		return o
-	case cause == jepsen.Interrupted:
+	if v == jepsen.Unknown && cause == jepsen.Interrupted {
 		o = interrupted
-	case fails:
-		o = certain
-	default:
-		return o
+		t.of[o]++
 	}
-	t.of[o]++
 	return o
 }
 

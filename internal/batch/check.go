@@ -229,7 +229,7 @@ func (j *Job) Late(cause jepsen.Cause, brief bool) *report.Result {
 	r := j.Undecided(known.Cause)
 	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
 	if !brief {
-		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
+		r.History, r.Keys, r.FailEvent, r.Hard = known.History, known.Keys, known.FailEvent, known.Hard
 	}
 	r.Explanation = text.Brief(known.FirstFailing().Explanation)
 	r.Missing = "evidence is missing (" + string(cause) + "): everything except the verdict"

@@ -245,7 +245,7 @@ func (x *examination) settle(ctx context.Context, s *subject) (*report.Result, e
 		return nil, err
 	}
 	at, cut := r.FailEvent.Get()
-	if r.Verdict == jepsen.Unknown && r.Hard != nil {
+	if r.Hard != nil {
 		at, cut = r.Hard.At.Get()
 	}
 	if r.Verdict == jepsen.Invalid {

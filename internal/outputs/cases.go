@@ -32,7 +32,6 @@ type testCase struct {
 	ms          float64      // 0 if it is not known
 	rule        string       // the name of what is wrong, "" if nothing is
 	says        string       // what is wrong, in a sentence
-	certain     bool         // undecided, but it certainly fails
 	reading     string       // which of several readings was taken, "" if there is only one
 	level       models.Level // the level of consistency that it is about, "" if that is linearizability
 	*Failure                 // nil if there is none
@@ -71,7 +70,6 @@ func cases(r *Record) []testCase {
 	if r.Details == nil || r.Details.Keys == nil || len(r.Details.Keys.List) == 0 {
 		whole.judge(r.Valid, r.Cause, cmp.Or(r.Error, r.Explanation))
 		whole.judgeVacuous(r.Vacuous)
-		whole.judgeCertain(r.FailsBy)
 		return []testCase{whole}
 	}
 	rest := *r.Details.Keys
@@ -80,7 +78,6 @@ func cases(r *Record) []testCase {
 		c := testCase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, reading: whole.reading, Failure: key.Failure}
 		c.judge(key.Valid, key.Cause, key.Explanation)
 		c.judgeVacuous(r.Vacuous) // for all keys together
-		c.judgeCertain(key.FailsBy)
 		if c.says != "" {
 			c.says = text.Key(key.Key) + ": " + c.says
 		}
@@ -147,26 +144,12 @@ func (c *testCase) judgeVacuous(why report.Text) {
 	}
 }
 
-// judgeCertain fills in that an undecided case certainly fails by an index, unless it is nil.
-func (c *testCase) judgeCertain(by *int64) {
-	c.certain = by != nil
-	c.says += certainly(by)
-}
-
-// certainly adds to what is said of an undecided history that it fails by an index, unless it is nil.
-func certainly(by *int64) string {
-	if by == nil {
-		return ""
-	}
-	return fmt.Sprintf("; it certainly fails by index %d at the latest", *by)
-}
-
 // passes says whether a case that did not simply pass still does not count as a failure.
 func (c *testCase) passes(o *Options) bool {
 	if c.outcome == vacuous || c.outcome == notJudged {
 		return true
 	}
-	return o.PassUnknown && c.outcome == undecided && !c.certain && c.rule != "unknown-"+string(jepsen.Interrupted)
+	return o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
 }
 
 // noLinearization is the rule for failures that only a search shows.

@@ -56,8 +56,7 @@ type Key struct {
 	Valid       jepsen.Verdict `json:"valid"`
 	Cause       report.Text    `json:"cause,omitempty"`
 	Explanation report.Text    `json:"explanation,omitempty"`
-	FailsBy     *int64         `json:"fails-by,omitempty"` // see report.Line
-	*Failure                   // nil if it does not fail
+	*Failure                   // nil if it does not fail, empty if it is not known where
 }
 
 // Bounds of what is reported.
@@ -96,6 +95,9 @@ func NewDetails(r *report.Result, err error) *Details {
 // the same result.
 func newFailure(r, whole *report.Result) Failure {
 	h := r.History
+	if !r.Placed() {
+		return Failure{}
+	}
 	f := Failure{Pattern: r.Pattern, Kind: r.Kind, At: place(h, r.FailEvent.OrNone())}
 	if f.Pattern == "" && r.Told != nil {
 		f.Pattern = r.Told.Type
@@ -149,7 +151,7 @@ func newKeys(all []report.KeyResult) *Keys {
 		if key.Verdict != jepsen.Valid {
 			r := key.Result()
 			l := r.Line()
-			told.Cause, told.Explanation, told.FailsBy = l.Cause, l.Explanation, l.FailsBy
+			told.Cause, told.Explanation = l.Cause, l.Explanation
 			if key.Verdict == jepsen.Invalid {
 				f := newFailure(r, r)
 				told.Failure = &f

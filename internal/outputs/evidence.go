@@ -64,7 +64,12 @@ var AllEvidence = []Evidence{
 		},
 	}, {
 		Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`", Extension: ".svg", Head: "<?xml ",
-		Lacks:  func(r *report.Result, _ *EvidenceOptions) string { return otherThan(jepsen.Invalid, r) },
+		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
+			if r.Verdict == jepsen.Invalid && !r.FirstFailing().Placed() {
+				return r.FirstFailing().Missing
+			}
+			return otherThan(jepsen.Invalid, r)
+		},
 		Writer: drawing,
 	},
 	HTML,

@@ -50,6 +50,5 @@ func failure(r *Record, o *Options) string {
 	if r.Explanation != "" {
 		said += ": " + string(r.Explanation)
 	}
-	said += certainly(r.FailsBy)
 	return fmt.Sprintf("clew: %s: %s\n", text.Line(Called(r.File)), text.Line(said))
 }

@@ -82,7 +82,7 @@ func newKeyIndex(r *report.Result) (*index, []*section) {
 		own := k.Result()
 		results[i] = own
 		if k.Verdict == jepsen.Invalid {
-			failures = append(failures, failure{own.History.InWhole(own.FailEvent.OrNone()), i})
+			failures = append(failures, failure{k.Event(), i})
 		}
 	}
 	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.at, b.at) })

@@ -82,7 +82,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 	}
 	p := &porcupinePage{r: r, ops: ops, end: jepsen.Event(len(r.History.Type)), clients: map[int32]int{}}
 	order := r.Witness
-	if r.Verdict == jepsen.Invalid {
+	if r.Verdict == jepsen.Invalid { // nil if it is not known where it fails
 		order, p.end = r.Before, r.FailEvent.OrNone()
 	}
 	if order == nil {

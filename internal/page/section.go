@@ -72,7 +72,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	if r.Vacuous != "" {
 		s.Sentence = "vacuous: " + r.Vacuous
 	}
-	if r.Verdict == jepsen.Invalid {
+	if r.Placed() {
 		s.Kind, fail = r.Kind, r.FailEvent.OrNone()
 		s.middle = r.History.OpOf[fail]
 		s.Failing = int(s.middle)
@@ -83,7 +83,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	}
 	s.Strip = newStrip(r.History, fail)
 	s.Strip.At = s.Strip.of(s.middle)
-	if (r.Verdict != jepsen.Invalid || o.Around != nil) && o.Rows <= report.DefaultRows && o.Operations == 0 {
+	if (!r.Placed() || o.Around != nil) && o.Rows <= report.DefaultRows && o.Operations == 0 {
 		o.Operations = plainOps
 	}
 	w, err := r.Window(ctx, o)

@@ -48,11 +48,10 @@ func newTimeline(ctx context.Context, r *report.Result) *timeline {
 		t.Strip = &s
 		for _, k := range r.Keys {
 			if k.Verdict == jepsen.Invalid && len(t.Fails) < maxEntries {
-				own := k.Result()
-				t.Fails = append(t.Fails, float64(at.stretch(own.History.InWhole(own.FailEvent.OrNone())))+0.5)
+				t.Fails = append(t.Fails, float64(at.stretch(k.Event()))+0.5)
 			}
 		}
-	} else if r.Verdict == jepsen.Invalid {
+	} else if r.Placed() {
 		t.Fails = []float64{float64(at.stretch(r.FailEvent.OrNone())) + 0.5}
 	}
 	if c, ok := latencies(ctx, h, at); ok {

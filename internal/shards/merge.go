@@ -376,9 +376,6 @@ func together(lines []Line) Line {
 		if whole.Valid == jepsen.Valid {
 			whole.Vacuous = report.Text(report.VacuousTogether(string(whole.Vacuous), string(l.Vacuous)))
 		}
-		if whole.Valid == jepsen.Unknown && whole.FailsBy == nil {
-			whole.FailsBy = l.FailsBy
-		}
 		for _, w := range l.Warnings {
 			if !slices.Contains(whole.Warnings, w) {
 				whole.Warnings = append(slices.Clip(whole.Warnings), w)
@@ -407,14 +404,16 @@ func together(lines []Line) Line {
 	return whole
 }
 
-// failed is the rank of an invalid history.
+// failed is the rank of an invalid history. After it comes one of which it is not known where it fails.
 const failed = 2
 
 // rank orders answers so that the one that decides about a history comes first.
 func rank(l Line) int {
 	switch cause := jepsen.Cause(l.Cause); {
 	case l.Valid == jepsen.Valid:
-		return failed + 3
+		return failed + 4
+	case l.Valid == jepsen.Invalid && l.OpIndex == nil:
+		return failed + 1
 	case l.Valid == jepsen.Invalid:
 		return failed
 	case cause == jepsen.Unreadable:
@@ -422,9 +421,9 @@ func rank(l Line) int {
 	case cause == jepsen.Panicked:
 		return 1
 	case cause == jepsen.SelfCheckFailed:
-		return failed + 1
+		return failed + 2
 	}
-	return failed + 2
+	return failed + 3
 }
 
 // order says which of two answers of the same rank comes first. Only a history

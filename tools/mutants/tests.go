@@ -26,8 +26,9 @@ type aTest struct {
 	Parts         []string            // its subtests, which run one by one if it takes long
 }
 
-// long is how many seconds a test has to take to run in parts.
-const long = 2
+// long is how many seconds a test has to take to run in parts, and many how many parts it may have for that: those of a fuzz
+// test with a thousand seeds would each be looked at alone.
+const long, many = 2, 100
 
 // pattern returns the regular expression of a test's name. Several can be joined if
 // they are parts of one test. parent names that test.
@@ -129,7 +130,7 @@ func (l *looking) parts(ctx context.Context, p, name string) ([]*aTest, error) {
 	if err != nil || len(t.Lines) == 0 {
 		return nil, err
 	}
-	if t.Seconds < long || len(t.Parts) < 2 {
+	if t.Seconds < long || len(t.Parts) < 2 || len(t.Parts) > many {
 		return []*aTest{t}, nil
 	}
 	var all []*aTest

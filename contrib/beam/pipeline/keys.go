@@ -226,7 +226,7 @@ func (*togetherFn) ExtractOutput(all Answers) report.Line {
 		line.Verified = nil
 	}
 	if line.Valid != jepsen.Valid {
-		line.Kind, line.Story = from.Kind, from.Story
+		line.Kind, line.Story, line.FailsBy = from.Kind, from.Story, from.FailsBy
 		line.OpIndex, line.OpLine, line.PreviousOK = from.OpIndex, from.OpLine, from.PreviousOK
 		if from.Explanation != "" {
 			line.Explanation = report.Text("key "+all.Shown[0].Key+": ") + from.Explanation
@@ -252,6 +252,7 @@ func less(a, b Answer) bool {
 const (
 	refused = iota // the history as a whole has no answer
 	invalid
+	placeless // invalid, and it is not known where
 	undecided
 	valid
 )
@@ -259,6 +260,9 @@ const (
 func (a *Answer) rank() int {
 	switch a.Line.Valid {
 	case jepsen.Invalid:
+		if a.Line.OpIndex == nil {
+			return placeless
+		}
 		return invalid
 	case jepsen.Valid:
 		return valid

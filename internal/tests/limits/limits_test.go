@@ -3,6 +3,8 @@ package limits_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,10 +13,12 @@ import (
 	"clew"
 	"clew/internal/campaign"
 	"clew/internal/countdown"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/tests/kit"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // ambiguous is a history that only the search decides.
@@ -204,9 +208,171 @@ func TestALimitAfterANearLinearDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, certain := r.Hard.FailsBy.Get(); r.Cause != jepsen.OutOfMemory || !certain {
-			t.Errorf("%s: %s", model, r.Text())
+		if by, certain := r.FailsBy(); r.Verdict != jepsen.Invalid || r.Placed() || !certain || !strings.Contains(r.Explanation, "out-of-memory") {
+			t.Errorf("%s: %d: %s", model, by, r.Text())
 		}
+	}
+}
+
+// TestWhatIsCertainBeforeALimitIsTrueWithoutIt compares histories of which it is only known that they fail with what is known of
+// them without a limit. Their initial values are not given: then it may be one from which the history is linearizable.
+func TestWhatIsCertainBeforeALimitIsTrueWithoutIt(t *testing.T) {
+	t.Parallel()
+	for _, model := range models.All() {
+		t.Run(model.Name, func(t *testing.T) {
+			t.Parallel()
+			spec := models.Spec{Name: model.Name}
+			if model.Name == "semaphore" || model.Name == "owner-semaphore" {
+				spec.Permits = 2
+			}
+			placeless, undecided := 0, 0
+			for seed := range effort.Histories(1000, 100_000) {
+				r := gen.Rand(seed)
+				o := campaign.GenOptions(spec)
+				o.Init, o.Operations = r.IntN(2) == 0, 4+r.IntN(16)
+				h, _, err := campaign.ReadText(spec, gen.New(r, o).Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				of, _, err := spec.Infer(h)
+				if err != nil {
+					continue
+				}
+				limited, err := clew.Check(t.Context(), h, of, clew.Options{Memory: clew.NewMemory(1), Verify: clew.VerifyNever})
+				if err != nil {
+					continue
+				}
+				if limited.Hard == nil || limited.Hard.FailsBy.OrNone() == jepsen.None {
+					continue
+				}
+				whole, err := clew.Check(t.Context(), h, of, clew.Options{Verify: clew.VerifyNever})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if limited.Verdict == jepsen.Unknown { // another initial value may explain it
+					undecided++
+					continue
+				}
+				placeless++
+				if whole.Verdict != jepsen.Invalid || !whole.Placed() || whole.FailedBy() > limited.FailedBy() {
+					var text strings.Builder
+					h.WriteEDN(&text)
+					t.Fatalf("seed %d: %s\nWithout the limit: %s\n%s", seed, limited.Text(), whole.Text(), text.String())
+				}
+			}
+			t.Logf("%d fail somewhere, and %d may begin with another value", placeless, undecided)
+		})
+	}
+}
+
+// The first failing completion is not known here, only a later one. By then 0 was written; the cas, which needs it, had been called
+// before that, and the history may have begun with it.
+func TestWhatACASNeedsMayHaveBeenThereIfItIsNotKnownWhereItFails(t *testing.T) {
+	spec := models.Spec{Name: "cas-register"}
+	h, _, err := campaign.ReadText(spec, `{:process 0, :type :invoke, :f :cas, :value [0 1]}
+{:process 2, :type :invoke, :f :read}
+{:process 3, :type :invoke, :f :cas, :value [0 1]}
+{:process 2, :type :ok, :f :read, :value 1}
+{:process 2, :type :invoke, :f :write, :value 0}
+{:process 0, :type :ok, :f :cas, :value [0 1]}
+{:process 7, :type :invoke, :f :read}
+{:process 1, :type :invoke, :f :read}
+{:process 2, :type :info, :f :write, :value 0}
+{:process 7, :type :ok, :f :read, :value 1}
+{:process 1, :type :ok, :f :read, :value 0}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for init, want := range map[string]jepsen.Verdict{"": jepsen.Unknown, "nil": jepsen.Invalid} {
+		spec.Init = init
+		r, err := clew.Check(t.Context(), h, spec, clew.Options{Memory: clew.NewMemory(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, certain := r.FailsBy(); r.Verdict != want || r.Placed() || !certain && want == jepsen.Invalid {
+			t.Errorf("from %q: %s", init, r.Text())
+		}
+	}
+}
+
+// Key 1 certainly fails, and a limit keeps it unknown where. It is told last.
+func TestKeysThatFailAndItIsNotKnownWhere(t *testing.T) {
+	of := func(key int, text string) string {
+		return regexp.MustCompile(`:value ([^}]+)`).ReplaceAllString(text, fmt.Sprintf(":value [%d $1]", key))
+	}
+	first := of(1, ambiguous+`{:process 0, :type :invoke, :f :read, :value nil}
+{:process 0, :type :ok, :f :read, :value 7}
+`)
+	second := of(2, `{:process 5, :type :invoke, :f :read, :value nil}
+{:process 5, :type :ok, :f :read, :value 8}
+`)
+	spec := models.Spec{Name: "register", Init: "0"}
+	check := func(text string) *report.Result {
+		h, _, err := campaign.ReadText(spec, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(t.Context(), h, spec, clew.Options{Independent: true, Memory: clew.NewMemory(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	both := check(first + second)
+	if k := both.FailingKey(); both.Verdict != jepsen.Invalid || k.Key.String() != "2" || both.FailingIndex() != 11 || both.Line().FailsBy != nil || len(both.Line().Failures) != 2 {
+		t.Errorf("%s", both.Text())
+	}
+	alone := check(first)
+	if l := alone.Line(); alone.Verdict != jepsen.Invalid || l.OpIndex != nil || l.FailsBy == nil || *l.FailsBy != 9 || alone.FailingKey().Event() != 9 {
+		t.Errorf("%s", alone.Text())
+	}
+	if _, known := alone.Failing(); known || alone.CoreOps() != nil {
+		t.Error("it has a failing operation")
+	}
+	for _, r := range []*report.Result{both, alone} {
+		var said strings.Builder
+		if err := r.WriteEDN(&said); err != nil || !strings.Contains(said.String(), `:valid? false`) || !strings.Contains(said.String(), ":fails-by {:f :read, :index 9,") {
+			t.Errorf("%v\n%s", err, said.String())
+		}
+		if err := clew.WritePage(t.Context(), &said, r, report.WindowOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := alone.WriteCore(io.Discard); err == nil {
+		t.Error("it has a core")
+	}
+}
+
+// A saved result of such a history is drawn again.
+func TestASavedResultMayNotSayWhereAHistoryFails(t *testing.T) {
+	spec := models.Spec{Name: "register", Init: "0"}
+	h, _, err := campaign.ReadText(spec, ambiguous+`{:process 0, :type :invoke, :f :read}
+{:process 0, :type :ok, :f :read, :value 7}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(t.Context(), h, spec, clew.Options{Memory: clew.NewMemory(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved strings.Builder
+	if err := r.WriteEDN(&saved); err != nil {
+		t.Fatal(err)
+	}
+	again, err := clew.ReadResult(t.Context(), strings.NewReader(saved.String()), "result.edn", h, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Placed() || again.FailedBy() != 9 || again.Explanation != r.Explanation || again.HardText() != r.HardText() {
+		t.Errorf("%s\nwas\n%s", again.Text(), r.Text())
+	}
+	if err := clew.WritePage(t.Context(), io.Discard, again, report.WindowOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := clew.ReadResult(t.Context(), strings.NewReader(strings.Replace(saved.String(), ":fails-by {:f :read, :index 9", ":fails-by {:f :read, :index 90", 2)), "result.edn", h, spec); err == nil {
+		t.Error("another history's result is read")
 	}
 }
 
