@@ -255,6 +255,7 @@ type checking struct {
 	inferred  bool
 	supposed  bool                           // the initial value is taken from the first reads
 	refuted   bool                           // it is linearizable from no value
+	settled   bool                           // it is certain that it fails, and not where
 	flags     string                         // likely: how to say which initial value it was
 	likely    string                         // the initial value from which it is linearizable, but not from the default
 	byDefault string                         // supposed: what fails from the default
@@ -267,7 +268,6 @@ type checking struct {
 	parts     []*models.Operations
 	decisions []decision
 	verdict   conclusion
-	settled   bool // it is certain that it fails, and not where
 	core      []jepsen.Operation
 	missing   []string // the evidence that the context left no time for
 	took      time.Duration

@@ -31,7 +31,7 @@ func ExampleNew() {
 	//
 	//   process 0  :write 1  ├──┤
 	//   process 0  :write 2        ├──┤
-	//   process 1  :read 1               ├──┤ ✗ 2≠1
+	//   process 1  :read 1               ├──┤ ✗ expected 2, got 1
 }
 
 // Run makes 200 random operations on a map that forgets the deletion of key 2, and then looks for the smallest run that
@@ -76,7 +76,7 @@ func ExampleRun() {
 	//
 	//   process 0  :put 2 1   ├──┤
 	//   process 0  :delete 2        ├──┤
-	//   process 0  :get 2 1               ├──┤ ✗ nil≠1
+	//   process 0  :get 2 1               ├──┤ ✗ expected nil, got 1
 }
 
 // Operations may fail, or end without saying whether they happened. More keys of an event are shown on pages.

@@ -69,7 +69,7 @@ func TestRecorders(t *testing.T) {
 			read.OK(3)
 		}, false, ""},
 		{"a stale read", register, nil, stale, true, "value 1 was read by process 1 (index 5) after value 2 had been written by process 0 (index 3)"},
-		{"a stale read is drawn", register, nil, stale, true, "process 1  :read 1               ├──┤ ✗ 2≠1"},
+		{"a stale read is drawn", register, nil, stale, true, "process 1  :read 1               ├──┤ ✗ expected 2, got 1"},
 		{"an operation that never ends has crashed", register, nil, func(r *clewtest.Recorder) {
 			r.Invoke(0, "write", 3)
 			r.Invoke(1, "read").OK(3)

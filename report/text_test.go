@@ -52,12 +52,12 @@ func TestAPictureFitsItsTerminal(t *testing.T) {
   process 0   :write 1                               ├──┤
   process 1   :write "a value of very many letters"        ├──┤
   process 12  :write 3                                           ├─────────▶
-  process 2   :read 1                                               ├──┤ ✗ "a value of ve…
+  process 2   :read 1                                               ├──┤ ✗ expected "a va…
 `, 0: `
   process 0   :write 1                               ├──┤
   process 1   :write "a value of very many letters"        ├──┤
   process 12  :write 3                                           ├─────────▶
-  process 2   :read 1                                               ├──┤ ✗ "a value of very many letters"≠1
+  process 2   :read 1                                               ├──┤ ✗ expected "a value of very many letters", got 1
 `} {
 		if got := "\n" + strings.Join(picture(width), ""); got != want {
 			t.Errorf("for %d characters:%s", width, got)

@@ -89,6 +89,31 @@ func (r *Result) why() string {
 	return strings.TrimRight(path[len(path)-1].Why, " ")
 }
 
+// mark returns what pictures say of the failing operation. Where it saw another value than that which was there, it is expected
+// what is there in the story, whose operations are drawn.
+func (r *Result) mark() string {
+	why := r.shortWhy()
+	if _, _, differs := differing(why); !differs {
+		return why
+	}
+	if end := r.Story.End; r.Drawn == "" && end != nil {
+		if _, _, differs := differing(end.Why); differs {
+			why = text.Line(end.Why)
+		}
+	}
+	was, saw, _ := differing(why)
+	return "expected " + text.Shorten(was, maxMarked) + ", got " + text.Shorten(saw, maxMarked)
+}
+
+// maxMarked bounds the characters of each of the two values.
+const maxMarked = 40
+
+// differing splits Knossos's message of two values that differ. It returns false for another one, or if a value has the sign, too.
+func differing(why string) (was, saw string, differs bool) {
+	was, saw, differs = strings.Cut(why, "≠")
+	return was, saw, differs && !strings.Contains(saw, "≠")
+}
+
 // shortWhy returns why, or how what the failing operation saw differs from the state if that is shorter.
 func (r *Result) shortWhy() string {
 	why := text.Line(r.why())
@@ -370,7 +395,7 @@ func (b *windowBuilder) columns() {
 			x.Until = w.Width
 		}
 		if b.r.fails() && h.Completion[op] == b.r.FailEvent.OrNone() {
-			x.Failing, x.Why = true, text.Shorten(b.r.shortWhy(), maxWhy)
+			x.Failing, x.Why = true, text.Shorten(b.r.mark(), maxWhy)
 			if !x.Open {
 				w.FailAt = x.To
 			}

@@ -40,7 +40,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		if effort.Long() {
 			n, seed = kit.LongHistories(t)/configs[spec.Name], seed+1000
 		} else if effort.Few() {
-			n = 60
+			n = 120
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
