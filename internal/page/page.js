@@ -122,7 +122,18 @@
       setScale(clamp(fits(), 1, 1.6));
       const bad = /** @type {SVGGraphicsElement|null} */ (svg.querySelector(".failing rect"));
       if (bad) canvas.scrollLeft = (Number(bad.getAttribute("x")) + Number(bad.getAttribute("width"))) * scale + 32 - canvas.clientWidth;
+      keepReason();
     };
+    // Why the failing operation cannot happen stands beside its bar, or where that has no room, below the drawing.
+    const keepReason = () => {
+      const reason = svg?.querySelector(".reason"), below = /** @type {HTMLElement|null} */ (part.querySelector(".because"));
+      canvas.classList.remove("narrow");
+      const at = reason?.getBoundingClientRect(), seen = canvas.getBoundingClientRect();
+      const beside = !!at && at.left >= seen.left && at.right <= Math.min(seen.right, innerWidth);
+      canvas.classList.toggle("narrow", !beside);
+      if (below) below.hidden = !reason || beside;
+    };
+    addEventListener("resize", () => keepReason());
     const marks = () => /** @type {SVGGElement[]} */ (Array.from(canvas.querySelectorAll("[data-op]")));
     // The names of the rows stay in view.
     const keepNames = () => {

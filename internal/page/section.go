@@ -23,6 +23,7 @@ type section struct {
 	Kind      models.Anomaly
 	Hint      string
 	Drawing   template.HTML // of a small core, or of what was around the failure
+	Because   string        // the mark of the failing operation, for screens on which the drawing has no room for it
 	Wider     template.HTML // of what was around the failure, if the other is of the core
 	Legend    []report.LegendLine
 	Replay    *replay // nil if there is nothing to step through
@@ -98,6 +99,9 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	}
 	s.effects = effects(w)
 	for _, x := range w.Ops {
+		if x.Failing {
+			s.Because = x.Why
+		}
 		s.shown = append(s.shown, x.Operation)
 		s.Rows = append(s.Rows, newRow(r.History, &x, s.effects[x.Operation]))
 	}
