@@ -25,9 +25,9 @@ func ExampleNew() {
 	// the history is not linearizable
 	// INVALID
 	//   register, 3 operations, clew/fast-register, verified, .. ms
-	//   value 1 was read by process 1 (index 5) after value 2 had been written by process 0 (index 3); before
-	//     that, value 1 had been written by process 0 (index 1)
-	//   kind: stale read (docs/failures.md#stale-read)
+	//   Stale read: value 1 was read by process 1 (index 5) after value 2 had been written by process 0 (index 3);
+	//     before that, value 1 had been written by process 0 (index 1)
+	//   see docs/failures.md#stale-read
 	//
 	//   process 0  :write 1  ├──┤
 	//   process 0  :write 2        ├──┤
@@ -70,9 +70,9 @@ func ExampleRun() {
 	// .. smaller runs took ..; the smallest that fails has 3 operations of 1 client:
 	// INVALID
 	//   kv, 3 operations, clew/fast-kv, verified, .. ms
-	//   value 1 of key 2 was read by process 0 (index 5) after value nil of key 2 had been written by process 0
-	//     (index 3); before that, value 1 of key 2 had been written by process 0 (index 1)
-	//   kind: stale read (docs/failures.md#stale-read)
+	//   Stale read: value 1 of key 2 was read by process 0 (index 5) after value nil of key 2 had been written by
+	//     process 0 (index 3); before that, value 1 of key 2 had been written by process 0 (index 1)
+	//   see docs/failures.md#stale-read
 	//
 	//   process 0  :put 2 1   ├──┤
 	//   process 0  :delete 2        ├──┤

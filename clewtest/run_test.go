@@ -38,12 +38,12 @@ func TestFailuresShrink(t *testing.T) {
 		operations, clients int // at most
 		says                string
 	}{
-		{"a stale read", models.Spec{Name: "register"}, register(1), 5, 1, "stale read"},
-		{"a read that is 20 writes late", models.Spec{Name: "register"}, register(20), 60, 8, "stale read"},
-		{"a stale read of a sleepy register", models.Spec{Name: "register", Init: "0"}, sleepy, 5, 2, "stale read"},
+		{"a stale read", models.Spec{Name: "register"}, register(1), 5, 1, "Stale read: "},
+		{"a read that is 20 writes late", models.Spec{Name: "register"}, register(20), 60, 8, "Stale read: "},
+		{"a stale read of a sleepy register", models.Spec{Name: "register", Init: "0"}, sleepy, 5, 2, "Stale read: "},
 		{"a key whose deletion is forgotten", models.Spec{Name: "kv"}, store, 5, 1, ":delete 7"},
 		{"a queue whose elements are taken twice", models.Spec{Name: "fifo-queue"}, queues, 10, 8, "twice"},
-		{"a register of each key", models.Spec{Name: "register"}, registers, 5, 1, "stale read"},
+		{"a register of each key", models.Spec{Name: "register"}, registers, 5, 1, "Stale read: "},
 		{"a counter that loses additions", counters, adding, 10, 8, "the sum is"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

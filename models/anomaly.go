@@ -99,6 +99,15 @@ func AnomalyOf(name string) Anomaly {
 // Words returns the kind in words: "stale read".
 func (a Anomaly) Words() string { return strings.ReplaceAll(string(a), "-", " ") }
 
+// First returns a sentence about a failure with the kind before it, "Stale read: value 1 was read ..", or as it is for no kind.
+func (a Anomaly) First(sentence string) string {
+	if a == "" || sentence == "" {
+		return sentence
+	}
+	words := a.Words()
+	return strings.ToUpper(words[:1]) + words[1:] + ": " + sentence
+}
+
 // Meaning returns a sentence that says what happened, or "" for no kind.
 func (a Anomaly) Meaning() string {
 	for _, x := range anomalies {

@@ -145,7 +145,7 @@ func (p *textPrinter) colored(color, s string) {
 }
 
 func (r *Result) writeFailure(p *textPrinter) {
-	p.paragraph(text.Line(r.Explanation))
+	p.paragraph(text.Line(r.Kind.First(r.Explanation)))
 	for _, sentence := range r.Story.ToRead() {
 		p.paragraph("- " + sentence)
 	}
@@ -155,7 +155,7 @@ func (r *Result) writeFailure(p *textPrinter) {
 		}
 	}
 	if r.Kind != "" {
-		p.paragraph(fmt.Sprintf("kind: %s (%s)", r.Kind.Words(), r.Kind.Page()))
+		p.paragraph("see " + r.Kind.Page())
 	}
 	if r.Hint != "" {
 		p.paragraph("hint: " + r.Hint)
@@ -455,7 +455,7 @@ func (t *Table) Row(run Run, l Line) string {
 	model = strings.Replace(model, "according to ", "", 1) // there is little room
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) || l.Cause == Text(jepsen.Reading) {
-		row += "    " + text.Line(string(l.Explanation)) + "\n"
+		row += "    " + text.Line(l.Kind.First(string(l.Explanation))) + "\n"
 	}
 	if x := l.Levels; x != nil && (l.Valid == jepsen.Invalid || x.AskedBy != "") {
 		levels := Levels{Asked: x.Asked, AskedBy: x.AskedBy, AskedAs: x.AskedAs, Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}

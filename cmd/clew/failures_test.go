@@ -22,7 +22,7 @@ func TestThePageOfFailures(t *testing.T) {
 		if strings.ReplaceAll(strings.ToLower(heading), " ", "-") != string(kind) || !strings.EqualFold(heading, kind.Words()) {
 			t.Errorf("section %d is %s, want %s", i, heading, kind.Words())
 		}
-		for _, part := range []string{kind.Meaning() + "\n\n* Also called: ", "\n* Models: `", "\n* Usual causes:\n  * ", "\n* Next, look at ", "\n  kind: " + kind.Words() + " (" + kind.Page() + ")\n"} {
+		for _, part := range []string{kind.Meaning() + "\n\n* Also called: ", "\n* Models: `", "\n* Usual causes:\n  * ", "\n* Next, look at ", "\n  " + kind.First(" ")[:len(kind)+2], "\n  see " + kind.Page() + "\n"} {
 			if !strings.Contains("\n"+rest, part) {
 				t.Errorf("%s lacks %q", heading, part)
 			}

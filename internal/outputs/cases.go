@@ -122,6 +122,7 @@ func (c *testCase) judge(v jepsen.Verdict, cause, why report.Text) {
 		c.outcome, c.rule = failed, noLinearization
 		if c.Failure != nil {
 			c.rule = cmp.Or(string(c.Kind), c.Pattern, noLinearization)
+			c.says = c.Kind.First(c.says)
 		}
 	case cause == report.Text(jepsen.NotJudged):
 		c.outcome, c.rule, c.says = notJudged, string(cause), "not judged: "+string(why)

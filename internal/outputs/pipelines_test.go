@@ -88,9 +88,9 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 		{"a failure with its place", recordOf(t, "h.edn", stale, false), false,
 			"::error file=h.edn,line=8,col=3,title=clew%3A stale-read::"},
 		{"what a command may not hold", named, false, "::error file=a b/100%25%2Cx%3Ay%0A.edn,line=8,col=3,title=clew%3A stale-read::" +
-			"50%25 of it%0D%0A::error::and a line that looks like a command\n"},
+			"Stale read: 50%25 of it%0D%0A::error::and a line that looks like a command\n"},
 		{"what a terminal obeys", escaping, false, "::error file=a\ufffd[31m.edn,line=8,col=3,title=clew%3A stale-read::" +
-			"red \ufffd[31m and \ufffd31m\n"},
+			"Stale read: red \ufffd[31m and \ufffd31m\n"},
 		{"an error of syntax", recordOf(t, "h.edn", written+"  #{1}", false), false,
 			"::error file=h.edn,line=3,col=3,title=clew%3A unreadable::expected an op map, found a set\n"},
 		{"standard input is not a file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},
@@ -148,7 +148,7 @@ func TestJUnitCountsWhatItHolds(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		if c := s.Cases[1]; c.Class != "etcd" || c.Name != "<&\"'\uFFFD\n.edn" || c.Line != 8 || c.Failure == nil || c.Failure.Type != "stale-read" ||
-			c.Failure.Message != string(odd.Explanation) || !strings.Contains(c.Failure.Text, ":8:3\n") || !strings.Contains(c.Failure.Text, "{:f :read, :index 7, :process 1, :type :ok, :value 1}") {
+			c.Failure.Message != "Stale read: "+string(odd.Explanation) || !strings.Contains(c.Failure.Text, ":8:3\n") || !strings.Contains(c.Failure.Text, "{:f :read, :index 7, :process 1, :type :ok, :value 1}") {
 			t.Errorf("%+v %+v", c, c.Failure)
 		}
 		if c := s.Cases[2]; c.Error == nil || c.Error.Type != "unreadable" || c.Error.Message != "expected an op map, found a set" {

@@ -48,7 +48,7 @@ func failure(r *Record, o *Options) string {
 		said = strings.TrimSuffix("unknown: "+string(cause), ": ")
 	}
 	if r.Explanation != "" {
-		said += ": " + string(r.Explanation)
+		said += ": " + r.Kind.First(string(r.Explanation))
 	}
 	return fmt.Sprintf("clew: %s: %s\n", text.Line(Called(r.File)), text.Line(said))
 }

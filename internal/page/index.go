@@ -110,7 +110,7 @@ func keyEntries(r *report.Result, results map[int]*report.Result, links map[int]
 		}
 		sentence := ""
 		if own := results[i]; own != nil {
-			sentence = cmp.Or(own.Explanation, string(own.Cause))
+			sentence = cmp.Or(own.Kind.First(own.Explanation), string(own.Cause))
 		}
 		entries = append(entries, newEntry(k.Key.String(), links[i], k.Verdict, sentence))
 	}
@@ -123,7 +123,7 @@ type Run struct{ entry entry }
 // NewRun returns a run with a result, of which it keeps only a few words. The link
 // is "" if the run has no page.
 func NewRun(run report.Run, l report.Line, link string) Run {
-	sentence := string(l.Explanation)
+	sentence := l.Kind.First(string(l.Explanation))
 	if l.Valid == jepsen.Unknown {
 		sentence = string(l.Error)
 	}

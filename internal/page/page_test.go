@@ -114,7 +114,7 @@ func TestAPageHasTheTextAndATable(t *testing.T) {
 	if !strings.Contains(page, r.Text()) {
 		t.Error("the text output is missing")
 	}
-	if !strings.Contains(page, `<p class="kind" title="An operation saw a value that another one had already replaced.">stale read</p>`) {
+	if !strings.Contains(page, `<p class="sentence"><span class="kind" title="An operation saw a value that another one had already replaced.">stale read</span> value 1 was read`) {
 		t.Error("the kind is missing")
 	}
 	var core bytes.Buffer

@@ -41,7 +41,7 @@ type checked struct {
 // newChecked returns what a list says of a result.
 func newChecked(r *report.Result, read stamp) *checked {
 	l := r.Line()
-	c := &checked{read: read, operations: l.Operations, sentence: string(l.Explanation)}
+	c := &checked{read: read, operations: l.Operations, sentence: l.Kind.First(string(l.Explanation))}
 	if c.class, c.word = page.VerdictOf(l.Valid); l.Valid == jepsen.Unknown {
 		c.word, c.sentence = cmp.Or(string(l.Cause), c.word), string(cmp.Or(l.Error, l.Explanation))
 	}

@@ -233,7 +233,7 @@ func TestTheListHasTheRunsOfTheStoreTheNewestFirst(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	got := x.lines("/?verdict=invalid")
-	if len(got) != 1 || !strings.HasPrefix(got[0], one+" | value 1 was read by process 0") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], one+" | Stale read: value 1 was read by process 0") {
 		t.Errorf("after the check: %q", got)
 	}
 }

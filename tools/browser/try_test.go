@@ -168,7 +168,7 @@ func testTryKeyboard(b *browser, url string) {
 	b.verdict("INVALID")
 	b.holds(`document.getElementById("model-said").textContent.startsWith("register from 0")`)
 	b.holds(`document.getElementById("explanation").textContent.startsWith("value 7 was read by process 1")`)
-	b.holds(`document.getElementById("text").textContent.includes("kind: never written")`)
+	b.holds(`document.getElementById("text").textContent.includes("Never written: ")`)
 	b.holds(`document.getElementById("status").textContent.startsWith("INVALID")`)
 	// Every field has a name that is heard.
 	b.holds(`[...document.querySelectorAll("input, select, textarea")].every(e => e.labels.length === 1)`)
