@@ -5,6 +5,7 @@
 a micro-operation is a transaction and a place in it, from 0."""
 import json, sys
 from collections import Counter
+from itertools import takewhile
 import check, more
 from check import OPEN, TooHard, check as must, is_list, items, numbers, only, readable
 
@@ -53,7 +54,9 @@ class Lists(Registers):
                     best = self.longest.get(k, ())
                     if len(v) > len(best): self.longest[k], v, best = v, best, v
                     if best[:len(v)] != v: self.odd.append((k, v))
-        self.place = {k: {v: i for i, v in reversed(list(enumerate(vs)))} for k, vs in self.longest.items()}
+        agreed = dict(self.longest)
+        for k, vs in self.odd: agreed[k] = tuple(v for v, _ in takewhile(lambda both: both[0] == both[1], zip(agreed[k], vs)))
+        self.place = {k: {v: i for i, v in reversed(list(enumerate(vs)))} for k, vs in agreed.items()}
         shown = [self.appended.get((k, v)) for k, vs in [*self.longest.items(), *self.odd] for v in vs]
         self.happened = {n for n, op in ops.items() if op.status == "ok" and op.steps} | {by[0] for by in shown if by}
     def meant(self, op, f, k, v, _): return (f, k, v) if f == "w" else ("r", k, () if v is None else readable(is_list(v), "a list that is none", tuple(items(v)))) if op.status == "ok" else ("?", k, None)

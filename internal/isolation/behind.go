@@ -109,9 +109,9 @@ func (l *Lists) reader(txn, key int32, as func(list []int32) bool) (Micro, bool)
 
 // appendsBefore returns a micro-operation of a transaction that appends what is before an element in the order of versions.
 func (l *Lists) appendsBefore(txn, key, element int32) (Micro, bool) {
-	at := l.position[element]
+	at := l.known(element, key)
 	for _, s := range l.steps(txn) {
-		if s.Append && s.Slot == key && l.position[s.Value] > 0 && (at == 0 || l.position[s.Value] < at) {
+		if before := l.known(s.Value, key); s.Append && s.Slot == key && before > 0 && (at == 0 || before < at) {
 			return l.append(txn, key, s.Value), true
 		}
 	}

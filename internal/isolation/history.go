@@ -18,6 +18,7 @@ type History struct {
 	Events   int32
 
 	Made   [][]int32 // by key: the transactions that made the versions, in their order, or -1 for one that does not count
+	Sure   []int32   // by key: of how many of those the order is certain, as no read contradicts another one; nil: of all
 	Unread [][]int32 // by key: the transactions that made versions that nothing read, once each, in order of invocation
 	Values [][]int32 // by key: what an edge tells of each version in Made, then in Unread
 	Reads  []Read    // of transactions that happened
@@ -37,7 +38,8 @@ type Read struct {
 // A read of version v of a key gives WR from the transaction that made v, and RW to the one that made the next version. Of neighbors in the
 // order of versions the former comes before the latter, by WW. Versions that nothing read come last. If the same transaction made
 // the last version that was read, its others come next. Otherwise one that has read the last version that is known and
-// updates the key has to come next: RW to all others, and First if updates may not overlap.
+// updates the key has to come next: RW to all others, and First if updates may not overlap. Where reads contradict each other, all that
+// is certain is that the versions on which they agree come before the others.
 
 // graph returns the graph of a history. KeyTime is only in it if it is asked for.
 func (h *History) graph(keys bool) *Graph {
@@ -58,7 +60,9 @@ func (h *History) graph(keys bool) *Graph {
 			continue
 		}
 		if v >= 0 {
-			g.Add(r.Txn, h.Made[k][v], RW, k, h.Values[k][v])
+			if v < h.sure(k) {
+				g.Add(r.Txn, h.Made[k][v], RW, k, h.Values[k][v])
+			}
 			continue
 		}
 		if next := ends[k].next; next >= 0 {
@@ -73,6 +77,14 @@ func (h *History) graph(keys bool) *Graph {
 		h.inTimeByKey(g)
 	}
 	return g
+}
+
+// sure returns of how many versions of a key the order is certain.
+func (h *History) sure(k int32) int32 {
+	if h.Sure == nil {
+		return int32(len(h.Made[k]))
+	}
+	return h.Sure[k]
 }
 
 // following returns by key and version which place in Made has the next version that counts, or -1.
@@ -123,16 +135,26 @@ type end struct {
 // versions adds the edges between the transactions that made versions of a key. Of those whose versions nothing read, whole have
 // read the last version that is known.
 func (h *History) versions(g *Graph, k int32, whole []int32) end {
-	last := int32(-1)
+	last, sure := int32(-1), h.sure(k)
 	for v, txn := range h.Made[k] {
 		if txn >= 0 {
 			if last >= 0 {
 				g.Add(last, txn, WW, k, h.Values[k][v])
 			}
-			last = txn
+			if int32(v) < sure {
+				last = txn
+			}
 		}
 	}
 	e := end{next: -1, after: -1}
+	if sure < int32(len(h.Made[k])) {
+		for _, txn := range h.Unread[k] {
+			if last >= 0 {
+				g.Add(last, txn, WW, k, h.unreadValue(k, txn))
+			}
+		}
+		return e
+	}
 	rest := len(h.Unread[k])
 	if last >= 0 && h.unreadPlace(k, last) >= 0 {
 		e.next, e.continued = last, true

@@ -17,7 +17,8 @@ import (
 //
 // Cost: linear in the operations, the elements of the longest list of each key, and those of lists that are not its beginning.
 //
-// Each element is a version. The longest list that was read is the order of versions, and the first of several such lists. What
+// Each element is a version. The longest list that was read is the order of versions, and the first of several such lists. Where another
+// list contradicts it, the order is not certain, and no cycle rests on it. What
 // a transaction read of a key, less what it had itself appended at the end, is a version that others made. A transaction
 // that crashed has happened if one that has happened read one of its elements.
 //
@@ -64,6 +65,7 @@ func NewLists(c *models.Columns, process []int32, shape *models.TxnListsShape, f
 	l.happen()
 	l.orders()
 	l.made()
+	l.agree()
 	l.reads()
 	l.updates(failed)
 	l.lostUpdates()
@@ -217,6 +219,39 @@ func (l *Lists) made() {
 			}
 		}
 	}
+}
+
+// agree finds of how many versions of each key the order is certain: on those all reads agree.
+func (l *Lists) agree() {
+	if len(l.shape.Odd) == 0 {
+		return
+	}
+	l.Sure = make([]int32, l.shape.Slots)
+	for k := range l.Sure {
+		l.Sure[k] = int32(len(l.order[k]))
+	}
+	for txn := range int32(len(l.Inv)) {
+		for _, s := range l.steps(txn) {
+			if s.Append || !l.Happened[txn] {
+				continue
+			}
+			order := l.order[s.Slot][:l.Sure[s.Slot]]
+			for i, e := range l.shape.List(s) {
+				if i < len(order) && e != order[i] {
+					l.Sure[s.Slot] = int32(i)
+					break
+				}
+			}
+		}
+	}
+}
+
+// known returns the place of an element in the order of versions, plus 1, or 0 if that is not certain.
+func (l *Lists) known(element, key int32) int32 {
+	if at := l.position[element]; at <= l.sure(key) {
+		return at
+	}
+	return 0
 }
 
 // found returns an anomaly, and adds it unless the transaction has it already.

@@ -295,8 +295,17 @@ func adya(live, all []ttxn, keys int, level models.Level) bool {
 			}
 		}
 	}
+	// Behind that on which all lists of a key agree comes the rest, in each order. More versions only add to what is wrong.
 	orders := slices.Clone(longest)
-	// Behind the longest list of each key comes what no list shows, in each order. More versions only add to what is wrong.
+	for i := range live {
+		for _, s := range live[i].steps {
+			for j, v := range s.list {
+				if live[i].status == jepsen.Succeeded && !s.append && j < len(orders[s.key]) && v != orders[s.key][j] {
+					orders[s.key] = orders[s.key][:j]
+				}
+			}
+		}
+	}
 	var try func(key int) bool
 	try = func(key int) bool {
 		if !adyaOrders(live, happened, writer, orders, rc) {

@@ -1,6 +1,7 @@
 package set
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -450,7 +451,8 @@ func without(set, other []int32) []int32 {
 	})
 }
 
-// involved returns the reads and values of a violation. in is the whole history up to it.
+// involved returns the reads and values of a violation. in is the whole history up to it. The numbers of values say nothing, so
+// they choose no kind of failure: of several values the one counts that nothing adds, or else that is added first.
 func involved(whole, in fastpath.Input, sets [][]int32, why *fastpath.Finding) (reads, values []int32) {
 	for _, o := range why.Rows {
 		if o < 0 {
@@ -462,13 +464,17 @@ func involved(whole, in fastpath.Input, sets [][]int32, why *fastpath.Finding) (
 			reads = append(reads, o)
 		}
 	}
+	began := make([]int32, whole.IDs) // by value: its first invocation, plus 1; 0: nothing adds it
+	for i, kind := range whole.Kind {
+		if v := whole.A[i]; kind == models.Add && (began[v] == 0 || whole.Inv[i] < began[v]-1) {
+			began[v] = whole.Inv[i] + 1
+		}
+	}
+	first := func(a, b int32) int { return cmp.Compare(began[a], began[b]) }
 	for _, x := range reads {
 		for _, y := range reads {
-			for _, v := range sets[in.A[x]] {
-				if _, has := slices.BinarySearch(sets[in.A[y]], v); !has {
-					values = append(values, v)
-					break
-				}
+			if more := without(sets[in.A[x]], sets[in.A[y]]); len(more) > 0 {
+				values = append(values, slices.MinFunc(more, first))
 			}
 		}
 	}
@@ -477,7 +483,9 @@ func involved(whole, in fastpath.Input, sets [][]int32, why *fastpath.Finding) (
 	}
 	slices.Sort(reads)
 	slices.Sort(values)
-	return slices.Compact(reads), slices.Compact(values)
+	values = slices.Compact(values)
+	slices.SortStableFunc(values, first)
+	return slices.Compact(reads), values
 }
 
 // neverAdded returns an element of a set that nothing had added by an event: one that nothing adds, or else the one that is
