@@ -423,7 +423,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 
 // placeless makes a result invalid that certainly fails, although it is not known where.
 func (c *checking) placeless(r *report.Result) {
-	r.Explanation = fmt.Sprintf("%s; which completion fails first is not known (%s: %s)", r.Hard.Certainly(c.h), r.Cause, r.Explanation)
+	r.Explanation = fmt.Sprintf("%s; which completion fails first is not known (%s)", r.Hard.Certainly(c.h), r.Cause)
 	r.Verdict, r.Cause = jepsen.Invalid, ""
 	c.lacks("which completion fails first, and a core")
 }

@@ -632,7 +632,11 @@ func (r *Result) HardText() string {
 	}
 	var s []string
 	if at, ok := h.At.Get(); ok {
-		s = append(s, fmt.Sprintf("Linearizable up to %d of %s, and undecided from %s on.", h.Passed, text.Count(h.Completions, "completion"), of.Name(of.OpOf[at])))
+		then := "undecided from %s on"
+		if r.Verdict == jepsen.Invalid {
+			then = "not known where it fails, from %s on"
+		}
+		s = append(s, fmt.Sprintf("Linearizable up to %d of %s, and "+then+".", h.Passed, text.Count(h.Completions, "completion"), of.Name(of.OpOf[at])))
 	}
 	if _, ok := h.FailsBy.Get(); ok && r.Verdict == jepsen.Unknown { // otherwise the explanation has it
 		s = append(s, fmt.Sprintf("Certainly not linearizable from the usual initial value: %s; which completion fails first is undecided.", h.Certainly(of)))
@@ -640,7 +644,11 @@ func (r *Result) HardText() string {
 	if why := h.why(); len(why) > 0 {
 		s = append(s, fmt.Sprintf("What makes it hard: %s.", strings.Join(why, "; ")))
 	}
-	return strings.Join(append(s, fmt.Sprintf("To have the next run decided: %s.", strings.Join(h.advice(), "; "))), " ")
+	next := "To have the next run decided"
+	if r.Verdict == jepsen.Invalid {
+		next = "To have it found in the next run"
+	}
+	return strings.Join(append(s, fmt.Sprintf("%s: %s.", next, strings.Join(h.advice(), "; "))), " ")
 }
 
 // Bounds from which something makes a history hard.

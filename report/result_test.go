@@ -76,7 +76,7 @@ func TestWhyIsARecordInTheMap(t *testing.T) {
 	if got := r.EDN(); !strings.Contains(got, `:model #knossos.model.Inconsistent{:msg "can't read 2 from register 1"}`) {
 		t.Errorf("%s", got)
 	}
-	if got := r.Text(); !strings.Contains(got, "┤ ✗ can't read 2 from register 1\n") {
+	if got := r.Text(); !strings.Contains(got, "┤ ✗ expected 1, got 2\n") {
 		t.Errorf("%s", got)
 	}
 }

@@ -93,6 +93,9 @@ func (r *Result) why() string {
 // what is there in the story, whose operations are drawn.
 func (r *Result) mark() string {
 	why := r.shortWhy()
+	if read := readOfRegister().FindStringSubmatch(why); read != nil { // cas-register's words for the same
+		why = cmp.Or(read[2], "nil") + "≠" + cmp.Or(read[1], "nil")
+	}
 	if _, _, differs := differing(why); !differs {
 		return why
 	}
@@ -104,6 +107,8 @@ func (r *Result) mark() string {
 	was, saw, _ := differing(why)
 	return "expected " + text.Shorten(was, maxMarked) + ", got " + text.Shorten(saw, maxMarked)
 }
+
+var readOfRegister = text.Pattern(`^can't read (.*) from register ?(.*)$`)
 
 // maxMarked bounds the characters of each of the two values.
 const maxMarked = 40

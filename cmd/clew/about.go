@@ -152,6 +152,12 @@ func valuesOf(command, flag string) []string {
 		return outputs.Names(map[string][]outputs.Output{"check": outputs.Check(), "merge": outputs.Merge(), "compare": outputs.Compare(), "doctor": examinations()}[command])
 	case "bug":
 		return kindNames(gen.LongKinds())
+	case "consistency":
+		levels := []string{string(models.Linearizable)}
+		for _, level := range models.AllLevels() {
+			levels = append(levels, string(level))
+		}
+		return levels
 	case "from":
 		return strings.Split(forms.Names(forms.Readable), ", ")
 	}

@@ -78,11 +78,11 @@ func Of(app *cli.App, usual, version string, values func(command, flag string) [
 func flags(defined []cli.Flag, values func(flag string) []string) []Flag {
 	var all []Flag
 	for _, f := range defined {
-		if slices.Contains(f.Names(), "help") {
+		if visible, is := f.(cli.VisibleFlag); slices.Contains(f.Names(), "help") || is && !visible.IsVisible() {
 			continue
 		}
-		name, about, _ := strings.Cut(f.String(), "\t")
-		name, value, _ := strings.Cut(name, " ")
+		names, about, _ := strings.Cut(f.String(), "\t")
+		name, value, _ := strings.Cut(names, " ")
 		if _, isBool := f.(*cli.BoolFlag); isBool {
 			about = strings.TrimSuffix(about, " (default: false)")
 			value = ""

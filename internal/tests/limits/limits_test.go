@@ -208,7 +208,7 @@ func TestALimitAfterANearLinearDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if by, certain := r.FailsBy(); r.Verdict != jepsen.Invalid || r.Placed() || !certain || !strings.Contains(r.Explanation, "out-of-memory") {
+		if by, certain := r.FailsBy(); r.Verdict != jepsen.Invalid || r.Placed() || !certain || !strings.Contains(r.Explanation, "(out-of-memory)") {
 			t.Errorf("%s: %d: %s", model, by, r.Text())
 		}
 	}
