@@ -139,6 +139,9 @@ func UnlessBlocked(ctx context.Context, f func() error) error {
 	if !watchdog.Await(ctx, tidying, func() { err = f() }) {
 		return limits.WritingStopped(ctx)
 	}
+	if err != nil && errors.Is(err, context.Cause(ctx)) { // such as that of drawing
+		return limits.WritingStopped(ctx)
+	}
 	return err
 }
 
