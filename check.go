@@ -242,6 +242,8 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 // settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
+	ctx, stop := d.lastly(ctx)
+	defer stop()
 	opened := c.opened(ctx, d, o)
 	return c.among(ctx, d, o, opened, c.try(ctx, d, o, opened.Specs))
 }

@@ -212,24 +212,25 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		}
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
+		last, stop := d.lastly(ctx)
 		opened, others := make([]models.Opened, len(keys)), make([][]*checking, len(keys))
 		for i, c := range keys {
-			opened[i] = c.opened(ctx, d, o)
+			opened[i] = c.opened(last, d, o)
 			for _, spec := range opened[i].Specs {
-				if other := c.from(ctx, spec, o); other != nil {
+				if other := c.from(last, spec, o); other != nil {
 					others[i] = append(others[i], other)
 				}
 			}
 		}
 		sideBySide(len(keys), func(i int) {
 			for _, other := range others[i] {
-				if other.decide(ctx, d, lim); other.isValid() {
+				if other.decide(last, d, lim); other.isValid() {
 					break
 				}
 			}
 		})
 		for i, c := range keys {
-			c = c.among(ctx, d, o, opened[i], others[i]).alone(ctx, d, o)
+			c = c.among(last, d, o, opened[i], others[i]).alone(ctx, d, o)
 			key, err := c.result(ctx, d, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)
@@ -249,6 +250,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			r.Unsaid = cmp.Or(r.Unsaid, key.Unsaid)
 			results.Add(histories[i], key)
 		}
+		stop()
 	}
 	results.AdviseTogether(func(init string) string { return initFlag(init) })
 	r.Keys = results.List()

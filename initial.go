@@ -42,7 +42,12 @@ import (
 // value up to the first from which the history is linearizable, at most 8. If there may be more, which happens for
 // counters and banks, a decision for each operation that may be the first to show the value (models.Traits.FromAny), within
 // fromAnyWork. If an update of the core needs a value that the core does not write, another linear pass
-// (models.Spec.Needings) and at most 8 decisions.
+// (models.Spec.Needings) and at most 8 decisions. If there are more such values, or the limit comes before all have been tried,
+// the verdict is unknown.
+//
+// If a limit came before the first completion that fails was found, and a near-linear decision has shown that the history fails by a
+// later one, that is invalid, too, if it holds from each candidate. Then a value is of the second kind if none had been called to
+// write it before the first completion up to which the search has not got: the history is linearizable up to there.
 //
 // Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
 // history is invalid. An operation that crashed or failed counts as called, since it may have written the value. A
@@ -68,10 +73,11 @@ import (
 // opened returns the initial values that a history shows. There are none unless it is not linearizable from the model's
 // default. If there are too many, it returns the one that counts: from which the history is linearizable, or fails last.
 func (c *checking) opened(ctx context.Context, d *decider, o Options) (opened models.Opened) {
-	if c.ops == nil || !c.isInvalid() {
+	if c.ops == nil || !c.isInvalid() && (!c.certain() || o.growing) {
 		return opened
 	}
 	if opened = c.spec.Opened(ctx, c.h, nil); !opened.More {
+		opened.More = opened.Stopped
 		return opened
 	}
 	if opened.Refuted && opened.MayBeDefault { // it fails from every value, and as it does from the default
@@ -130,51 +136,6 @@ func (c *checking) certain() bool {
 	return c.err == nil && c.verdict.verdict == jepsen.Unknown && i >= 0 && c.decisions[i].FailsBy > 0
 }
 
-// fromAll finds out whether a history that is certain to fail, and not where, fails from every initial value that counts. If it
-// is linearizable from one, the verdict depends on that. A value counts if an operation needs it and none had been called to
-// leave it by the first completion that may be the one that fails: the history is linearizable up to there. If the limit has
-// passed, there is a moment for all this, and what takes longer leaves the verdict unknown. As among, fromAll returns the checking
-// that counts: if the history cannot begin with the default, that may be one of another value, from which it fails later.
-func (c *checking) fromAll(ctx context.Context, d *decider, o Options) *checking {
-	if ctx.Err() != nil {
-		if d.end.IsZero() {
-			d.end = time.Now().Add(lastMoment)
-		}
-		var stop context.CancelFunc
-		ctx, stop = context.WithDeadline(context.WithoutCancel(ctx), d.end)
-		defer stop()
-	}
-	opened := c.spec.Opened(ctx, c.h, nil)
-	specs := opened.Specs
-	if c.spec.Init == "" {
-		specs = append(specs, c.needed(ctx)...)
-	}
-	if ctx.Err() != nil || opened.More && !(opened.Refuted && opened.MayBeDefault) || len(specs) > maxNeedings {
-		return c
-	}
-	counts := c
-	for i, spec := range specs {
-		other := c.from(ctx, spec, o)
-		if other == nil {
-			continue
-		}
-		other.decide(ctx, d.within(fromAnyWork), o.limits())
-		if other.isValid() {
-			c.undecided(other, jepsen.InitialValue, onlyFrom)
-			return c
-		} else if !other.isInvalid() && !other.certain() {
-			return c
-		}
-		if i < len(opened.Specs) && !opened.MayBeDefault && other.failsBy() > counts.failsBy() {
-			other.byDefault = c.h.Name(c.h.OpOf[c.failsBy()]) + " or what had returned before"
-			other.unshown, other.refuted = opened.Unshown, opened.Refuted
-			counts = other
-		}
-	}
-	counts.settled = true
-	return counts
-}
-
 // failsBy returns the event by which the history fails: the first, or if that is not known, a later one.
 func (c *checking) failsBy() jepsen.Event {
 	if c.isInvalid() {
@@ -183,12 +144,28 @@ func (c *checking) failsBy() jepsen.Event {
 	return jepsen.Event(c.decisions[c.verdict.undecided].FailsBy)
 }
 
-// lastMoment bounds the time for other initial values, of all keys together, once a limit has passed.
+// lastly returns a context for finding out whether a history fails from other initial values, too: if the limit has passed, a
+// moment, for all keys together. What takes longer leaves the verdict unknown.
+func (d *decider) lastly(ctx context.Context) (context.Context, context.CancelFunc) {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		return ctx, func() {}
+	}
+	if d.end.IsZero() {
+		d.end = time.Now().Add(lastMoment)
+	}
+	return context.WithDeadlineCause(context.WithoutCancel(ctx), d.end, cause)
+}
+
 const lastMoment = 50 * time.Millisecond
 
-// needed returns the initial values that operations called before the history certainly fails need, and that none had been
-// called to leave while it was linearizable.
-func (c *checking) needed(ctx context.Context) []models.Spec {
+// needed returns the initial values of the second kind. If it is not known where the history fails, those count that an operation
+// needs which was called before the history certainly has failed, and that none had been called to leave while it was linearizable.
+// It returns false if the context ended first.
+func (c *checking) needed(ctx context.Context) ([]models.Spec, bool) {
+	if c.isInvalid() {
+		return c.spec.Needings(ctx, c.h, c.core, nil, c.failEvent())
+	}
 	part, x := c.parts[c.verdict.undecided], c.decisions[c.verdict.undecided]
 	at := jepsen.Event(0) // some other part may fail at once
 	if completions := fallback.Completions(part); len(c.parts) == 1 && int(x.Passed) < len(completions) {
@@ -239,24 +216,25 @@ func (c *checking) free() {
 // among returns the checking that counts once others have been decided, up to the first that is valid. That is one of the
 // others if the history is invalid and fails later from its initial value.
 func (c *checking) among(ctx context.Context, d *decider, o Options, opened models.Opened, others []*checking) *checking {
-	if c.certain() && !o.growing {
-		return c.fromAll(ctx, d, o)
-	}
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
 			break
 		}
 	}
-	if c.spec.Init == "" {
+	fails := func() bool { return c.isInvalid() || c.certain() && !o.growing }
+	if c.spec.Init == "" && fails() {
 		c.byNeed(ctx, d, o, others)
 	}
-	if c.isInvalid() && (opened.More || o.growing && c.validFrom(ctx, d, o, opened.Unshown) != "") {
+	if fails() && (opened.More || o.growing && c.validFrom(ctx, d, o, opened.Unshown) != "") {
 		c.open(ctx)
 	}
 	counts := c
 	for _, other := range others {
-		if !opened.MayBeDefault && c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
-			other.byDefault = c.h.Name(c.h.OpOf[c.failEvent()])
+		if !opened.MayBeDefault && fails() && other.certainlyFails() && other.failsBy() > counts.failsBy() {
+			other.byDefault = c.h.Name(c.h.OpOf[c.failsBy()])
+			if c.certain() {
+				other.byDefault += " or what had returned before"
+			}
 			counts = other
 		}
 	}
@@ -266,6 +244,8 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, opened mode
 		}
 	}
 	counts.unshown, counts.refuted = opened.Unshown, opened.Refuted
+	// Without a place it is not known from which value that was not tried it fails last.
+	counts.settled = counts.certain() && fails() && (!opened.Refuted || opened.MayBeDefault)
 	return counts
 }
 
@@ -276,31 +256,51 @@ func (c *checking) failEvent() jepsen.Event {
 // maxNeedings bounds the initial values of the second kind that are tried.
 const maxNeedings = 8
 
-// byNeed decides an invalid history from initial values of the second kind, until it is not invalid from one of them.
-// It tries them alone, and together with those of the first kind that others have.
+// byNeed decides a history that fails from initial values of the second kind, until it does not fail from one of them.
+// It tries them alone, and together with those of the first kind that others have. If there are more than it tries, the verdict
+// is open.
 func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*checking) {
 	tried := map[string]bool{}
 	bases := append([]*checking{c}, others...)
-	for len(bases) > 0 && c.isInvalid() {
+	for len(bases) > 0 {
 		base := bases[0]
-		if bases = bases[1:]; !base.isInvalid() {
+		if bases = bases[1:]; !base.certainlyFails() {
 			continue
 		}
-		for _, spec := range base.spec.Needings(ctx, c.h, base.core, nil, base.failEvent()) {
-			other, err := read(ctx, c.h, spec, o)
-			if tried[spec.Init] || len(tried) == maxNeedings || err != nil || !c.isInvalid() {
+		specs, all := base.needed(ctx)
+		if !all {
+			c.open(ctx)
+		}
+		for _, spec := range specs {
+			switch {
+			case tried[spec.Init]:
 				continue
+			case len(tried) == maxNeedings:
+				c.open(ctx)
+			}
+			if !c.certainlyFails() {
+				return
 			}
 			tried[spec.Init] = true
+			other, err := read(ctx, c.h, spec, o)
+			if err != nil {
+				continue
+			}
 			other.decide(ctx, d, o.limits())
 			c.depends(other)
-			if other.isInvalid() && other.failEvent() > base.failEvent() {
+			if other.certainlyFails() && (base.certain() || other.certain() || other.failEvent() > base.failEvent()) {
 				bases = append(bases, other)
 			}
 			other.free()
 		}
+		if !c.certainlyFails() {
+			return
+		}
 	}
 }
+
+// certainlyFails reports whether it is certain that the history fails from its initial value.
+func (c *checking) certainlyFails() bool { return c.isInvalid() || c.certain() }
 
 // isInvalid reports whether the history was decided and is not linearizable.
 func (c *checking) isInvalid() bool { return c.err == nil && c.verdict.verdict == jepsen.Invalid }
@@ -314,7 +314,7 @@ func (c *checking) depends(other *checking) {
 	case v.verdict == jepsen.Valid:
 		c.undecided(other, jepsen.InitialValue, onlyFrom)
 	case other.certain(): // it fails, too
-	case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
+	case v.verdict == jepsen.Unknown && c.certainlyFails():
 		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not linearizable if it is %s: ")
 	}
 }
@@ -338,13 +338,20 @@ func (c *checking) open(ctx context.Context) {
 	if ctx.Err() != nil {
 		cause = limits.Stopped(ctx)
 	}
+	why := fromOthers
+	if cause != jepsen.InitialValue {
+		why = fromUntried
+	}
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: cause, failing: -1, undecided: -1,
-		reason: fmt.Sprintf(fromOthers, c.usual()) + initFlag(ownInit)}
+		reason: fmt.Sprintf(why, c.usual()) + initFlag(ownInit)}
 	c.core, c.missing = nil, nil
 }
 
 // fromOthers is the sentence about a history that may begin with more values than are tried.
 const fromOthers = "not linearizable if the initial value is %s, and too many others would have to be tried: "
+
+// fromUntried is the sentence about a history whose other initial values were not tried.
+const fromUntried = "not linearizable if the initial value is %s, and there was no time to try others: "
 
 // onlyFrom is the sentence about a history that is linearizable from another initial value.
 const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "
@@ -510,7 +517,7 @@ func (c *checking) validFrom(ctx context.Context, d *decider, o Options, specs [
 // hintUnshown names an initial value that an invalid history does not show, if it is linearizable from that. It reports
 // whether there is one.
 func (c *checking) hintUnshown(ctx context.Context, d *decider, o Options, r *report.Result) bool {
-	if r.Verdict != jepsen.Invalid || ctx.Err() != nil {
+	if r.Verdict != jepsen.Invalid || len(c.unshown) == 0 || ctx.Err() != nil {
 		return false
 	}
 	init := c.validFrom(ctx, d, o, c.unshown)
@@ -571,7 +578,8 @@ func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen
 		return false
 	}
 	opened := c.spec.Opened(ctx, c.h, some)
-	return opened.More && !opened.Refuted || len(opened.Specs)+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())) > 0
+	needed, all := c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent.OrNone())
+	return opened.More && !opened.Refuted || len(opened.Specs)+len(needed) > 0 || opened.Stopped || !all
 }
 
 // beginning is what another initial value makes of a failure that a monitor has found.

@@ -13,6 +13,7 @@ import (
 	"clew/fastpath"
 	"clew/internal/families"
 	"clew/internal/levels"
+	"clew/internal/limits"
 	"clew/internal/option"
 	"clew/internal/text"
 	"clew/jepsen"
@@ -243,7 +244,12 @@ func (o *Options) checkConsistency() error {
 func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	start := time.Now()
 	d := levels.Decide(ctx, c.ops, o.Consistency)
-	if init, how, depends := c.levelFrom(ctx, d, o); depends {
+	last, stop := newDecider(c.spec, o).lastly(ctx)
+	defer stop()
+	if init, how, depends, all := c.levelFrom(last, d, o); !all {
+		d = levels.Decision{Cause: limits.Stopped(last), Levels: &report.Levels{Asked: o.Consistency, Undecided: []models.Level{o.Consistency}},
+			Why: "not " + string(o.Consistency) + strings.TrimPrefix(fmt.Sprintf(fromUntried, c.usual()), "not linearizable") + initFlag(ownInit)}
+	} else if depends {
 		d = levels.Decision{Cause: jepsen.InitialValue, Levels: &report.Levels{Asked: o.Consistency, Undecided: []models.Level{o.Consistency}},
 			Why: c.whichOf(string(o.Consistency)+how+" if the initial value is %s, not if it is %s: ", init)}
 	}
@@ -283,24 +289,29 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 }
 
 // levelFrom returns an initial value that the first reads show and from which a level holds, or is not decided, if it does
-// not hold from the default. A level is not refuted then, as linearizability is not.
-func (c *checking) levelFrom(ctx context.Context, d levels.Decision, o Options) (init, how string, depends bool) {
+// not hold from the default. A level is not refuted then, as linearizability is not. It returns all false if the context
+// ended first.
+func (c *checking) levelFrom(ctx context.Context, d levels.Decision, o Options) (init, how string, depends, all bool) {
 	if d.Verdict != jepsen.Invalid || c.spec.Init != "" {
-		return "", "", false
+		return "", "", false, true
 	}
-	for _, spec := range c.spec.Openings(ctx, c.h, nil) {
+	opened := c.spec.Opened(ctx, c.h, nil)
+	for _, spec := range opened.Specs {
 		other, err := read(ctx, c.h, spec, o)
-		if err != nil || other.ops == nil {
+		if err != nil {
 			continue
+		}
+		if other.ops == nil {
+			return "", "", false, false
 		}
 		switch levels.Decide(ctx, other.ops, o.Consistency).Verdict {
 		case jepsen.Valid:
-			return spec.Init, " holds", true
+			return spec.Init, " holds", true, true
 		case jepsen.Unknown:
-			return spec.Init, " may hold", true
+			return spec.Init, " may hold", true, true
 		}
 	}
-	return "", "", false
+	return "", "", false, !opened.Stopped
 }
 
 // levels adds at which levels transactions are that are not strictly serializable, or for which a level was asked.

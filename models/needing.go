@@ -23,11 +23,11 @@ type Needing interface {
 // been called to leave that value before event fail, whether it failed or not. If the spec has an initial value,
 // Needings may only add another key to it. If some is not nil, these operations are the whole history. If the core
 // needs no such value, Needings does not look at the history; otherwise it takes linear time. The core may have operations
-// that were called later: they need values, and leave none in time.
-func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
+// that were called later: they need values, and leave none in time. It returns false if the context ended first.
+func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) ([]Spec, bool) {
 	m, o := s.opening(h)
 	if o == nil || o.Needing() == nil || s.Init != "" && !o.Later() {
-		return nil
+		return nil, true
 	}
 	for _, i := range core {
 		if h.Status[i] == jepsen.Failed {
@@ -42,20 +42,20 @@ func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jeps
 		}
 	}
 	if len(o.Needing().Needed()) == 0 {
-		return nil
+		return nil, true
 	}
 	for e := range eventsOf(h, some) {
 		if e >= fail {
 			break
 		}
 		if e%1024 == 1023 && ctx.Err() != nil {
-			return nil
+			return nil, false
 		}
 		if i := h.OpOf[e]; i != jepsen.None && e == h.Invocation[i] {
 			tellCall(h, m, o, i)
 		}
 	}
-	return s.starting(h, s.added(h.Values, o.Needing().Needed()))
+	return s.starting(h, s.added(h.Values, o.Needing().Needed())), true
 }
 
 // added returns starts if the spec has no initial value. Otherwise it returns maps that also hold the keys and values

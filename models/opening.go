@@ -72,6 +72,7 @@ type Opened struct {
 	More         bool   // as of Else
 	Refuted      bool   // as of Else
 	MayBeDefault bool   // as of Else
+	Stopped      bool   // the context ended first: there may be more
 }
 
 // Openings returns the spec with the initial values of Opened.
@@ -94,7 +95,11 @@ func (s Spec) Opened(ctx context.Context, h *jepsen.History, some []jepsen.Opera
 		return opened
 	}
 	m, o := s.opening(h)
-	if o == nil || !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
+	if o == nil {
+		return opened
+	}
+	if !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
+		opened.Stopped = true
 		return opened
 	}
 	opened.Specs = s.starting(h, o.Starts())

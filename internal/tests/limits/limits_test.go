@@ -265,11 +265,8 @@ func TestWhatIsCertainBeforeALimitIsTrueWithoutIt(t *testing.T) {
 	}
 }
 
-// The first failing completion is not known here, only a later one. By then 0 was written; the cas, which needs it, had been called
-// before that, and the history may have begun with it.
-func TestWhatACASNeedsMayHaveBeenThereIfItIsNotKnownWhereItFails(t *testing.T) {
-	spec := models.Spec{Name: "cas-register"}
-	h, _, err := campaign.ReadText(spec, `{:process 0, :type :invoke, :f :cas, :value [0 1]}
+// placeless fails, and only the search finds where.
+const placeless = `{:process 0, :type :invoke, :f :cas, :value [0 1]}
 {:process 2, :type :invoke, :f :read}
 {:process 3, :type :invoke, :f :cas, :value [0 1]}
 {:process 2, :type :ok, :f :read, :value 1}
@@ -280,7 +277,13 @@ func TestWhatACASNeedsMayHaveBeenThereIfItIsNotKnownWhereItFails(t *testing.T) {
 {:process 2, :type :info, :f :write, :value 0}
 {:process 7, :type :ok, :f :read, :value 1}
 {:process 1, :type :ok, :f :read, :value 0}
-`)
+`
+
+// The first failing completion is not known here, only a later one. By then 0 was written; the cas, which needs it, had been called
+// before that, and the history may have begun with it.
+func TestWhatACASNeedsMayHaveBeenThereIfItIsNotKnownWhereItFails(t *testing.T) {
+	spec := models.Spec{Name: "cas-register"}
+	h, _, err := campaign.ReadText(spec, placeless)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,6 +295,26 @@ func TestWhatACASNeedsMayHaveBeenThereIfItIsNotKnownWhereItFails(t *testing.T) {
 		}
 		if _, certain := r.FailsBy(); r.Verdict != want || r.Placed() || !certain && want == jepsen.Invalid {
 			t.Errorf("from %q: %s", init, r.Text())
+		}
+	}
+}
+
+// Of a map, such values are put together, key by key: with each other, and with one that is known where it fails without it.
+func TestWhatACASOfSeveralKeysNeedsIsTriedTogether(t *testing.T) {
+	half := func(key, process string) string {
+		return strings.NewReplacer(":f :read", key+", :f :get", ":f :write", key+", :f :put", ":f :cas", key+", :f :cas", ":process ", ":process "+process).Replace(placeless)
+	}
+	known := "{:process 50, :key :x, :type :invoke, :f :cas, :value [0 5]}\n{:process 50, :key :x, :type :ok, :f :cas, :value [0 5]}\n"
+	for _, text := range []string{half(":key :x", "1") + half(":key :y", "2"), known + half(":key :y", "2")} {
+		h, _, err := campaign.ReadText(models.Spec{Name: "kv"}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for memory, want := range map[int64]jepsen.Verdict{1: jepsen.Unknown, 1 << 30: jepsen.Unknown} {
+			r, err := clew.Check(t.Context(), h, models.Spec{Name: "kv"}, clew.Options{Memory: clew.NewMemory(memory)})
+			if err != nil || r.Verdict != want {
+				t.Errorf("%v: %s\n%s", err, r.Text(), text)
+			}
 		}
 	}
 }

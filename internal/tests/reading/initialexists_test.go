@@ -13,6 +13,7 @@ import (
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/countdown"
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/second"
@@ -325,6 +326,71 @@ func TestTooManyInitialValuesAreNotTried(t *testing.T) {
 	r := kit.CheckedText(t, text.String(), models.Spec{Name: "bank"}, clew.Options{})
 	if want := "and too many others would have to be tried: Spec.Init "; r.Cause != jepsen.InitialValue || !strings.Contains(r.Explanation, want) {
 		t.Errorf("%v: %s", r.Verdict, r.Explanation)
+	}
+}
+
+// So it is if more than a few crashed or late updates need values: one of those that are not tried may have been there.
+func TestTooManyValuesThatUpdatesNeedAreNotTried(t *testing.T) {
+	t.Parallel()
+	of := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+	var crashed, keys []string
+	for i := range 9 {
+		crashed = append(crashed, fmt.Sprintf("{:process %d, :type :invoke, :f :cas, :value [%[1]d 100]}\n{:process %[1]d, :type :info, :f :cas, :value [%[1]d 100]}", i+1))
+		keys = append(keys, fmt.Sprintf("{:process %d, :type :invoke, :f :cas, :key %d, :value [0 1]}\n{:process %[1]d, :type :info, :f :cas, :key %[2]d, :value [0 1]}", 100+i, i),
+			fmt.Sprintf("{:process 0, :type :invoke, :f :get, :key %d}\n{:process 0, :type :ok, :f :get, :key %[1]d, :value 1}", i))
+	}
+	for _, c := range []struct{ model, text, valid string }{
+		{"cas-register", of(append(crashed,
+			"{:process 99, :type :invoke, :f :cas, :value [0 100]}",
+			"{:process 98, :type :invoke, :f :read}",
+			"{:process 98, :type :ok, :f :read, :value 100}",
+			"{:process 97, :type :invoke, :f :write, :value 0}",
+			"{:process 97, :type :fail, :f :write, :value 0}",
+			"{:process 99, :type :ok, :f :cas, :value [0 100]}")...), "0"},
+		{"kv", of(keys...), "{:default 0}"},
+	} {
+		for init, want := range map[string]jepsen.Verdict{"": jepsen.Unknown, c.valid: jepsen.Valid} {
+			if r := kit.CheckedText(t, c.text, models.Spec{Name: c.model, Init: init}, clew.Options{}); r.Verdict != want {
+				t.Errorf("%s from %q: %s", c.model, init, r.Text())
+			}
+		}
+	}
+}
+
+// A limit that comes before all initial values have been looked for leaves the verdict open, whenever it comes.
+func TestALimitBeforeOtherInitialValuesAreTriedLeavesTheVerdictOpen(t *testing.T) {
+	t.Parallel()
+	ops := func(n int, f, value, answer string) string {
+		return strings.Repeat(fmt.Sprintf("{:process 0, :type :invoke, :f :%s, :value %s}\n{:process 0, :type :ok, :f :%[1]s, :value %[3]s}\n", f, value, answer), n)
+	}
+	for model, text := range map[string]string{
+		"counter":    ops(900, "add", "1", "1") + ops(1, "read", "nil", "910"),
+		"lookup-set": ops(1, "contains", "-1", "[-1 true]") + ops(900, "contains", "1", "[1 false]"),
+		"cas-register": "{:process 1, :type :invoke, :f :cas, :value [0 1]}\n{:process 1, :type :info, :f :cas, :value [0 1]}\n" +
+			ops(900, "read", "nil", "nil") + ops(1, "read", "nil", "1"),
+		"list-append": ops(1, "txn", "[[:r :x nil]]", "[[:r :x [7]]]") + ops(900, "txn", "[[:r :y nil]]", "[[:r :y []]]"),
+	} {
+		if r := kit.CheckedText(t, text, models.Spec{Name: model}, clew.Options{}); r.Cause != jepsen.InitialValue {
+			t.Fatalf("%s: %s", model, r.Text())
+		}
+		for looks := 0; ; looks += 1 + looks/20 {
+			h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := &countdown.Context{Context: t.Context(), Looks: looks}
+			for _, level := range []models.Level{"", models.ReadUncommitted} {
+				if level != "" && model != "list-append" {
+					continue
+				}
+				if r, err := clew.Check(ctx, h, models.Spec{Name: model}, clew.Options{Consistency: level}); err == nil && r.Verdict == jepsen.Invalid {
+					t.Errorf("%s, %s after %d looks: %s", model, level, looks, r.Text())
+				}
+			}
+			if ctx.After == 0 {
+				break
+			}
+		}
 	}
 }
 
