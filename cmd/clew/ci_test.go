@@ -69,7 +69,7 @@ func TestTheFilesForPipelines(t *testing.T) {
 		says        string // the last step
 		reports     []string
 	}{
-		{"github.yml", "bash", 3, "true", stale, exitInvalid, "::error file=store/etcd/1/history.edn,line=4,col=1,title=clew%3A never-written::value 2 was read ",
+		{"github.yml", "bash", 3, "true", stale, exitInvalid, "::error file=store/etcd/1/history.edn,line=4,col=1,title=clew%3A never-written::Never written: value 2 was read ",
 			[]string{"clew.xml", "clew.sarif", "pages/index.html", "pages/store/etcd/1/history.html"}},
 		{"github.yml", "bash", 3, "true", write, exitValid, "", []string{"clew.xml", "clew.sarif", "pages/index.html"}},
 		{"github.yml", "bash", 3, "true", "{", exitUsage, "::error file=store/etcd/1/history.edn,line=1,col=2,title=clew%3A unreadable::", []string{"clew.xml", "clew.sarif"}},
