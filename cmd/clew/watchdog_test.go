@@ -244,16 +244,16 @@ func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 	}
 }
 
-// rests reports whether a run is left to CLEW_FULL=1: three in four of those that can end in another way, too, and five in
-// six of those that would use the processor until they are stopped.
+// rests reports whether a run is left to CLEW_FULL=1: seven in eight of those that can end in another way, too, and eleven
+// in twelve of those that would use the processor until they are stopped.
 func (h hang) rests(i int) bool {
 	switch {
 	case !effort.Few() || h.unlimited:
 		return false
 	case h.stage == "deciding" || h.stage == "skipping":
-		return i%6 > 0
+		return i%12 > 0
 	}
-	return i%4 > 0
+	return i%8 > 0
 }
 
 // run runs clew until the limit, or until a signal comes, which is sent after a time. If clew had not reached the

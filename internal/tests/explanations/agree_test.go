@@ -25,7 +25,7 @@ import (
 func TestTextPicturesAndPagesAgree(t *testing.T) {
 	t.Parallel()
 	kit.CollectLess(t)
-	seeds := kit.Histories(4, 10, 125) // of each of about 90 pairs
+	seeds := kit.Histories(2, 10, 125) // of each of about 90 pairs
 	told := 0
 	for _, model := range models.All() {
 		for _, kind := range gen.KindsOf(model.Name) {

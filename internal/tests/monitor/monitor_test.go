@@ -120,7 +120,7 @@ const mostOfOne = 256 << 20
 // The anomalies of a pass are those that one gets by checking again and again.
 func TestAMonitorFindsWhatRepeatedChecksFind(t *testing.T) {
 	kit.CollectLess(t)
-	n := kit.Histories(6, 30, 20_000)
+	n := kit.Histories(3, 30, 20_000)
 	compared, several, late := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, spec := range campaign.Configs() {
 		r := gen.Rand(uint64(i) + 500)
@@ -271,7 +271,7 @@ func TestAMonitorForgetsWhatMakesNoDifference(t *testing.T) {
 		model := spec.Name
 		r := gen.Rand(77)
 		anomalies, held, hard := 0, 0, uint64(0)
-		n := kit.Histories(10, 40, 40_000)
+		n := kit.Histories(5, 40, 40_000)
 		for range n {
 			operations := 5 + r.IntN(60)
 			text := kit.Faulty(r, spec, operations, 1+r.IntN(5), []float64{0, 0.1, 0.3}[r.IntN(3)], []float64{0.05, 0.2}[r.IntN(2)])

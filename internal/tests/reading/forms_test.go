@@ -25,7 +25,7 @@ import (
 func TestTheSameOperationsHaveOneVerdictInEveryForm(t *testing.T) {
 	t.Parallel()
 	r, same := gen.Rand(91), map[string]int{}
-	for i := range kit.Histories(300, 3000, 20000) {
+	for i := range kit.Histories(120, 3000, 20000) {
 		x := someHistory(t, r, i)
 		h, want := x.said(t, []byte(x.text))
 		for _, to := range forms.All {

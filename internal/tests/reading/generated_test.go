@@ -27,7 +27,7 @@ func TestGeneratedHistoriesAreReadWithoutFlags(t *testing.T) {
 			for _, kind := range append([]gen.LongKind{gen.Linearizable}, gen.KindsOf(model)...) {
 				t.Run(fmt.Sprint(kind), func(t *testing.T) {
 					var counts plantedCounts
-					for seed := range kit.Histories(8, 60, 1500) {
+					for seed := range kit.Histories(4, 60, 1500) {
 						o := gen.LongOptions{Model: model, Kind: kind, Operations: 40 + int(seed%3)*30, Crashed: int(seed % 4), Fails: float64(seed%2) / 10, Seed: 1000 + seed}
 						var b strings.Builder
 						fail, err := gen.Long(&b, o)

@@ -400,7 +400,7 @@ func TestALimitBeforeOtherInitialValuesAreTriedLeavesTheVerdictOpen(t *testing.T
 func TestAnyInitialValueAgainstAllOfThem(t *testing.T) {
 	t.Parallel()
 	random, counts := gen.Rand(17), map[string]int{}
-	for range kit.Histories(400, 4000, 40000) {
+	for range kit.Histories(150, 4000, 40000) {
 		model := []string{"counter", "bank"}[random.IntN(2)]
 		text, inits := someCounter(random), []string(nil)
 		if model == "bank" {
