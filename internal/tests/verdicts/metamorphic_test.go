@@ -234,3 +234,26 @@ var (
 	plain  = regexp.MustCompile(`^[\d\s\[\]{}#(),a-z:]*$`) // whole numbers, none of them negative or with a suffix
 	number = regexp.MustCompile(`\b\d+\b`)
 )
+
+// Of two lists that contradict each other, neither order is certain, whichever was read first. So no level fails for its order.
+func TestWhichOfTwoContradictingListsIsReadFirstMakesNoDifference(t *testing.T) {
+	const before = `{:process 0, :type :invoke, :f :txn, :value [[:append :x 1] [:append :y 2]]}
+{:process 1, :type :invoke, :f :txn, :value [[:append :x 3] [:append :y 4]]}
+{:process 0, :type :ok, :f :txn, :value [[:append :x 1] [:append :y 2]]}
+{:process 1, :type :ok, :f :txn, :value [[:append :x 3] [:append :y 4]]}
+{:process 2, :type :invoke, :f :txn, :value [[:r :y nil]]}
+{:process 2, :type :ok, :f :txn, :value [[:r :y [4 2]]]}
+`
+	for _, lists := range [][2]string{{"[1 3]", "[3 1]"}, {"[3 1]", "[1 3]"}} {
+		text := before
+		for _, list := range lists {
+			text += "{:process 3, :type :invoke, :f :txn, :value [[:r :x nil]]}\n{:process 3, :type :ok, :f :txn, :value [[:r :x " + list + "]]}\n"
+		}
+		for level, want := range map[models.Level]jepsen.Verdict{models.ReadUncommitted: jepsen.Valid, models.ReadCommitted: jepsen.Invalid} {
+			r := kit.CheckedText(t, text, models.Spec{Name: "list-append", Init: "{}"}, clew.Options{Consistency: level})
+			if r.Verdict != want {
+				t.Errorf("%s, %v: %s", level, lists, r.Text())
+			}
+		}
+	}
+}
