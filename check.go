@@ -69,7 +69,8 @@ type Options struct {
 	Looked func(*report.Result)
 	// growing says that later operations may still show what was there at first.
 	growing    bool
-	keysUnsaid bool // the caller sets Whole, and its own caller has not said whether there are keys
+	keysUnsaid bool  // the caller sets Whole, and its own caller has not said whether there are keys
+	work       int32 // the most that the searches of a key do, in units of some nanoseconds; 0: unbounded
 }
 
 // Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.
@@ -152,7 +153,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	}
 	r = another(ctx, r, spec, o)
 	r.Granted = granted(ctx, r, spec, o)
-	completeCore(ctx, r, spec, o)
+	saveCore(ctx, r, spec, o)
 	if r.Level = o.Consistency; o.Whole {
 		r.From.Keys = report.Flag
 	}
@@ -328,7 +329,6 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 		}
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
-			c.decisions[f].tell(c.parts[f])
 			late := stopped(c.ops.Model, func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
 			if late || ctx.Err() != nil && c.decisions[f].core == nil {
 				c.lacks("a minimal core")
@@ -336,6 +336,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim fallback.Limits) 
 					c.core = nil
 				}
 			}
+			stopped(c.ops.Model, func() { d.tell(ctx, c.parts[f], c.core, &c.decisions[f]) })
 			c.undeclared(ctx, lim)
 		}
 	}))
@@ -649,7 +650,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 			r.Explanation += " (" + text.Shorten(text.Line(r.Drawn), maxWhy) + ")"
 		}
 	} else {
-		r.Explanation = explain(r, c.othersOpen(r.FailEvent.OrNone()))
+		r.Explanation = explain(r)
 		if op, found := c.enabling(ctx, r); found {
 			r.Explanation += "; " + r.History.Name(op) + " would, but not with the answer that it returns later"
 			r.Named = []jepsen.Operation{op}
@@ -661,7 +662,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation += "; " + r.History.Name(failed) + " would explain it"
 		r.Named = append(r.Named, failed)
 	}
-	stopped(part.Model, func() { r.Beside = c.beside(ctx, r) })
+	stopped(part.Model, func() { r.Saved = slices.Concat(r.Core, c.beside(ctx, r)) })
 	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")
 	}

@@ -44,13 +44,14 @@ type decider struct {
 	fast   bool // the fast path is asked for, if the model has one
 	engine fallback.Engine
 	only   bool      // the fast path or nothing
+	bare   bool      // failures are told by the search alone
 	judged int       // how many cores have been decided again
 	work   int64     // the most that the searches of all parts do, in units of some nanoseconds; 0: unbounded
 	end    time.Time // of what is decided after a limit has passed; zero if nothing was yet
 }
 
 func newDecider(spec models.Spec, o Options) *decider {
-	d := &decider{spec: spec, only: o.Algorithm == onlyFast}
+	d := &decider{spec: spec, only: o.Algorithm == onlyFast, work: int64(o.work)}
 	general := o.Algorithm
 	if d.only {
 		general = ""
@@ -129,13 +130,52 @@ func placing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-time.Until(end)/8))
 }
 
-// tell gives a failure that a search found the sentence of a fast path, if an operation saw what nothing had written: that
-// needs no others.
-func (x *decision) tell(part *models.Operations) {
-	of, row := part.Model.Traits().Anomaly, slices.Index(part.Res, x.FailEvent)
-	if x.why == nil && of != nil && row >= 0 && part.Len() <= maxReadForKind && of(part, models.Row(row)) == models.NeverWritten {
-		x.why = families.NeverWritten(part.Model, models.Row(row))
+// tell gives a failure that a search found the sentence that a fast path has for it, so that a kind of failure is told in the same
+// words whichever engine finds it: for the part if the fast path was not tried, else for its core. If the operation that fails
+// shows a kind in the whole part, a core's sentence is of that one.
+func (d *decider) tell(ctx context.Context, part *models.Operations, core []jepsen.Operation, x *decision) {
+	if x.why != nil || d.bare {
+		return
 	}
+	if path, _ := families.Of(part.Model); path != nil && !d.fast && !d.only {
+		if x.why = failsAt(ctx, path, part, x.FailEvent); x.why != nil {
+			return
+		}
+	}
+	if part.Model.Traits().Positions != nil || len(core) == 0 || len(core) > maxUnfinished { // a core lacks positions
+		return
+	}
+	var shown models.Anomaly
+	row := models.Row(slices.Index(part.Res, x.FailEvent))
+	if of := part.Model.Traits().Anomaly; of != nil && row >= 0 && part.Len() <= maxReadForKind {
+		shown = of(part, row)
+	}
+	rows := part.Among(core)
+	cut := part.Alone(rows, x.FailEvent)
+	path, _ := families.Of(cut.Model)
+	if path == nil { // of these kinds of operations; there may be one of fewer
+		if shown == models.NeverWritten && part.Model.Traits().Droppable != nil && part.Teller().Adds(row) {
+			x.why = fastpath.NeverAdded.Of(row, fastpath.Missing)
+		}
+		return
+	}
+	why := failsAt(ctx, path, cut.Operations, x.FailEvent)
+	if why == nil || why.Bare {
+		return
+	}
+	if kind := why.Anomaly(cut.Teller()); kind != "" && (shown == "" || shown == kind) {
+		x.why = why
+		x.why.Renumber(func(row models.Row) models.Row { return rows[cut.Rows[row]] })
+	}
+}
+
+// failsAt returns what a fast path finds about operations that fail at an event, nil if it does not decide that.
+func failsAt(ctx context.Context, path fastpath.Path, ops *models.Operations, fail int32) *fastpath.Finding {
+	f := path.Decide(ctx, &ops.Columns, fastpath.WantFailure)
+	if f.Verdict != jepsen.Invalid || f.FailEvent != fail {
+		return nil
+	}
+	return f.Why
 }
 
 // late returns the decision about a part whose turn comes too late.

@@ -62,7 +62,7 @@ func Example_program() {
 	}
 	// Output:
 	// linearizable ""
-	// not linearizable "process 1's :read 2 (index 3) cannot happen: no order of the operations that had begun by then makes it possible (the greatest value is 3)"
+	// not linearizable "process 1's :read 2 (index 3) cannot happen: nothing that had begun by then makes it possible (the greatest value is 3)"
 	// {:f :read, :index 2, :process 1, :type :invoke, :value nil}
 	// {:f :read, :index 3, :process 1, :type :ok, :value 2}
 	// testdata/histories/valid-register.edn linearizable <nil>

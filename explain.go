@@ -18,10 +18,10 @@ import (
 )
 
 // explain says in one sentence what cannot happen, and after what. If the core has a story, that is an operation of the
-// core. It adds that the other operations open at that time, others in number, do not help.
-func explain(r *report.Result, others int) string {
-	h := r.History
-	s := h.Name(h.OpOf[r.FailEvent.OrNone()]) + " cannot happen"
+// core. It adds that other operations of the core that were open by then do not help.
+func explain(r *report.Result) string {
+	h, fail := r.History, r.FailEvent.OrNone()
+	s := h.Name(h.OpOf[fail]) + " cannot happen"
 	if len(r.Paths) == 0 {
 		return s // what led to it was not found in time
 	}
@@ -31,19 +31,13 @@ func explain(r *report.Result, others int) string {
 		end = r.Story.End
 	}
 	why := text.Shorten(text.Line(end.Because), maxWhy)
-	if last, ok := lastBefore(r).Get(); ok {
-		s += " after " + h.Name(last) + ": " + why
-	} else if r.Story.Alone {
-		s += ": " + report.NoOrder + " (" + why + ")"
-	} else {
-		s += " in the initial state: " + why
+	last, ok := lastBefore(r).Get()
+	if !ok {
+		return s + ": " + report.NoOrder + " (" + why + ")"
 	}
-	switch {
-	case r.Story.Alone:
-	case others == 1:
-		s += "; the other open operation does not make it possible"
-	case others > 1:
-		s += fmt.Sprintf("; no order of the %d other open operations makes it possible", others)
+	s += " after " + h.Name(last) + ": " + why
+	if slices.ContainsFunc(r.Core, func(op jepsen.Operation) bool { return h.Completion[op] == jepsen.None || h.Completion[op] > fail }) {
+		s += "; no operation that was open by then makes it possible"
 	}
 	return s
 }
@@ -108,29 +102,6 @@ func (c *checking) enabling(ctx context.Context, r *report.Result) (jepsen.Opera
 		}
 	}
 	return 0, false
-}
-
-// othersOpen returns how many operations that touch the same part of the state are open at a failure, not counting
-// the failing one. It depends on the history alone: an engine's order may hold any of them, and an engine may decide
-// a part or the whole.
-func (c *checking) othersOpen(fail jepsen.Event) int {
-	partOf := func(models.Op) int32 { return 0 }
-	if p := c.ops.Model.Traits().Partition; p != nil {
-		partOf = p.Of
-	}
-	count := map[int32]int{}
-	failing := int32(0)
-	for i, res := range c.ops.Res {
-		if c.ops.Inv[i] >= int32(fail) || res < int32(fail) {
-			continue
-		}
-		part := partOf(c.ops.Op(models.Row(i)))
-		count[part]++
-		if res == int32(fail) {
-			failing = part
-		}
-	}
-	return count[failing] - 1
 }
 
 // prior returns a linearization of the whole history up to just before a failure, or nil if a part is undecided. It

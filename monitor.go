@@ -1153,7 +1153,7 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 		}
 	}
 	if a.Explanation == "" {
-		a.Explanation = a.Operation.String() + " cannot happen: no order of the operations makes it possible"
+		a.Explanation = a.Operation.String() + " cannot happen: " + report.NoOrder
 	}
 	if a.Kind != models.StaleRead && a.Kind != models.LostUpdate && a.Kind != models.NeverWritten { // it is not about an age
 		a.Behind, a.BehindFor, a.Session = -1, -1, ""
@@ -1227,11 +1227,11 @@ func (m *Monitor) explain(f *failure, a *Anomaly) error {
 		return nil
 	}
 	d := newDecider(m.specOf(f.Key), m.o)
-	d.fast = false
+	d.fast, d.bare = false, true
 	r, err := m.decideAgain(f, d)
 	if r != nil {
 		if a.Kind = r.Kind; len(r.Core) > 1 || !register { // otherwise, it speaks of the initial value
-			a.Explanation = strings.Replace(r.Explanation, " cannot happen in the initial state:", " cannot happen in the state that was left before:", 1)
+			a.Explanation = r.Explanation
 		}
 	}
 	return err

@@ -143,9 +143,8 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	if found == "" && part.Model.Traits().Positions == nil && len(r.Core) <= maxUnfinished { // else a core lacks positions
 		core := part.Alone(part.Among(r.Core), d.FailEvent)
 		if path, _ := families.Of(core.Model); path != nil {
-			f := path.Decide(ctx, &core.Columns, fastpath.WantFailure)
-			if f.Verdict == jepsen.Invalid && f.FailEvent == d.FailEvent && f.Why != nil {
-				found = f.Why.Anomaly(core.Teller())
+			if why := failsAt(ctx, path, core.Operations, d.FailEvent); why != nil {
+				found = why.Anomaly(core.Teller())
 			}
 		}
 	}

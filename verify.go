@@ -359,36 +359,34 @@ func refuted(r *report.Result, wrong error) *report.Result {
 // at the same completion, and in the same way. What it lacks may turn one failure into another. A stale read is told as one of a
 // value that was never written if the core has no write of it.
 
-// mostAlone bounds the operations of a core that is read and decided again as a history of its own.
-const mostAlone = 1000
-
-// completeCore completes what is written of a core: the initial value without which it does not fail as the history does, since
-// what shows that value is not in it, and the operations without which its failure is of another kind or is told in other words,
-// such as the write of what was read too late.
+// saveCore finds what is saved of a core: the initial value without which it does not fail as the history does, since what shows
+// that value is not in it, and the operations without which its failure is of another kind or is told in other words, such as the
+// write of what was read too late. Then it leaves out the operations without which the rest fails in the same way. These may be
+// some of Core: that shows that the whole history fails, and a history of its own needs less to fail.
 //
 // Cost: a check of the core. If that is another failure, a check of the core with the initial value, and some with more
-// operations, of mostWritten bytes in all.
-func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Options) {
+// operations, of mostSaved bytes in all. Then about two checks for each operation of a small core, of mostSaved bytes in all.
+func saveCore(ctx context.Context, r *report.Result, spec models.Spec, o Options) {
 	failing := r.FirstFailing()
 	d, err := r.Spec.Definition()
 	if err != nil || !failing.Placed() || r.Spec.IsOwn() || o.growing || o.Verify == VerifyNever || ctx.Err() != nil || len(failing.Core) == 0 || len(failing.Core) > mostAlone {
 		return
 	}
 	spec.Name = cmp.Or(spec.Name, r.Model)
-	o = Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever}
-	written := 0                // bytes of all cores that were checked
-	alike := func() (how int) { // how much the failure of the core is like that of the history
+	o = Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever, work: mostWork}
+	bytesRead := 0              // of all cores that were checked
+	alike := func() (how int) { // how much the failure of what is saved is like that of the history
 		var text bytes.Buffer
-		if written > mostWritten || r.WriteCore(&text) != nil {
+		if bytesRead > mostSaved || r.WriteCore(&text) != nil {
 			return otherFailure
 		}
-		written += text.Len()
+		bytesRead += text.Len()
 		core, err := Read(&text, r.File, spec.Pairing())
 		if err != nil {
 			return otherFailure
 		}
 		x, err := Check(ctx, core, spec, o)
-		if err != nil || x.Verdict != jepsen.Invalid || x.FailingIndex() != r.FailingIndex() {
+		if err != nil || x.Verdict != jepsen.Invalid || x.FailingIndex() != r.FailingIndex() || x.FirstFailing().Init != failing.Init {
 			return otherFailure
 		}
 		if x.FailureKind() != failing.Kind {
@@ -399,6 +397,9 @@ func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Opt
 		}
 		return same
 	}
+	if failing.Saved == nil {
+		failing.Saved = failing.Core
+	}
 	was := alike()
 	if init := cmp.Or(failing.Init, d.Default); d.NoInit == "" && spec.Init == "" && r.History.Record().Init == "" && init != "" && was < otherWords {
 		r.CoreInit = init
@@ -408,14 +409,19 @@ func completeCore(ctx context.Context, r *report.Result, spec models.Spec, o Opt
 			r.CoreInit = ""
 		}
 	}
-	switch {
-	case was == same || addOperations(failing, mostForWords, func() bool { return alike() == same }):
-	case was < otherWords:
-		addOperations(failing, mostAlone, func() bool { return alike() >= otherWords })
+	if was < otherWords && addOperations(failing, mostAlone, func() bool { return alike() >= otherWords }) {
+		was = alike()
+	}
+	isSame := func() bool { return alike() == same }
+	if was == same || addOperations(failing, mostAlone, isSame) || addRest(failing, isSame) {
+		was = same
+	}
+	if bytesRead = 0; was >= otherWords {
+		lessen(failing, func() bool { return alike() >= was })
 	}
 }
 
-// How much the failure of a core is like that of the history.
+// How much the failure of what is saved of a core is like that of the history.
 const (
 	otherFailure = iota
 	otherKind
@@ -423,24 +429,92 @@ const (
 	same
 )
 
-// mostWritten bounds the bytes of all cores that are checked while operations are added to one.
-const mostWritten = 1 << 19
+// Bounds of what is saved of a core.
+const (
+	mostAlone    = 1000       // operations of the core
+	mostSaved    = 1 << 20    // bytes of all that are checked while operations are added, and again while they are left out
+	mostWork     = 10_000_000 // of each of these checks: some operations can be much harder without others
+	mostRest     = 64         // operations that are added if some of them are not enough
+	mostPartners = 4          // earlier ones of its process with which an operation is left out
+)
 
-// mostForWords is how many operations are added to a core for the sake of its sentence alone.
-const mostForWords = 16
+// lessen leaves out of what is saved of a core the operations without which it is like the history: many at once, each one, two of
+// a process, such as an acquire with its release, and those that share a value, such as what adds an element with what takes it.
+func lessen(r *report.Result, alike func() bool) {
+	h, v := r.History, r.History.Values
+	failing := h.OpOf[r.FailEvent.OrNone()]
+	others := func() []jepsen.Operation { // the latest first
+		ops := slices.DeleteFunc(slices.Clone(r.Saved), func(op jepsen.Operation) bool { return op == failing })
+		slices.SortFunc(ops, func(a, b jepsen.Operation) int { return int(b - a) })
+		return ops
+	}
+	leave := func(out ...jepsen.Operation) bool {
+		before := r.Saved
+		r.Saved = slices.DeleteFunc(slices.Clone(before), func(op jepsen.Operation) bool { return slices.Contains(out, op) })
+		if len(r.Saved) < len(before) && alike() {
+			return true
+		}
+		r.Saved = before
+		return false
+	}
+	for size := (len(others()) + 1) / 2; size > 1; size /= 2 {
+		for ops := others(); len(ops) > 0; ops = ops[min(size, len(ops)):] {
+			leave(ops[:min(size, len(ops))]...)
+		}
+	}
+	for again := true; again; {
+		again = false
+		ops := others()
+		for i, op := range ops {
+			if leave(op) {
+				again = true
+				continue
+			}
+			tried := 0
+			for _, other := range ops[i+1:] {
+				a, b := h.Invocation[op], h.Invocation[other]
+				if h.Process[a] != h.Process[b] || h.F[a] == h.F[b] {
+					continue
+				}
+				if leave(op, other) {
+					again = true
+					break
+				}
+				if tried++; tried == mostPartners {
+					break
+				}
+			}
+		}
+	}
+	by := map[edn.ID][]jepsen.Operation{}
+	for _, op := range others() {
+		for _, value := range []edn.ID{h.Value[h.Invocation[op]], h.OpValue(op)} {
+			v.Leaves(value, mostAlone, func(class edn.ID) {
+				if of := by[class]; len(of) == 0 || of[len(of)-1] != op {
+					by[class] = append(of, op)
+				}
+			})
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(by)) {
+		if len(by[class]) > 1 {
+			leave(by[class]...)
+		}
+	}
+}
 
-// addOperations adds to what stands beside the core of a result as few operations as are necessary to make the core like the
-// history, at most a number of them. It adds none, and returns false, if those that tell most of the failure do not.
+// addOperations adds to what is saved of a core as few operations as are necessary to make it like the history, at most a number of
+// them. It adds none, and returns false, if those that tell most of the failure do not.
 func addOperations(r *report.Result, most int, alike func() bool) bool {
-	before, added := slices.Clone(r.Beside), tellMore(r, most)
+	before, added := r.Saved, tellMore(r, most)
 	with := func(some []jepsen.Operation) bool {
-		r.Beside = slices.Concat(before, some)
+		r.Saved = slices.Concat(before, some)
 		return alike()
 	}
 	few, enough := 0, min(1, len(added))
 	for !with(added[:enough]) {
 		if enough == len(added) {
-			r.Beside = before
+			r.Saved = before
 			return false
 		}
 		few, enough = enough, min(2*enough, len(added))
@@ -452,26 +526,33 @@ func addOperations(r *report.Result, most int, alike func() bool) bool {
 			few = middle
 		}
 	}
-	added = added[:enough]
-	for size := len(added) / 2; size > 0; size /= 2 {
-		for from := 0; from < len(added); {
-			if fewer := slices.Delete(slices.Clone(added), from, min(from+size, len(added))); with(fewer) {
-				added = fewer
-			} else {
-				from += size
-			}
-		}
-	}
-	r.Beside = slices.Concat(before, added)
+	r.Saved = slices.Concat(before, added[:enough])
 	return true
 }
 
-// tellMore returns the operations outside a core that tell most of its failure, in this order, at most a number of them: those that
-// are called with a value of the core that few others are called with, and with few values beside it. Linear time.
+// addRest adds to what is saved of a core all other operations, or all that had begun before the failure, if they are few and make
+// it like the history.
+func addRest(r *report.Result, alike func() bool) bool {
+	before, rest := r.Saved, []jepsen.Operation(nil)
+	for op, inv := range r.History.Invocation {
+		if op := jepsen.Operation(op); (inv < r.FailEvent.OrNone() || r.History.Operations() <= mostRest) && !slices.Contains(before, op) {
+			rest = append(rest, op)
+		}
+	}
+	if r.Saved = slices.Concat(before, rest); len(rest) <= mostRest && alike() {
+		return true
+	}
+	r.Saved = before
+	return false
+}
+
+// tellMore returns the operations outside what is saved of a core that tell most of its failure, in this order, at most a number of them: those that
+// its sentence names, and those that are called with a value of the core that few others are called with, and with few values
+// beside it. Linear time.
 func tellMore(r *report.Result, most int) (ops []jepsen.Operation) {
 	h, v := r.History, r.History.Values
 	calls, inside := map[edn.ID]int32{}, map[jepsen.Operation]bool{} // calls: with a value of the core, by class
-	for _, op := range slices.Concat(r.Core, r.Beside) {
+	for _, op := range r.Saved {
 		inside[op] = true
 		v.Leaves(h.OpValue(op), mostAlone, func(class edn.ID) { calls[class] = 0 })
 	}
@@ -498,6 +579,9 @@ func tellMore(r *report.Result, most int) (ops []jepsen.Operation) {
 	count := map[int32]int{} // by rank
 	for _, n := range rank {
 		count[n]++
+	}
+	for _, op := range r.Named {
+		rank[op] = -1
 	}
 	limit := int32(0)
 	for n, left := 0, slices.Sorted(maps.Keys(count)); n < most+len(inside) && len(left) > 0; left = left[1:] {

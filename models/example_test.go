@@ -60,7 +60,7 @@ func ExampleFunc() {
 	fmt.Println(r.Explanation)
 	// Output:
 	// not linearizable
-	// process 2's :read 12 (index 5) cannot happen after process 0's :transfer 7 (index 1): b has 7; the other open operation does not make it possible
+	// process 2's :read 12 (index 5) cannot happen after process 0's :transfer 7 (index 1): b has 7
 }
 
 // Steps may have several outcomes. A step that fails ends the check with an error that

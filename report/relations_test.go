@@ -51,10 +51,10 @@ func TestAFailureSaysHowItsOperationsAreRelated(t *testing.T) {
 		}, ":acquire, :acquire", ":acquire returned before :acquire"},
 		{"by the general search", "register", "window", []string{
 			"0 invoke write 1", "0 ok write 1", "0 invoke write 2", "0 ok write 2", "1 invoke read", "1 ok read 1",
-		}, ":read 1, :write 2", ":write 2 returned before :read 1"},
+		}, ":write 1, :write 2, :read 1", ":write 1 returned before :write 2; :write 2 returned before :read 1; :write 1 was seen by :read 1"},
 		{"a value that may have been there at first", "register", "window", []string{
 			"0 invoke write nil", "0 ok write nil", "1 invoke write 2", "1 ok write 2", "1 invoke read", "1 ok read nil",
-		}, ":read, :write 2", ":write 2 returned before :read"},
+		}, ":read, :write, :write 2", ":write 2 returned before :read; :read must be before :write 2"},
 	} {
 		spec := models.Spec{Name: c.model, NilReadsExact: strings.HasPrefix(c.name, "a value that")}
 		r := check(t, spec, clew.Options{Algorithm: c.algorithm}, c.lines...)

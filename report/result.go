@@ -71,7 +71,7 @@ type Result struct {
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail on their own
 	Story         Story              // tells what happens in Core; the zero Story if it is too large
-	Beside        []jepsen.Operation // what Core needs to fail as a separate history, whatever its initial value, and in the same way
+	Saved         []jepsen.Operation // what is saved of Core: few operations that fail in the same way as a history of their own; nil: Core
 	Before        []jepsen.Operation // a linearization of everything before FailEvent
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
 	Named         []jepsen.Operation // the operations that Explanation names
@@ -147,7 +147,7 @@ func (s Story) ToRead() []string {
 }
 
 // NoOrder says why the failing operation cannot happen if a story has it Alone.
-const NoOrder = "no order of the operations that had begun by then makes it possible"
+const NoOrder = "nothing that had begun by then makes it possible"
 
 // Warnings returns what a result warns of, beside the warnings of its history.
 func (r *Result) Warnings() (all []string) {

@@ -75,19 +75,19 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 	return fmt.Sprintf("clew's order has these %d crashed operations take effect: %s", count, strings.Join(names, ", "))
 }
 
-// WriteCore writes the core of an invalid result as a separate history, which is not
-// linearizable either: the events of its operations, and of those beside it, without which it
-// would fail in another way, one op map per line. If keys are
-// independent, it writes the core of the one that fails first, with the key in every
-// value. The output is then also a history of independent keys. Its first line is the initial value if the core does not
-// fail from any. If operations of one
-// process are open at the same time, which EDN cannot express, it writes interval records.
-// A result that has no core is an error.
+// WriteCore writes what is saved of the core of an invalid result as a separate history, which fails in the same way: the events of
+// its operations, one op map per line. If keys are independent, it writes the core of the one that fails first, with the key in every
+// value. The output is then also a history of independent keys. Its first line is the initial value if the core does not fail
+// from any. If operations of one process are open at the same time, which EDN cannot express, it writes interval records. A
+// result that has no core is an error.
 func (r *Result) WriteCore(w io.Writer) error {
-	h, core, key := r.History, slices.Concat(r.Core, r.Beside), (*edn.Value)(nil)
+	failing, key := r, (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
-		failing := k.Result()
-		h, core, key = failing.History, slices.Concat(failing.Core, failing.Beside), &k.Key
+		failing, key = k.Result(), &k.Key
+	}
+	h, core := failing.History, failing.Saved
+	if core == nil {
+		core = failing.Core
 	}
 	var events []jepsen.Event
 	for _, op := range core {

@@ -31,12 +31,3 @@ func Of(m models.Model) (path fastpath.Path, refusal string) {
 	}
 	return path, refusal
 }
-
-// NeverWritten returns the finding about an operation that saw what nothing had written by then, or nil if there is none for
-// such a model that one operation shows.
-func NeverWritten(m models.Model, row models.Row) *fastpath.Finding {
-	if m.Traits().IsRegister {
-		return register.NeverWritten.Of(row, fastpath.Missing)
-	}
-	return nil
-}

@@ -171,7 +171,7 @@ func (s *storyteller) tell(explained bool) (report.Story, bool) {
 	if len(order) > 0 {
 		story.Last = jepsen.Some(s.ops.Of[order[len(order)-1]])
 	}
-	story.Alone = len(order) == 0 && s.some
+	story.Alone = len(order) == 0
 	if failing := s.ops.Op(models.Row(s.failing)); !story.Alone {
 		story.End = &report.Step{Operation: s.ops.Of[s.failing], Why: strings.TrimRight(s.ops.Model.Why(s.nodes[end].state, failing), " "),
 			Because: s.why(s.nodes[end], s.failing)}
@@ -195,7 +195,7 @@ func (s *storyteller) tell(explained bool) (report.Story, bool) {
 		say(strings.Join(others, "; "))
 	}
 	if story.Alone {
-		say(s.name(s.failing) + " cannot happen: " + report.NoOrder)
+		say(s.name(s.failing) + " cannot happen: " + report.NoOrder + " (" + s.reasons(whys) + ")")
 	} else {
 		say(s.contradiction(len(order), whys))
 	}
@@ -334,10 +334,6 @@ func (s *storyteller) contradiction(before int, whys []string) string {
 		}
 	}
 	switch {
-	case before == 0 && s.ops.Len() > 1:
-		return name + " cannot happen either way: " + s.reasons(whys)
-	case before == 0:
-		return name + " cannot happen in the initial state: " + s.reasons(whys)
 	case s.needed&^s.before[s.failing] == 0 && before == bits.OnesCount64(s.needed):
 		began := "began after that had returned"
 		if before == 2 {

@@ -667,8 +667,8 @@ func TestAMonitorExplainsWhatFollowsWhatItForgot(t *testing.T) {
 	const round = "0 :invoke :write 1\n0 :ok :write 1\n0 :invoke :write 2\n1 :invoke :cas [7 8]\n1 :fail :cas [7 8]\n0 :ok :write 2\n"
 	for read, want := range map[string][2]string{
 		"1": {"stale-read", "value 1 was read by process 0 (index 2401), but it had been overwritten"},
-		"7": {"", "process 0's :read 7 (index 2401) cannot happen: no order of the operations makes it possible"}, // a failed cas has not seen it
-		"3": {"", "process 0's :read 3 (index 2401) cannot happen: no order of the operations makes it possible"}, // it may have been written long ago
+		"7": {"", "process 0's :read 7 (index 2401) cannot happen: nothing that had begun by then makes it possible"}, // a failed cas has not seen it
+		"3": {"", "process 0's :read 3 (index 2401) cannot happen: nothing that had begun by then makes it possible"}, // it may have been written long ago
 	} {
 		m, err := clew.NewMonitor(pace.Each(t.Context(), 16), models.Spec{Name: "cas-register", ObserveFailedCAS: true}.FromDefault(), kit.Unverified)
 		if err != nil {
@@ -697,7 +697,7 @@ func TestAMonitorExplainsWhatFollowsAState(t *testing.T) {
 		"lock": {models.Spec{Name: "owner-mutex"}, "0 :invoke :acquire nil\n0 :ok :acquire nil\n0 :invoke :release nil\n0 :ok :release nil\n1 :invoke :acquire nil\n1 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release nil\n",
 			"0 :invoke :acquire nil\n0 :ok :acquire nil\n1 :invoke :release nil\n1 :ok :release nil\n", "foreign-release", "process 1's :release (index 2403) cannot happen after process 0's :acquire (index 2401): process 1 does not hold the lock"},
 		"lease": {models.Spec{Name: "lease"}, "0 :invoke :claim [1 3]\n0 :ok :claim [1 3]\n0 :invoke :check nil\n0 :ok :check [1 3]\n0 :invoke :release [1 3]\n0 :ok :release [1 3]\n0 :invoke :check nil\n0 :ok :check nil\n",
-			"0 :invoke :check nil\n0 :ok :check [1 3]\n", "", "process 0's :check [1 3] (index 2401) cannot happen in the state that was left before: the lease is free"},
+			"0 :invoke :check nil\n0 :ok :check [1 3]\n", "", "process 0's :check [1 3] (index 2401) cannot happen: nothing that had begun by then makes it possible (the lease is free)"},
 	} {
 		if name == "lease" {
 			c.round = strings.ReplaceAll(c.round, "3]", "%d]")

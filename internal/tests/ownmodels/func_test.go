@@ -279,7 +279,7 @@ func TestAStepWithoutAStateOrAnErrorIsRefused(t *testing.T) {
 	f := funcCounter()
 	f.Ops["add"] = func(int64, models.Call) ([]int64, error) { return nil, nil }
 	r, err := checkOwn(t, f.Definition(), clew.Options{}, "add 1")
-	if err != nil || r.Verdict != jepsen.Invalid || !strings.HasSuffix(r.Explanation, "cannot happen in the initial state: its step leads to no state") {
+	if err != nil || r.Verdict != jepsen.Invalid || !strings.HasSuffix(r.Explanation, "cannot happen: nothing that had begun by then makes it possible (its step leads to no state)") {
 		t.Errorf("%v: %v", err, r)
 	}
 }
