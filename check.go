@@ -69,6 +69,7 @@ type Options struct {
 	Looked func(*report.Result)
 	// growing says that later operations may still show what was there at first.
 	growing    bool
+	soFar      bool  // later operations may still come
 	keysUnsaid bool  // the caller sets Whole, and its own caller has not said whether there are keys
 	work       int32 // the most that the searches of a key do, in units of some nanoseconds; 0: unbounded
 }
@@ -401,7 +402,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 		}
 	case jepsen.Invalid:
 		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
-		c.invalid(ctx, r)
+		c.invalid(ctx, r, o)
 	}
 	r.Unsaid = c.unsaid()
 	wrong := c.selfCheck(ctx, d, r, o)
@@ -621,7 +622,7 @@ func addPoints(points []point, part *models.Operations, order []models.Row) []po
 }
 
 // invalid fills in where the history fails and why.
-func (c *checking) invalid(ctx context.Context, r *report.Result) {
+func (c *checking) invalid(ctx context.Context, r *report.Result, o Options) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.FailEvent = jepsen.Some(jepsen.Event(d.FailEvent))
 	var err error
@@ -658,6 +659,11 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	}
 	r.Kind = c.kind(ctx, r)
 	c.relate(ctx, r)
+	if again, lost := rolledBack(part, d.FailEvent); lost && r.Kind == models.StaleRead && !o.soFar {
+		r.Kind = models.Rollback
+		r.Explanation += "; " + r.History.Name(part.Of[again]) + " saw the old value again, and nothing that began later saw a newer one"
+		r.Named = append(r.Named, part.Of[again])
+	}
 	if failed, found := c.failedWriter(ctx, r); found {
 		r.Explanation += "; " + r.History.Name(failed) + " would explain it"
 		r.Named = append(r.Named, failed)

@@ -227,7 +227,7 @@ func (f *follower) look(h *jepsen.History) bool {
 		return true
 	}
 	o := f.options
-	o.growing = true
+	o.growing, o.soFar = true, true
 	r, err := Check(ctx, h, f.spec, o)
 	if err == nil && r.Verdict != jepsen.Unknown {
 		f.last = r // what cannot be read yet may become readable; if not, the last check reports it

@@ -1132,7 +1132,7 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 	if a.Kind == "" && shows != nil {
 		a.Kind = shows(f.part, row)
 	}
-	if elsewhere && a.Kind != models.StaleRead && a.Kind != models.LostUpdate { // which what is held shows for certain
+	if elsewhere && !aboutAge(a.Kind) { // which what is held shows for certain
 		a.Kind = models.NeverWritten
 	}
 	old := m.isOld(f, row, &a)
@@ -1155,7 +1155,7 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 	if a.Explanation == "" {
 		a.Explanation = a.Operation.String() + " cannot happen: " + report.NoOrder
 	}
-	if a.Kind != models.StaleRead && a.Kind != models.LostUpdate && a.Kind != models.NeverWritten { // it is not about an age
+	if !aboutAge(a.Kind) && a.Kind != models.NeverWritten { // it is not about an age
 		a.Behind, a.BehindFor, a.Session = -1, -1, ""
 	}
 	m.totals.Anomalies++
@@ -1169,6 +1169,11 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 		return nil
 	}
 	return m.Found(a)
+}
+
+// aboutAge says whether a kind is about how old a value is.
+func aboutAge(kind models.Anomaly) bool {
+	return kind == models.StaleRead || kind == models.Rollback || kind == models.LostUpdate
 }
 
 // row is the row of the operation that fails.
@@ -1189,7 +1194,7 @@ func (m *Monitor) show(f *failure, a *Anomaly) error {
 		return nil
 	}
 	o := m.o
-	o.Independent, o.Whole, o.keysUnsaid = false, true, !o.Independent && !o.Whole
+	o.Independent, o.Whole, o.keysUnsaid, o.soFar = false, true, !o.Independent && !o.Whole, true
 	r, err := Check(m.ctx, f.H, m.specOf(f.Key).FromDefault(), o)
 	if err != nil {
 		return err
@@ -1204,7 +1209,7 @@ func (m *Monitor) show(f *failure, a *Anomaly) error {
 // decideAgain returns what a decider finds of a part that fails, nil if it does not find that.
 func (m *Monitor) decideAgain(f *failure, d *decider) (*report.Result, error) {
 	o := m.o
-	o.Verify = VerifyNever
+	o.Verify, o.soFar = VerifyNever, true
 	c := &checking{h: f.H, spec: d.spec, ops: f.part}
 	c.decide(m.ctx, d, o.limits())
 	r, err := c.result(m.ctx, d, o)

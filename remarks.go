@@ -154,6 +154,57 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	return found
 }
 
+// rolledBack returns an operation that began after one that failed at an event, and also saw the value that had been replaced. It
+// returns false if one that began after that saw a newer value, or if the old one may have been left again. So a newer value that
+// is only late is told from one that was lost. Linear time.
+func rolledBack(part *models.Operations, fail int32) (again models.Row, lost bool) {
+	vis, row := part.Model.Traits().Visibility, models.Row(slices.Index(part.Res, fail))
+	if vis == nil || row < 0 || part.Len() > maxReadForKind {
+		return 0, false
+	}
+	seen, _ := vis.Sees(nil, part.Op(row))
+	if len(seen) != 1 {
+		return 0, false
+	}
+	old, left := seen[0], int32(-1) // left: when the last one that left the old value had returned
+	each := func(f func(i models.Row, made, saw []models.Cell)) {
+		var made, saw []models.Cell
+		for i := range models.Row(part.Len()) {
+			made, saw = vis.Makes(made[:0], part.Op(i)), nil
+			if part.Res[i] != models.Open {
+				saw, _ = vis.Sees(saw, part.Op(i))
+			}
+			f(i, made, saw)
+		}
+	}
+	each(func(i models.Row, made, _ []models.Cell) {
+		if i != row && slices.Contains(made, old) {
+			left = max(left, part.Res[i], part.Inv[i])
+		}
+	})
+	newer := map[models.Cell]bool{}
+	each(func(i models.Row, made, saw []models.Cell) {
+		for _, cell := range slices.Concat(made, saw) {
+			if part.Res[i] < part.Inv[row] && part.Inv[i] > left && cell.Place == old.Place && cell != old {
+				newer[cell] = true
+			}
+		}
+	})
+	again = -1
+	each(func(i models.Row, _, saw []models.Cell) {
+		for _, cell := range saw {
+			switch {
+			case part.Inv[i] < fail:
+			case newer[cell]:
+				newer = nil
+			case cell == old && again < 0:
+				again = i
+			}
+		}
+	})
+	return again, again >= 0 && len(newer) > 0
+}
+
 // Bounds of what looking for a kind reads.
 const (
 	maxKinds       = 64     // operations of the core

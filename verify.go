@@ -374,10 +374,10 @@ func saveCore(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	}
 	spec.Name = cmp.Or(spec.Name, r.Model)
 	o = Options{Consistency: o.Consistency, Independent: o.Independent, Keyless: o.Keyless, Whole: o.Whole, Memory: o.Memory, Verify: VerifyNever, work: mostWork}
-	bytesRead := 0              // of all cores that were checked
-	alike := func() (how int) { // how much the failure of what is saved is like that of the history
+	bytesRead, ended := 0, false // bytesRead: of all cores that were checked
+	alike := func() (how int) {  // how much the failure of what is saved is like that of the history
 		var text bytes.Buffer
-		if bytesRead > mostSaved || r.WriteCore(&text) != nil {
+		if ended = ended || ctx.Err() != nil; ended || bytesRead > mostSaved || r.WriteCore(&text) != nil {
 			return otherFailure
 		}
 		bytesRead += text.Len()

@@ -10,6 +10,7 @@ type Anomaly string
 const (
 	// Of answers that show too little or too much.
 	StaleRead    Anomaly = "stale-read"
+	Rollback     Anomaly = "rollback"
 	LostUpdate   Anomaly = "lost-update"
 	NeverWritten Anomaly = "never-written"
 	DirtyRead    Anomaly = "dirty-read"
@@ -50,6 +51,7 @@ var anomalies = []struct {
 	means string
 }{
 	{StaleRead, "An operation saw a value that another one had already replaced."},
+	{Rollback, "An operation saw a value that another one had already replaced; later ones saw it again, and none a newer value."},
 	{LostUpdate, "An update rested on a value that another update had already replaced, and so undid the other one."},
 	{NeverWritten, "An operation saw a value that nothing had written or added."},
 	{DirtyRead, "An operation saw a value that only a failed operation wrote."},

@@ -153,7 +153,15 @@ func groups(t *testing.T, h *jepsen.History, spec models.Spec, o clew.Options) (
 		}
 	}
 	alone := o.Independent || spec.Name == "list-append" || spec.Name == "multi-register" || spec.Name == "bank"
-	switch ops, err := spec.Read(h); {
+	var ops *models.Operations
+	if !alone {
+		var err error
+		if ops, err = spec.Read(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch {
+	case alone:
 	case strings.Contains(spec.Name, "mutex") || strings.Contains(spec.Name, "semaphore") || spec.Name == "lease":
 		held := map[int32][]jepsen.Operation{}
 		for op, inv := range h.Invocation {
@@ -165,9 +173,6 @@ func groups(t *testing.T, h *jepsen.History, spec models.Spec, o clew.Options) (
 				held[p] = mine[:last]
 			}
 		}
-	case err != nil:
-		t.Fatal(err)
-	case alone:
 	case ops.Model.Traits().Droppable != nil && ops.Model.Traits().Visibility == nil:
 		by := map[int32]jepsen.Operation{}
 		for row, op := range ops.Of {
