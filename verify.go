@@ -485,20 +485,21 @@ func lessen(r *report.Result, alike func() bool) {
 				}
 			}
 		}
-	}
-	by := map[edn.ID][]jepsen.Operation{}
-	for _, op := range others() {
-		for _, value := range []edn.ID{h.Value[h.Invocation[op]], h.OpValue(op)} {
-			v.Leaves(value, mostAlone, func(class edn.ID) {
+		by := map[edn.ID][]jepsen.Operation{}
+		for _, op := range others() {
+			with := func(class edn.ID) {
 				if of := by[class]; len(of) == 0 || of[len(of)-1] != op {
 					by[class] = append(of, op)
 				}
-			})
+			}
+			for _, value := range []edn.ID{h.Value[h.Invocation[op]], h.OpValue(op)} {
+				if v.Leaves(value, mostAlone, with); v.Kind(value) == edn.KindKeyword {
+					with(v.Same(value))
+				}
+			}
 		}
-	}
-	for _, class := range slices.Sorted(maps.Keys(by)) {
-		if len(by[class]) > 1 {
-			leave(by[class]...)
+		for _, class := range slices.Sorted(maps.Keys(by)) {
+			again = len(by[class]) > 1 && leave(by[class]...) || again
 		}
 	}
 }
