@@ -325,7 +325,7 @@ func WriteReport(w io.Writer, form string, runs ...Run) error {
 	if err != nil {
 		return err
 	}
-	o := outputs.Options{Table: report.NewTable(), Version: outputs.Version()}
+	o := outputs.Options{Table: report.NewTable(report.TextOptions{}), Version: outputs.Version()}
 	var records []outputs.Record
 	for _, run := range runs {
 		o.Table.Fit(cmp.Or(run.Test, run.Path), run.Time)

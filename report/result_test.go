@@ -32,7 +32,7 @@ func TestZeroValuesAreShown(t *testing.T) {
 		if _, fails := r.Failing(); fails || r.FailingIndex() != -1 || r.WitnessOps() != nil || r.CoreOps() != nil {
 			t.Error("it has operations")
 		}
-		if got := NewTable().Row(NewRun("", "", r), r.Line()); strings.TrimSpace(got) != "unknown" && !strings.HasPrefix(strings.TrimSpace(got), "unknown ") {
+		if got := NewTable(TextOptions{}).Row(NewRun("", "", r), r.Line()); strings.TrimSpace(got) != "unknown" && !strings.HasPrefix(strings.TrimSpace(got), "unknown ") {
 			t.Errorf("row: %q", got)
 		}
 	}

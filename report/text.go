@@ -49,7 +49,7 @@ func (r *Result) TextFor(o TextOptions) string {
 	}
 	p.printf("\n")
 	if n := r.counts(); n != nil {
-		p.printf("  %s\n", r.summary(n))
+		p.paragraph(r.summary(n))
 	}
 	if r.Unverified != "" {
 		p.paragraph("not verified: " + r.Unverified)
@@ -98,15 +98,19 @@ func (p *textPrinter) printf(format string, args ...any) {
 }
 
 // paragraph prints indented lines that fit, all but the first indented further.
-func (p *textPrinter) paragraph(s string) {
+func (p *textPrinter) paragraph(s string) { p.indented("  ", s) }
+
+func (p *textPrinter) indented(indent, s string) {
 	if p.o.Width <= 0 {
-		p.printf("  %s\n", s)
+		p.printf("%s%s\n", indent, s)
 		return
 	}
-	indent := "  "
-	for _, line := range text.Wrap(s, func(line string) bool { return utf8.RuneCountInString(line) <= p.o.Width-4 }) {
+	most := p.o.Width - len(indent) - 2
+	for i, line := range text.Wrap(s, func(line string) bool { return utf8.RuneCountInString(line) <= most }) {
+		if i == 1 {
+			indent += "  "
+		}
 		p.printf("%s%s\n", indent, line)
-		indent = "    "
 	}
 }
 
@@ -407,32 +411,75 @@ func (r *Result) writePicture(p *textPrinter) {
 
 // Table shows the results of a store as they come, one line per run.
 type Table struct {
+	look       TextOptions
 	test, time int // widths
+	shown      int // how many columns there is room for: those of a rank below it
 }
 
 // NewTable returns a table. Fit makes its columns as wide as they need to be.
-func NewTable() *Table { return &Table{test: len("test")} }
+func NewTable(look TextOptions) *Table {
+	return &Table{look: look, test: len("test"), shown: len(tableColumns)}
+}
 
-// Fit makes the columns wide enough for a test, or a path, and a time.
+// Fit makes the columns wide enough for a test, or a path, and a time. On a narrow terminal, less important columns are left
+// out, and then long names are shortened.
 func (t *Table) Fit(test, time string) {
 	t.test = max(t.test, utf8.RuneCountInString(test))
 	t.time = max(t.time, len(time))
+	for t.look.Width > 0 && t.shown > 0 && t.width(modelWidth) > t.look.Width {
+		t.shown--
+	}
+}
+
+// width returns the width of a line whose model has a width.
+func (t *Table) width(model int) int {
+	n := t.ofTests() + t.besides(model)
+	for _, c := range tableColumns {
+		if c.rank < t.shown {
+			n += 2 + c.width
+		}
+	}
+	return n
+}
+
+// besides returns the width of the other columns that always are there, and what is between them.
+func (t *Table) besides(model int) int {
+	n := 2 + model + 2 + verdictWidth
+	if t.time > 0 {
+		n += 2 + t.time
+	}
+	return n
+}
+
+// ofTests returns the width of the column of tests.
+func (t *Table) ofTests() int {
+	if t.look.Width <= 0 {
+		return t.test
+	}
+	return min(t.test, max(len("test"), t.look.Width-t.besides(leastModel)))
 }
 
 // Widths of the other columns, which fit common names. A longer name moves the
 // rest of its line to the right.
 const (
 	modelWidth   = len("cas-register from 0 (results.edn)")
+	leastModel   = len("cas-register")
 	verdictWidth = len("unreadable")
-	countWidth   = len("operations")
-	crashedWidth = len("crashed")
-	skippedWidth = len("skipped")
-	engineWidth  = 22
 )
+
+// tableColumns come after the verdict. Those of the highest ranks are left out first.
+var tableColumns = []struct {
+	heading     string
+	width, rank int
+}{{"operations", len("operations"), 0}, {"crashed", len("crashed"), 2}, {"skipped", len("skipped"), 3}, {"engine", 22, 4}, {"ms", len("12345.6"), 1}}
 
 // Header returns the first line.
 func (t *Table) Header() string {
-	return t.line("test", "time", "model", "verdict", "operations", "crashed", "skipped", "engine", "ms")
+	var headings []string
+	for _, c := range tableColumns {
+		headings = append(headings, c.heading)
+	}
+	return t.line("test", "time", "model", "verdict", "", headings...)
 }
 
 // Row returns the line of a result. A second line says why if the history is
@@ -453,21 +500,23 @@ func (t *Table) Row(run Run, l Line) string {
 	model := modelText(string(l.Model), string(l.Init), l.Reading.Words(), run.Inferred, l.ToldBy,
 		l.Init != "" && l.Reading.Model.Source == Results && l.Reading.Init.Source == Flag)
 	model = strings.Replace(model, "according to ", "", 1) // there is little room
-	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
+	p := &textPrinter{o: t.look}
+	p.b.WriteString(t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, verdictColors[l.Valid], operations, crashed, skipped, string(l.Analyzer), ms))
+	below := func(s string) { p.indented("    ", text.Line(s)) }
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) || l.Cause == Text(jepsen.Reading) {
-		row += "    " + text.Line(l.Kind.First(string(l.Explanation))) + "\n"
+		below(l.Kind.First(string(l.Explanation)))
 	}
 	if x := l.Levels; x != nil && (l.Valid == jepsen.Invalid || x.AskedBy != "") {
 		levels := Levels{Asked: x.Asked, AskedBy: x.AskedBy, AskedAs: x.AskedAs, Strongest: x.Strongest, Not: x.Not, Undecided: x.Undecided, Why: x.Why}
-		row += "    " + text.Line(levels.Line()) + "\n"
+		below(levels.Line())
 	}
 	if l.Cause == Text(jepsen.NotJudged) {
-		row += "    not judged: " + text.Line(string(l.Error)) + "\n"
+		below("not judged: " + string(l.Error))
 	}
 	if l.Vacuous != "" {
-		row += "    vacuous: " + text.Line(string(l.Vacuous)) + "\n"
+		below("vacuous: " + string(l.Vacuous))
 	}
-	return row
+	return p.b.String()
 }
 
 // Run is what a table shows of a history's result in addition to its Line.
@@ -483,21 +532,32 @@ func NewRun(test, time string, r *Result) Run {
 	return Run{Test: test, Time: time, Inferred: r.Inferred, Read: r.History != nil}
 }
 
-func (t *Table) line(test, time, model, verdict, operations, crashed, skipped, engine, ms string) string {
-	var b strings.Builder
-	column := func(s string, width int) {
-		s = text.Line(s)
-		b.WriteString(s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + "  ")
+// line returns a line of the table; color is that of the verdict.
+func (t *Table) line(test, time, model, verdict, color string, others ...string) string {
+	p, gap := &textPrinter{o: t.look}, 0
+	column := func(s string, width int, color string) {
+		if s = text.Line(s); s != "" {
+			p.printf("%s", strings.Repeat(" ", gap))
+			p.colored(color, s)
+			gap = 0
+		}
+		gap += max(0, width-utf8.RuneCountInString(s)) + 2
 	}
-	column(test, t.test)
+	room := modelWidth
+	if t.look.Width > 0 {
+		room = min(room, max(leastModel, t.look.Width-t.width(0)))
+		test, model = text.Shorten(text.Line(test), t.ofTests()), text.Shorten(text.Line(model), room)
+	}
+	column(test, t.ofTests(), "")
 	if t.time > 0 {
-		column(time, t.time)
+		column(time, t.time, "")
 	}
-	column(model, modelWidth)
-	column(verdict, verdictWidth)
-	column(operations, countWidth)
-	column(crashed, crashedWidth)
-	column(skipped, skippedWidth)
-	column(engine, engineWidth)
-	return strings.TrimRight(b.String()+ms, " ") + "\n"
+	column(model, room, "")
+	column(verdict, verdictWidth, color)
+	for i, c := range tableColumns {
+		if c.rank < t.shown {
+			column(others[i], c.width, "")
+		}
+	}
+	return p.b.String() + "\n"
 }

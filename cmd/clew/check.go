@@ -300,7 +300,7 @@ func (k *checker) find(ctx context.Context, paths []string) []*batch.Job {
 
 // header begins the table, if there is to be one, for the histories that were found in directories and archives.
 func (k *checker) header(jobs []*job) {
-	table, stored := report.NewTable(), false
+	table, stored := report.NewTable(k.shown.Look), false
 	for _, j := range jobs {
 		table.Fit(cmp.Or(j.Test, j.Path), j.Time)
 		stored = stored || j.Test != ""
@@ -364,7 +364,6 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		a.stream = func(w io.Writer) error { return k.output.Stream(w, r) }
 	} else {
 		k.tell(&a, j, r)
-		a.colored = k.output.Colors && k.shown.Look.Color
 	}
 	j.is(a.count(r.Verdict, r.Cause, r.Vacuous))
 	a.wrong = k.wrong(r)

@@ -25,6 +25,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/option"
+	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 )
@@ -167,6 +168,22 @@ func (p *printed) Write(b []byte) (int, error) {
 	n, err := p.to.Write(b)
 	p.failed = cmp.Or(p.failed, err)
 	return n, err
+}
+
+// Help fits into the terminal.
+func init() {
+	cli.HelpPrinter = func(w io.Writer, help string, of any) {
+		out := w
+		if p, is := w.(*printed); is {
+			out = p.to
+		}
+		var funcs map[string]any
+		if look, _ := terminal.Look(out); look.Width > 0 {
+			// The names of flags stand in a column, which is not counted.
+			funcs = map[string]any{"wrapAt": func() int { return max(look.Width-22, min(look.Width, 60)) }}
+		}
+		cli.HelpPrinterCustom(w, help, of, funcs)
+	}
 }
 
 // reportBug says that clew itself is at fault.

@@ -60,7 +60,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 				return errors.New("standard input (-) can be read only once")
 			}
 			m := &merger{runner: runner{stdout: stdout, stderr: stderr, output: output}, pages: c.String("html-dir")}
-			m.shown.Look, _ = terminal.Look(stdout)
+			m.shown.Look, m.screen = terminal.Look(stdout)
 			if err := m.givenPolicy(c); err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	m.tally.of[unwritten] = all.Unwritten()
 	m.newProgress(len(lines))
 	defer m.progress.Stop()
-	m.shown.Table = report.NewTable()
+	m.shown.Table = report.NewTable(m.shown.Look)
 	for _, l := range lines {
 		m.shown.Table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}

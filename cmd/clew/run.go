@@ -457,7 +457,7 @@ func (r *runner) show(a *answer, x *outputs.Record) {
 	if r.output.All != nil {
 		a.record = x
 	} else {
-		a.out = r.output.Each(x, &r.shown)
+		a.out, a.colored = r.output.Each(x, &r.shown), r.output.Colors && r.screen != nil
 	}
 }
 

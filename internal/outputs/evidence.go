@@ -52,7 +52,7 @@ var AllEvidence = []Evidence{
 			return r.WriteWitness, nil
 		},
 	}, {
-		Name: "core", Usage: "write the operations of an invalid history that fail by themselves to `FILE`, as a history: usually a few; for locks, most of what came before, and for reads of sets and lists, what added their elements",
+		Name: "core", Usage: "write the operations of an invalid history that fail by themselves to `FILE`, as a history: usually a few, and for reads of sets and lists also what added their elements",
 		Lacks: func(r *report.Result, _ *EvidenceOptions) string {
 			if r.Verdict == jepsen.Invalid && r.FirstFailing().Core == nil {
 				return r.FirstFailing().Missing

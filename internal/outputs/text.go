@@ -25,14 +25,13 @@ func isAbsent(cause jepsen.Cause) bool {
 	return cause == jepsen.Unreadable || cause == jepsen.Panicked
 }
 
-var asTable = Output{Name: "text", Each: rowOf, Summary: true,
-	Heading: func(o *Options) string { return o.Look.Shown(o.Table.Header()) }}
+var asTable = Output{Name: "text", Each: rowOf, Summary: true, Colors: true, Heading: func(o *Options) string { return o.Table.Header() }}
 
 func rowOf(r *Record, o *Options) string {
 	if r.Cause == report.Text(jepsen.Panicked) {
 		return ""
 	}
-	return o.Look.Shown(o.Table.Row(r.Run, r.Line))
+	return o.Table.Row(r.Run, r.Line)
 }
 
 // Quiet prints only a line on standard error for each failure. It is not a value of

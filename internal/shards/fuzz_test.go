@@ -47,7 +47,7 @@ func FuzzMerge(f *testing.F) {
 		if text, other := texts(lines), texts(swapped); text != other {
 			t.Fatalf("merged\n%s\nswapped\n%s", text, other)
 		}
-		o := outputs.Options{Version: "v", Table: report.NewTable()}
+		o := outputs.Options{Version: "v", Table: report.NewTable(report.TextOptions{})}
 		var records []outputs.Record
 		for _, l := range lines {
 			o.Table.Fit(l.Run.Test, l.Run.Time)
