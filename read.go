@@ -108,6 +108,12 @@ func Try(ctx context.Context, name string, read func(context.Context) (*jepsen.H
 		o.TimeLimit = 0
 	}
 	h, err := read(ctx)
+	var cutOff *jepsen.CutOffError
+	if errors.As(err, &cutOff) {
+		if failing, err := Check(ctx, cutOff.Shown(), spec, o); err == nil && failing.Verdict == jepsen.Invalid {
+			return failing
+		}
+	}
 	switch {
 	case errors.Is(err, limits.ErrOutOfMemory):
 		return unknown(jepsen.OutOfMemory, "")

@@ -126,6 +126,25 @@ func (h *History) Damaged(why string) {
 	h.noted().Damage = append(h.noted().Damage, why)
 }
 
+// CutOffError is the error of a text that ends within an event, such as a file whose writer was killed. What came before it may
+// already fail for certain, whatever followed.
+type CutOffError struct {
+	Before *History // the events before it; operations that have not returned are crashed
+	Err    error    // an *edn.Error
+}
+
+// Error returns the text of the error that it wraps.
+func (e *CutOffError) Error() string { return e.Err.Error() }
+
+// Unwrap returns that error.
+func (e *CutOffError) Unwrap() error { return e.Err }
+
+// Shown returns the events before the end, with a warning that they are not all.
+func (e *CutOffError) Shown() *History {
+	e.Before.Damaged("the history is cut off, and only what came before its end counts: " + e.Error())
+	return e.Before
+}
+
 // WarnFirst adds a warning in front of all others. It may be one of those that Damaged adds.
 func (h *History) WarnFirst(why string, damaged bool) {
 	h.Warnings = append([]string{why}, h.Warnings...)

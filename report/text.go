@@ -463,7 +463,7 @@ func (t *Table) ofTests() int {
 // rest of its line to the right.
 const (
 	modelWidth   = len("cas-register from 0 (results.edn)")
-	leastModel   = len("cas-register")
+	leastModel   = 12 // characters of a short name
 	verdictWidth = len("unreadable")
 )
 

@@ -3,6 +3,7 @@ package batch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -136,10 +137,12 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	} else if err == nil {
 		err = c.Read(ctx, j)
 	}
-	if err != nil {
+	h, cutOff := j.History, (*jepsen.CutOffError)(nil)
+	if errors.As(err, &cutOff) {
+		h = cutOff.Shown()
+	} else if err != nil {
 		return Answer{Result: j.Unreadable(err), Err: err}
 	}
-	h := j.History
 	if j.History = nil; h == nil {
 		return Answer{Result: j.Undecided(j.Stopped)}
 	}
@@ -154,6 +157,9 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	if watchdog.Await(ctx, Grace, func() { checked, err = c.decided(ctx, j, h, how) }) {
 		if why := j.unjudged(h, err); why != "" {
 			return Answer{Result: j.notJudged(h, why), Begun: true}
+		}
+		if cutOff != nil && (err != nil || checked.Verdict != jepsen.Invalid) {
+			err = cutOff
 		}
 		if err != nil {
 			return Answer{Result: j.Unreadable(err), Err: err}

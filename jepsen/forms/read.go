@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -26,7 +27,8 @@ import (
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
 // zstd, and recognizes the form by the content. Errors use name for the history.
-// They are *edn.Error with file, line and column, or I/O errors. Linear time.
+// They are *edn.Error with file, line and column, or I/O errors. That of a text which ends within an event is a *jepsen.CutOffError.
+// Linear time.
 func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
 	return ReadWithin(context.Background(), r, name, opts)
 }
@@ -43,6 +45,11 @@ func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Optio
 		in.hash = sha256.New()
 	}
 	if err := in.read(r, nil); err != nil {
+		if errors.Is(err, edn.ErrUnfinished) {
+			if h, before := b.History(); before == nil && h.Operations() > 0 {
+				return nil, &jepsen.CutOffError{Before: h, Err: err}
+			}
+		}
 		return nil, err
 	}
 	h, err := b.History()
