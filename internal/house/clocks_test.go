@@ -26,6 +26,7 @@ var clocks = map[string]string{
 	"tools/adding/adding_test.go":          "a log says how long it took",
 
 	"cmd/clew/follow_test.go":               "it waits for longer and longer until clew has come as far as a test needs",
+	"cmd/clew/certain_test.go":              "it waits for longer and longer until clew has read what it then must not lose",
 	"cmd/clew/script_test.go":               "it waits for longer and longer until clew has come as far as a test needs",
 	"cmd/clew/shard_test.go":                "it kills a process anywhere in the time that a whole run takes; wherever that is, nothing fails",
 	"cmd/clew/store_test.go":                "it looks again and again how much memory a process has",
