@@ -661,11 +661,11 @@ func (c *checking) invalid(ctx context.Context, r *report.Result, o Options) {
 	c.relate(ctx, r)
 	if again, lost := rolledBack(part, d.FailEvent); lost && r.Kind == models.StaleRead && !o.soFar {
 		r.Kind = models.Rollback
-		r.Explanation += "; " + r.History.Name(part.Of[again]) + " saw the old value again, and nothing that began later saw a newer one"
+		r.Explanation += "; " + r.History.Name(part.Of[again]) + " saw the old value again, and nothing later saw what had replaced it"
 		r.Named = append(r.Named, part.Of[again])
 	}
-	if failed, found := c.failedWriter(ctx, r); found {
-		r.Explanation += "; " + r.History.Name(failed) + " would explain it"
+	if failed, says := c.failedWriter(ctx, r); says != "" {
+		r.Explanation += "; " + r.History.Name(failed) + says
 		r.Named = append(r.Named, failed)
 	}
 	stopped(part.Model, func() { r.Saved = slices.Concat(r.Core, c.beside(ctx, r)) })

@@ -155,8 +155,8 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 }
 
 // rolledBack returns an operation that began after one that failed at an event, and also saw the value that had been replaced. It
-// returns false if one that began after that saw a newer value, or if the old one may have been left again. So a newer value that
-// is only late is told from one that was lost. Linear time.
+// returns false if one that began later saw what had replaced that, or what may have been made of it or have been written by then:
+// then the newer value is not lost. It also does if the old value may have been left again. Linear time.
 func rolledBack(part *models.Operations, fail int32) (again models.Row, lost bool) {
 	vis, row := part.Model.Traits().Visibility, models.Row(slices.Index(part.Res, fail))
 	if vis == nil || row < 0 || part.Len() > maxReadForKind {
@@ -190,19 +190,38 @@ func rolledBack(part *models.Operations, fail int32) (again models.Row, lost boo
 			}
 		}
 	})
-	again = -1
+	if len(newer) == 0 {
+		return 0, false
+	}
+	for more, rounds := true, 0; more; rounds++ { // what was made of it, or may have been written by then
+		if more = false; rounds == maxKinds {
+			return 0, false
+		}
+		each(func(i models.Row, made, _ []models.Cell) {
+			saw, _ := vis.Sees(nil, part.Op(i)) // also where it has not returned
+			if part.Inv[i] > fail && !slices.ContainsFunc(saw, func(cell models.Cell) bool { return newer[cell] }) {
+				return
+			}
+			for _, cell := range made {
+				if cell.Place == old.Place && cell != old && !newer[cell] {
+					newer[cell], more = true, true
+				}
+			}
+		})
+	}
+	again, kept := models.Row(-1), false
 	each(func(i models.Row, _, saw []models.Cell) {
 		for _, cell := range saw {
 			switch {
 			case part.Inv[i] < fail:
 			case newer[cell]:
-				newer = nil
+				kept = true
 			case cell == old && again < 0:
 				again = i
 			}
 		}
 	})
-	return again, again >= 0 && len(newer) > 0
+	return again, again >= 0 && !kept
 }
 
 // Bounds of what looking for a kind reads.
@@ -212,25 +231,44 @@ const (
 )
 
 // onlyFailedWrote reports whether failed operations wrote what nothing else had written: with them, as if they had
-// crashed, the core is linearizable.
+// crashed, the core is linearizable, or all that had begun.
 func (c *checking) onlyFailedWrote(ctx context.Context, r *report.Result) bool {
 	failed := c.failed(r)
-	return len(failed) > 0 && c.explainedBy(ctx, r, c.crashing(ctx, failed), failed)
+	if len(failed) == 0 {
+		return false
+	}
+	ops := c.crashing(ctx, failed)
+	return c.with(ctx, r, ops, r.Core, failed) == jepsen.Valid || c.with(ctx, r, ops, c.begun(r), failed) == jepsen.Valid
 }
 
-// failedWriter returns the failed operation that alone wrote what a dirty read saw.
-func (c *checking) failedWriter(ctx context.Context, r *report.Result) (jepsen.Operation, bool) {
+// failedWriter returns the failed operation that alone wrote what a dirty read saw, and what is to be said of it: that it would
+// explain the read, or only that.
+func (c *checking) failedWriter(ctx context.Context, r *report.Result) (writer jepsen.Operation, says string) {
 	if r.Kind != models.DirtyRead {
-		return 0, false
+		return 0, ""
 	}
 	failed := c.failed(r)
 	ops := c.crashing(ctx, failed)
 	for _, op := range failed[max(0, len(failed)-maxEnablers):] {
-		if c.explainedBy(ctx, r, ops, []jepsen.Operation{op}) {
-			return op, true
+		one := []jepsen.Operation{op}
+		switch core, all := c.with(ctx, r, ops, r.Core, one), c.with(ctx, r, ops, c.begun(r), one); {
+		case all == jepsen.Valid || all == jepsen.Unknown && core == jepsen.Valid:
+			return op, " would explain it"
+		case core == jepsen.Valid:
+			return op, " would have left that, but it would not explain all"
 		}
 	}
-	return 0, false
+	return 0, ""
+}
+
+// begun returns the operations that had begun by a failure, without those that failed.
+func (c *checking) begun(r *report.Result) (ops []jepsen.Operation) {
+	for op, inv := range r.History.Invocation {
+		if inv < r.FailEvent.OrNone() && r.History.Status[op] != jepsen.Failed {
+			ops = append(ops, jepsen.Operation(op))
+		}
+	}
+	return ops
 }
 
 // failed returns the failed operations that had begun by a failure, or none if there is too much to read.
@@ -256,25 +294,21 @@ func (c *checking) crashing(ctx context.Context, some []jepsen.Operation) *model
 	return ops
 }
 
-// explainedBy reports whether the core is linearizable with some more of the operations.
-func (c *checking) explainedBy(ctx context.Context, r *report.Result, ops *models.Operations, more []jepsen.Operation) bool {
+// with decides some operations with some more of them, up to a failure. It is unknown if that is not easy.
+func (c *checking) with(ctx context.Context, r *report.Result, ops *models.Operations, some, more []jepsen.Operation) jepsen.Verdict {
 	if ops == nil || ctx.Err() != nil {
-		return false
+		return jepsen.Unknown
 	}
-	core := ops.Alone(ops.Among(append(slices.Clone(r.Core), more...)), int32(r.FailEvent.OrNone()))
-	path, _ := families.Of(core.Model)
-	if path == nil {
-		return c.explains(ctx, core.Operations)
+	core := ops.Alone(ops.Among(append(slices.Clone(some), more...)), int32(r.FailEvent.OrNone()))
+	if path, _ := families.Of(core.Model); path != nil {
+		if d := path.Decide(ctx, &core.Columns, fastpath.WantVerdict); d.Verdict != jepsen.Unknown {
+			return d.Verdict
+		}
 	}
-	d := path.Decide(ctx, &core.Columns, fastpath.WantVerdict)
-	return d.Verdict == jepsen.Valid || d.Verdict == jepsen.Unknown && c.explains(ctx, core.Operations)
-}
-
-// explains reports whether a small amount of work finds that operations are linearizable.
-func (c *checking) explains(ctx context.Context, ops *models.Operations) (valid bool) {
+	verdict := jepsen.Unknown
 	d, lim := newDecider(c.spec, Options{}).within(judgeWork), fallback.Limits{Memory: models.NewMemory(judgeMemory)}
-	failure := caught(ops.Model, func() { valid = d.search(ctx, ops, lim).Verdict == jepsen.Valid })
-	return failure == nil && valid
+	caught(core.Model, func() { verdict = d.search(ctx, core.Operations, lim).Verdict })
+	return verdict
 }
 
 // checkConsistency returns an error if the level of consistency is unknown, or does not go with another option. A synonym

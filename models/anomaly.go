@@ -51,7 +51,7 @@ var anomalies = []struct {
 	means string
 }{
 	{StaleRead, "An operation saw a value that another one had already replaced."},
-	{Rollback, "An operation saw a value that another one had already replaced; later ones saw it again, and none a newer value."},
+	{Rollback, "An operation saw a value that another one had already replaced; later ones saw the old value again, and none what had replaced it."},
 	{LostUpdate, "An update rested on a value that another update had already replaced, and so undid the other one."},
 	{NeverWritten, "An operation saw a value that nothing had written or added."},
 	{DirtyRead, "An operation saw a value that only a failed operation wrote."},
@@ -75,7 +75,7 @@ var anomalies = []struct {
 	{Diverged, "Two answers disagree about what one version is, or what stands at one offset."},
 	{GhostUpdate, "A version counts an update that no operation can have made."},
 	{Circular, "Several updates each rest on the result of another one, so none can have come first."},
-	{BrokenGuarantee, "A watch, or a read of an old state, showed something else than the order of updates did."},
+	{BrokenGuarantee, "A watch, or a read of an old state, showed something other than the order of updates did."},
 	{WrongSum, "An answer shows a sum that no choice of the additions gives."},
 	{WrongTotal, "A read shows accounts whose total is not what it always must be."},
 	{NegativeBalance, "An amount fell below zero, or was taken from too little."},

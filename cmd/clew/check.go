@@ -57,15 +57,16 @@ Examples:
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
    clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge joins the parts
 
-Evidence goes to standard output if its FILE is -, and results to standard error
+Evidence goes to standard output if its FILE is -; results go to standard error
 then. If it cannot be written, the verdict stands. A FIFO waits for its reader,
 until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
-that applies of 255, 1, 254, 2, 0. Runs of a store that are not judged (no model is
-of their test, :skip, no operations) do not count; if there are no others it is 254. With --unknown pass every unknown verdict
-(a limit, initial-value, reading) is 0, but not if the check was interrupted.`
+that applies of 255, 1, 254, 2, 0. Runs of a store that are not judged (clew has no
+model of what they tested, :skip, no operations) do not count; if there are no others
+it is 254. With --unknown pass every unknown verdict (a limit, initial-value, reading)
+is 0, but not if the check was interrupted.`
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{

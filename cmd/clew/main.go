@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
@@ -179,11 +180,68 @@ func init() {
 		}
 		var funcs map[string]any
 		if look, _ := terminal.Look(out); look.Width > 0 {
-			// The names of flags stand in a column, which is not counted.
-			funcs = map[string]any{"wrapAt": func() int { return max(look.Width-22, min(look.Width, 60)) }}
+			funcs = map[string]any{"wrap": func(s string, offset int) string { return wrappedHelp(s, offset, look.Width) }}
 		}
 		cli.HelpPrinterCustom(w, help, of, funcs)
 	}
+}
+
+// Layout of a flag's help, which begins after 3 blanks.
+const (
+	flagIndent  = 3
+	flagColumn  = 28
+	leastColumn = 40 // of what stands beside the names
+)
+
+// wrappedHelp wraps a part of the help, which stands behind some blanks. A line that has blanks of its own, such as an example,
+// stays as it is. What a flag does follows its name and a tab, and stands beside or below it.
+func wrappedHelp(s string, offset, width int) string {
+	var out []string
+	add := func(s, indent string) {
+		for i, line := range text.Wrap(s, func(line string) bool { return utf8.RuneCountInString(line) <= max(leastColumn, width-len(indent)) }) {
+			if i > 0 || len(out) > 0 {
+				line = indent + line
+			}
+			out = append(out, line)
+		}
+	}
+	if name, does, is := strings.Cut(s, "\t"); is {
+		beside := strings.Repeat(" ", flagIndent+flagColumn)
+		if width-len(beside) < leastColumn || len(name) > flagColumn-2 {
+			out = append(out, name)
+			if width-len(beside) < leastColumn {
+				beside = strings.Repeat(" ", flagIndent+3)
+			}
+			add(does, beside)
+			return strings.Join(out, "\n")
+		}
+		add(does, beside)
+		out[0] = name + strings.Repeat(" ", flagColumn-len(name)) + strings.TrimLeft(out[0], " ")
+		return strings.Join(out, "\n")
+	}
+	indent, paragraph := strings.Repeat(" ", offset), ""
+	end := func() {
+		if paragraph != "" {
+			add(paragraph, indent)
+		}
+		paragraph = ""
+	}
+	for _, line := range strings.Split(s, "\n") {
+		switch {
+		case line == "":
+			end()
+			out = append(out, "")
+		case line[0] == ' ' || strings.HasPrefix(line, "* "):
+			end()
+			out = append(out, indent+line)
+		case paragraph == "":
+			paragraph = line
+		default:
+			paragraph += " " + line
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
 }
 
 // reportBug says that clew itself is at fault.

@@ -26,7 +26,7 @@ func TestWhatATerminalShowsFits(t *testing.T) {
 				t.Errorf("%s: the verdict has no color in\n%s", args, shown)
 			}
 			for line := range strings.SplitSeq(strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "", "\r", "", dir, "").Replace(shown), "\n") {
-				if utf8.RuneCountInString(line) > width {
+				if utf8.RuneCountInString(line) > width && !strings.HasPrefix(line, "      ") { // an example stays as it is
 					t.Errorf("%s at %d: %q", args, width, line)
 				}
 			}

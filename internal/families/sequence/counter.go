@@ -473,7 +473,12 @@ func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []
 // Passed (op, by): the counter had passed the total of op when op began, or an operation
 // with the same total had reached it. Otherwise by could not have returned.
 var Passed = &fastpath.Pattern{Name: "passed", ChooseKind: passed, Relate: fastpath.Against(1, 0),
-	Says: "{name 0} is impossible: the counter was already past that value when {name 1} returned"}
+	Choose: func(t models.Teller, v []models.Row) string {
+		if t.Op(v[0]).Kind == models.PlusTotal { // which goes past the one before
+			return "{name 0} is impossible: the counter had already reached that value, or passed it, when {name 1} returned"
+		}
+		return "{name 0} is impossible: the counter was already past that value when {name 1} returned"
+	}}
 
 // passed is Passed.ChooseKind. An update that returns a total that was already passed rests on a replaced one.
 func passed(t models.Teller, v []models.Row) models.Anomaly {
