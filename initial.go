@@ -338,20 +338,20 @@ func (c *checking) open(ctx context.Context) {
 	if ctx.Err() != nil {
 		cause = limits.Stopped(ctx)
 	}
-	why := fromOthers
+	why := fmt.Sprintf(fromOthers, c.usual())
 	if cause != jepsen.InitialValue {
-		why = fromUntried
+		why = fmt.Sprintf(fromUntried, "linearizable", c.usual())
 	}
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: cause, failing: -1, undecided: -1,
-		reason: fmt.Sprintf(why, c.usual()) + initFlag(ownInit)}
+		reason: why + initFlag(ownInit)}
 	c.core, c.missing = nil, nil
 }
 
 // fromOthers is the sentence about a history that may begin with more values than are tried.
 const fromOthers = "not linearizable if the initial value is %s, and too many others would have to be tried: "
 
-// fromUntried is the sentence about a history whose other initial values were not tried.
-const fromUntried = "not linearizable if the initial value is %s, and there was no time to try others: "
+// fromUntried is the sentence about a history that is not linearizable, or at a level, and whose other initial values were not tried.
+const fromUntried = "not %s if the initial value is %s, and there was no time to try others: "
 
 // onlyFrom is the sentence about a history that is linearizable from another initial value.
 const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "

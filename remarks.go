@@ -332,7 +332,7 @@ func (c *checking) level(ctx context.Context, o Options) *report.Result {
 	defer stop()
 	if init, how, depends, all := c.levelFrom(last, d, o); !all {
 		d = levels.Decision{Cause: limits.Stopped(last), Levels: &report.Levels{Asked: o.Consistency, Undecided: []models.Level{o.Consistency}},
-			Why: "not " + string(o.Consistency) + strings.TrimPrefix(fmt.Sprintf(fromUntried, c.usual()), "not linearizable") + initFlag(ownInit)}
+			Why: fmt.Sprintf(fromUntried, o.Consistency, c.usual()) + initFlag(ownInit)}
 	} else if depends {
 		d = levels.Decision{Cause: jepsen.InitialValue, Levels: &report.Levels{Asked: o.Consistency, Undecided: []models.Level{o.Consistency}},
 			Why: c.whichOf(string(o.Consistency)+how+" if the initial value is %s, not if it is %s: ", init)}

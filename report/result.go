@@ -177,7 +177,7 @@ func (r *Result) FirstFailing() *Result {
 }
 
 // Placed reports whether the first failing completion is known. It is not if a limit ended the search for it, and
-// something else had shown that the history fails: then FailsBy has a later completion, and there is no core and no kind.
+// something else had shown that the history fails: then FailsBy has a later completion, and there is neither a core nor a kind.
 func (r *Result) Placed() bool {
 	_, known := r.FailEvent.Get()
 	return known && r.Verdict == jepsen.Invalid

@@ -23,7 +23,7 @@ import (
 //	812 earlier  ├──●───┤     ├──●───┤     bars, a dot where one takes effect
 //	                1            2         the state after it
 //	process 1                        read 1
-//	                                 ├────┤✗ 2≠1
+//	                                 ├────┤✗ expected 2, got 1
 //
 //	(1) write 1 of process 0 returned before write 2 of process 0
 //	● takes effect here; below it the state

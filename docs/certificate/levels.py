@@ -38,7 +38,7 @@ class Registers:
             if f == "w": self.put(state, k, v)
     def concerns(self, n): return {k for f, k, _ in self.ops[n].steps if f != "?"}
 class Lists(Registers):
-    """Transactions that read lists, and append to them (w): who appended what, and the order of versions of each key, which is its first longest list."""
+    """Transactions that read lists, and append to them (w): who appended what, and the order of versions of each key, which is its first longest list, up to where another one contradicts it."""
     words = {check.key("r"): "r", check.key("append"): "w"}
     def __init__(self, ops, parameters):
         super().__init__(ops, parameters)

@@ -81,8 +81,8 @@ func flags(defined []cli.Flag, values func(flag string) []string) []Flag {
 		if visible, is := f.(cli.VisibleFlag); slices.Contains(f.Names(), "help") || is && !visible.IsVisible() {
 			continue
 		}
-		names, about, _ := strings.Cut(f.String(), "\t")
-		name, value, _ := strings.Cut(names, " ")
+		name, about, _ := strings.Cut(f.String(), "\t")
+		name, value, _ := strings.Cut(name, " ")
 		if _, isBool := f.(*cli.BoolFlag); isBool {
 			about = strings.TrimSuffix(about, " (default: false)")
 			value = ""
