@@ -668,7 +668,9 @@ func (c *checking) invalid(ctx context.Context, r *report.Result, o Options) {
 		r.Explanation += "; " + r.History.Name(failed) + says
 		r.Named = append(r.Named, failed)
 	}
-	stopped(part.Model, func() { r.Saved = slices.Concat(r.Core, c.beside(ctx, r)) })
+	if o.work == 0 { // else it is what is saved of another one
+		stopped(part.Model, func() { r.Saved = slices.Concat(r.Core, c.beside(ctx, r)) })
+	}
 	if r.Prior = c.prior(r.FailEvent.OrNone(), r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")
 	}

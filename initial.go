@@ -566,7 +566,9 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 	if len(writes) > maxUnfinished {
 		return nil
 	}
-	if a := engines.New("", 0).Decide(ctx, with.Operations, fallback.Limits{}); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent.OrNone()) {
+	ctx, lim, stop := fallback.Limits{}.Within(ctx, judgeWork)
+	defer stop()
+	if a := engines.New("", 0).Decide(ctx, with.Operations, lim); a.Verdict != jepsen.Invalid || a.FailEvent != int32(r.FailEvent.OrNone()) {
 		return nil
 	}
 	return writes

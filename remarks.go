@@ -121,8 +121,8 @@ func vacuousKeys(keys []report.KeyResult) string {
 }
 
 // kind returns the kind of a failure, or "" if its evidence does not show one for certain: that of the sentence if the
-// fast path found one, else that of the operation that fails, else that of another operation of the core, else that of the
-// core alone, whose few operations a fast path may decide where it does not decide the history.
+// fast path found one, else that of the operation that fails. If only a search shows the failure, it is else that of another
+// operation of the core, or that of the core alone, whose few operations a fast path may decide where it does not decide the history.
 func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	var found models.Anomaly
@@ -131,7 +131,7 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 	}
 	if of := part.Model.Traits().Anomaly; found == "" && of != nil {
 		rows := []models.Row{models.Row(slices.Index(part.Res, d.FailEvent))}
-		if part.Len() <= maxReadForKind {
+		if part.Len() <= maxReadForKind && d.why == nil { // else the core is as the engine has it
 			rows = append(rows, part.Among(r.Core[:min(len(r.Core), maxKinds)])...)
 		}
 		for _, row := range rows {
@@ -140,7 +140,7 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 			}
 		}
 	}
-	if found == "" && part.Model.Traits().Positions == nil && len(r.Core) <= maxUnfinished { // else a core lacks positions
+	if found == "" && d.why == nil && part.Model.Traits().Positions == nil && len(r.Core) <= maxUnfinished { // else a core lacks positions
 		core := part.Alone(part.Among(r.Core), d.FailEvent)
 		if path, _ := families.Of(core.Model); path != nil {
 			if why := failsAt(ctx, path, core.Operations, d.FailEvent); why != nil {
@@ -155,8 +155,9 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 }
 
 // rolledBack returns an operation that began after one that failed at an event, and also saw the value that had been replaced. It
-// returns false if one that began later saw what had replaced that, or what may have been made of it or have been written by then:
-// then the newer value is not lost. It also does if the old value may have been left again. Linear time.
+// returns false if what had replaced that may not be lost: if something that returned later saw it, or what was made of it, or what
+// may have been written before the old value was last seen. It also does if the old value may have been left again, or if some
+// answers do not say what they saw. Linear time.
 func rolledBack(part *models.Operations, fail int32) (again models.Row, lost bool) {
 	vis, row := part.Model.Traits().Visibility, models.Row(slices.Index(part.Res, fail))
 	if vis == nil || row < 0 || part.Len() > maxReadForKind {
@@ -166,40 +167,53 @@ func rolledBack(part *models.Operations, fail int32) (again models.Row, lost boo
 	if len(seen) != 1 {
 		return 0, false
 	}
-	old, left := seen[0], int32(-1) // left: when the last one that left the old value had returned
+	old := seen[0]
 	each := func(f func(i models.Row, made, saw []models.Cell)) {
 		var made, saw []models.Cell
 		for i := range models.Row(part.Len()) {
-			made, saw = vis.Makes(made[:0], part.Op(i)), nil
-			if part.Res[i] != models.Open {
-				saw, _ = vis.Sees(saw, part.Op(i))
-			}
+			made = vis.Makes(made[:0], part.Op(i))
+			saw, _ = vis.Sees(saw[:0], part.Op(i)) // also where it has not returned: a cas rests on it
 			f(i, made, saw)
 		}
 	}
-	each(func(i models.Row, made, _ []models.Cell) {
+	again = -1
+	left, until, unclear := int32(-1), fail, false // left: the last one that left the old value; until: the old value was seen
+	each(func(i models.Row, made, saw []models.Cell) {
 		if i != row && slices.Contains(made, old) {
 			left = max(left, part.Res[i], part.Inv[i])
 		}
+		if part.Inv[i] > fail && part.Res[i] != models.Open && slices.Contains(saw, old) {
+			if until = max(until, part.Res[i]); again < 0 {
+				again = i
+			}
+		}
+		unclear = unclear || part.Inv[i] > fail && part.Op(i).Kind == models.FailedCAS
 	})
-	newer := map[models.Cell]bool{}
+	if again < 0 || unclear {
+		return 0, false
+	}
+	newer, before := map[models.Cell]bool{}, false // before: something had replaced the old value before it was seen
 	each(func(i models.Row, made, saw []models.Cell) {
-		for _, cell := range slices.Concat(made, saw) {
-			if part.Res[i] < part.Inv[row] && part.Inv[i] > left && cell.Place == old.Place && cell != old {
-				newer[cell] = true
+		if part.Inv[i] <= left || part.Inv[i] > fail && slices.Contains(saw, old) { // which rests on the old value
+			return
+		}
+		for _, cell := range made {
+			if part.Inv[i] < until && cell.Place == old.Place && cell != old {
+				newer[cell], before = true, before || part.Res[i] < part.Inv[row]
+			}
+		}
+		for _, cell := range saw {
+			if part.Res[i] < part.Inv[row] && cell.Place == old.Place && cell != old {
+				newer[cell], before = true, true
 			}
 		}
 	})
-	if len(newer) == 0 {
-		return 0, false
-	}
-	for more, rounds := true, 0; more; rounds++ { // what was made of it, or may have been written by then
+	for more, rounds := true, 0; more; rounds++ { // what was made of it
 		if more = false; rounds == maxKinds {
 			return 0, false
 		}
-		each(func(i models.Row, made, _ []models.Cell) {
-			saw, _ := vis.Sees(nil, part.Op(i)) // also where it has not returned
-			if part.Inv[i] > fail && !slices.ContainsFunc(saw, func(cell models.Cell) bool { return newer[cell] }) {
+		each(func(i models.Row, made, saw []models.Cell) {
+			if !slices.ContainsFunc(saw, func(cell models.Cell) bool { return newer[cell] }) {
 				return
 			}
 			for _, cell := range made {
@@ -209,19 +223,11 @@ func rolledBack(part *models.Operations, fail int32) (again models.Row, lost boo
 			}
 		})
 	}
-	again, kept := models.Row(-1), false
+	kept := newer[models.Cell{Place: old.Place, Value: int32(part.History.Values.Same(edn.Nil))}] // a read of nil may not say so
 	each(func(i models.Row, _, saw []models.Cell) {
-		for _, cell := range saw {
-			switch {
-			case part.Inv[i] < fail:
-			case newer[cell]:
-				kept = true
-			case cell == old && again < 0:
-				again = i
-			}
-		}
+		kept = kept || part.Res[i] > fail && part.Res[i] != models.Open && slices.ContainsFunc(saw, func(cell models.Cell) bool { return newer[cell] })
 	})
-	return again, again >= 0 && !kept
+	return again, before && !kept
 }
 
 // Bounds of what looking for a kind reads.

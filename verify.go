@@ -381,6 +381,9 @@ func saveCore(ctx context.Context, r *report.Result, spec models.Spec, o Options
 			return otherFailure
 		}
 		bytesRead += text.Len()
+		if o.work == littleWork { // a large core takes longer for each byte
+			bytesRead += text.Len() * text.Len() >> 12
+		}
 		core, err := Read(&text, r.File, spec.Pairing())
 		if err != nil {
 			return otherFailure
@@ -416,8 +419,17 @@ func saveCore(ctx context.Context, r *report.Result, spec models.Spec, o Options
 	if was == same || addOperations(failing, mostAlone, isSame) || addRest(failing, isSame) {
 		was = same
 	}
+	o.work = littleWork
 	if bytesRead = 0; was >= otherWords {
 		lessen(failing, func() bool { return alike() >= was })
+	}
+	if ended {
+		missing := "the smallest core to be saved"
+		if r.Missing != "" {
+			r.Missing += ", " + missing
+		} else {
+			r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), missing)
+		}
 	}
 }
 
@@ -434,6 +446,7 @@ const (
 	mostAlone    = 1000       // operations of the core
 	mostSaved    = 1 << 20    // bytes of all that are checked while operations are added, and again while they are left out
 	mostWork     = 10_000_000 // of each of these checks: some operations can be much harder without others
+	littleWork   = 500_000    // the same while operations are left out
 	mostRest     = 64         // operations that are added if some of them are not enough
 	mostPartners = 4          // earlier ones of its process with which an operation is left out
 )
