@@ -109,7 +109,7 @@ func ExampleCheck_ownModel() {
 	}
 	// Output:
 	// not linearizable
-	// process 2's :look true (index 6) cannot happen after process 2's :look false (index 4): can't see true: it is false; no operation that was open by then makes it possible
+	// process 2's :look true (index 6) cannot happen after process 2's :look false (index 4): can't see true: it is false
 	// look -> {:on? false}
 	// look -> can't see true: it is false
 }

@@ -17,11 +17,11 @@ import (
 	"clew/report"
 )
 
-// explain says in one sentence what cannot happen, and after what. If the core has a story, that is an operation of the
-// core. It adds that other operations of the core that were open by then do not help.
+// explain says in one sentence what cannot happen, and after what. If the core has a story, that is an operation of the core,
+// and the story speaks of those that were open by then: which of them a core has depends on the form of the history.
 func explain(r *report.Result) string {
-	h, fail := r.History, r.FailEvent.OrNone()
-	s := h.Name(h.OpOf[fail]) + " cannot happen"
+	h := r.History
+	s := h.Name(h.OpOf[r.FailEvent.OrNone()]) + " cannot happen"
 	if len(r.Paths) == 0 {
 		return s // what led to it was not found in time
 	}
@@ -35,11 +35,7 @@ func explain(r *report.Result) string {
 	if !ok {
 		return s + ": " + report.NoOrder + " (" + why + ")"
 	}
-	s += " after " + h.Name(last) + ": " + why
-	if slices.ContainsFunc(r.Core, func(op jepsen.Operation) bool { return h.Completion[op] == jepsen.None || h.Completion[op] > fail }) {
-		s += "; no operation that was open by then makes it possible"
-	}
-	return s
+	return s + " after " + h.Name(last) + ": " + why
 }
 
 // drawn returns what pictures say of the failing operation, so that they agree with the sentence about a finding; "" if that
