@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -228,4 +230,30 @@ func TestNothingTakesACertainFailureFromAnAnswer(t *testing.T) {
 	if err := json.Unmarshal([]byte(merged), &line); err != nil || status != exitInvalid || !slices.ContainsFunc(line.Warnings, func(w string) bool { return strings.Contains(w, "cut off") }) {
 		t.Error(fmt.Sprint(status, merged, said, err))
 	}
+}
+
+// Nor does a file that shrinks while a monitor reads it, once the monitor has told of the failure.
+func TestAFileThatShrinksTakesNoAnomalyFromAMonitor(t *testing.T) {
+	t.Parallel()
+	const more = "{:process 2, :type :invoke, :f :write, :value 1}\n{:process 2, :type :ok, :f :write, :value 1}\n"
+	history := filepath.Join(t.TempDir(), "h.edn")
+	if err := os.WriteFile(history, []byte(certain+strings.Repeat(more, 200_000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("patientclew", "monitor", "--model", "register", "--init", "0", history)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "never-written") {
+	}
+	if err := os.Truncate(history, int64(len(certain))); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, out)
+	ends(t, cmd, exitInvalid)
 }

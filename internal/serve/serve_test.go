@@ -206,6 +206,19 @@ func expect[T comparable](tb testing.TB, what string, got, want []T) {
 	}
 }
 
+// A torn end takes no failure away from the page of a run.
+func TestTheLastEventOfARunMayBeTorn(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, aRun+"/history.edn", pagetest.StaleRead+"{:process 1, :type :inv", true)
+	x := served(t, dir)
+	if a := x.get("/run/" + aRun); a.status != http.StatusOK || !strings.Contains(a.body, "value 1 was read by process 0") {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if got := x.lines("/?verdict=invalid"); len(got) != 1 || !strings.HasPrefix(got[0], "etcd INVALID") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTheListHasTheRunsOfTheStoreTheNewestFirst(t *testing.T) {
 	x := served(t, small(t))
 	const one, two, three, other = "etcd INVALID | 20260102T030405.000Z | INVALID | 5", "etcd not checked yet | 20260103T030405.000Z | valid", "etcd not checked yet | 20260104T030405.000Z", "redis not checked yet | 20250101T000000.000Z"
