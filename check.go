@@ -659,10 +659,12 @@ func (c *checking) invalid(ctx context.Context, r *report.Result, o Options) {
 	}
 	r.Kind = c.kind(ctx, r)
 	c.relate(ctx, r)
-	if again, lost := rolledBack(part, d.FailEvent); lost && r.Kind == models.StaleRead && !o.soFar {
-		r.Kind = models.Rollback
-		r.Explanation += "; " + r.History.Name(part.Of[again]) + " saw the old value again, and nothing later saw what had replaced it"
-		r.Named = append(r.Named, part.Of[again])
+	if r.Kind == models.StaleRead && !o.soFar {
+		if again, lost := rolledBack(part, d.FailEvent); lost {
+			r.Kind = models.Rollback
+			r.Explanation += "; " + r.History.Name(part.Of[again]) + " saw the old value again, and nothing later saw what had replaced it"
+			r.Named = append(r.Named, part.Of[again])
+		}
 	}
 	if failed, says := c.failedWriter(ctx, r); says != "" {
 		r.Explanation += "; " + r.History.Name(failed) + says

@@ -1171,7 +1171,7 @@ func (m *Monitor) announce(f *failure, at jepsen.Event, unless []report.Alternat
 	return m.Found(a)
 }
 
-// aboutAge says whether a kind is about how old a value is.
+// aboutAge reports whether a kind is about how old a value is.
 func aboutAge(kind models.Anomaly) bool {
 	return kind == models.StaleRead || kind == models.Rollback || kind == models.LostUpdate
 }

@@ -157,7 +157,7 @@ func (c *checking) kind(ctx context.Context, r *report.Result) models.Anomaly {
 // rolledBack returns an operation that began after one that failed at an event, and also saw the value that had been replaced. It
 // returns false if what had replaced that may not be lost: if something that returned later saw it, or what was made of it, or what
 // may have been written before the old value was last seen. It also does if the old value may have been left again, or if some
-// answers do not say what they saw. Linear time.
+// answers do not say what they saw. Linear time for each update that rests on another one which began later, up to maxRounds.
 func rolledBack(part *models.Operations, fail int32) (again models.Row, lost bool) {
 	vis, row := part.Model.Traits().Visibility, models.Row(slices.Index(part.Res, fail))
 	if vis == nil || row < 0 || part.Len() > maxReadForKind {
@@ -209,7 +209,7 @@ func rolledBack(part *models.Operations, fail int32) (again models.Row, lost boo
 		}
 	})
 	for more, rounds := true, 0; more; rounds++ { // what was made of it
-		if more = false; rounds == maxKinds {
+		if more = false; rounds == maxRounds {
 			return 0, false
 		}
 		each(func(i models.Row, made, saw []models.Cell) {
@@ -233,6 +233,7 @@ func rolledBack(part *models.Operations, fail int32) (again models.Row, lost boo
 // Bounds of what looking for a kind reads.
 const (
 	maxKinds       = 64     // operations of the core
+	maxRounds      = 64     // looks for what was made of newer values
 	maxReadForKind = 50_000 // operations of a history that is read for each of them, or again
 )
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -232,7 +233,36 @@ func TestNothingTakesACertainFailureFromAnAnswer(t *testing.T) {
 	}
 }
 
-// Nor does a file that shrinks while a monitor reads it, once the monitor has told of the failure.
+// A torn history that does not fail stays unreadable, also if its model is not known or a limit ends its decision: neither may pass.
+func TestATornHistoryPassesOnNoPath(t *testing.T) {
+	t.Parallel()
+	for name, history := range map[string]string{
+		"of an unknown kind": "{:process 0, :type :invoke, :f :frob, :value 1}\n{:process 0, :type :ok, :f :frob, :value 1}\n",
+		"that holds":         strings.ReplaceAll(certain, ":value 2", ":value 1"),
+		"that is hard":       hard(40),
+	} {
+		dir := t.TempDir()
+		run := filepath.Join(dir, "store", "a-test", "20260102T030405.000Z")
+		if err := os.MkdirAll(run, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(run, "history.edn"), []byte(history+"{:process 1, :type :inv"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		holds := filepath.Join(dir, "store", "a-test", "20260103T030405.000Z")
+		if err := errors.Join(os.MkdirAll(holds, 0o755), os.WriteFile(filepath.Join(holds, "history.edn"), []byte(write), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{filepath.Join(dir, "store"), filepath.Join(run, "history.edn")} {
+			status, said, complained := clewRun("check", "--unknown", "pass", "--time-limit", "300ms", path)
+			if status != exitUsage || !strings.Contains(complained, "found end of input") {
+				t.Errorf("%s, %s: status %d\n%s%s", name, path, status, said, complained)
+			}
+		}
+	}
+}
+
+// Nor does a file that shrinks while a monitor reads it, once the monitor has printed the failure.
 func TestAFileThatShrinksTakesNoAnomalyFromAMonitor(t *testing.T) {
 	t.Parallel()
 	const more = "{:process 2, :type :invoke, :f :write, :value 1}\n{:process 2, :type :ok, :f :write, :value 1}\n"

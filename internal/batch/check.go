@@ -155,11 +155,11 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 	j.begun.Store(&begun{report.CountsOf(h), how.Independent})
 	r := &report.Result{}
 	if watchdog.Await(ctx, Grace, func() { checked, err = c.decided(ctx, j, h, how) }) {
+		if cutOff != nil && (err != nil || checked.Verdict != jepsen.Invalid) {
+			return Answer{Result: j.Unreadable(cutOff), Err: cutOff}
+		}
 		if why := j.unjudged(h, err); why != "" {
 			return Answer{Result: j.notJudged(h, why), Begun: true}
-		}
-		if cutOff != nil && (err != nil || checked.Verdict != jepsen.Invalid) {
-			err = cutOff
 		}
 		if err != nil {
 			return Answer{Result: j.Unreadable(err), Err: err}
@@ -170,6 +170,9 @@ func (c *Checker) Check(ctx context.Context, j *Job) Answer {
 		j.Know(r)
 	} else {
 		r = j.Late(limits.Stopped(ctx), true) // with the verdict, if that was known before something else
+		if cutOff != nil && r.Verdict != jepsen.Invalid {
+			return Answer{Result: j.Unreadable(cutOff), Err: cutOff}
+		}
 	}
 	r.File = j.Path
 	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000
